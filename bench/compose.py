@@ -10,10 +10,10 @@ from itertools import islice
 import msgspec
 from measures import Line, print_lines, timed
 
-from proofstone.methods.encyclo_k.items import compose
+from proofstone.methods.encyclo_k.compose import compose_items as compose
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.recipe import recipe
-from proofstone.records import Fact, Stratum, fact_id
+from proofstone.records.knowledge import Fact, Stratum, fact_id
 
 BOOKS, CORRECT, FALSE = 62, 21_525, 21_494
 STREAM = 100_000  # of a million: the rate is flat, and so is memory

@@ -16,7 +16,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys, disattenuate, draw_means
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.dimension import disattenuate
+from proofstone.stats.estimates import draw_means
 
 Floats = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from measures import Line, print_lines, timed
 
-from proofstone.engines.store import Store
-from proofstone.methods import find_payload
-from proofstone.stages.ingest import ingest_paths
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.method import find_payload
+from proofstone.store.store import Store
 
 PACKAGE, BOOK, N_PAGES = "derivations", "usr/share/doc/derivations/derivations.pdf", 796
 SHORT, BOUND_S, GROWTH_MB = 120, 10.0, 64.0
@@ -55,8 +55,8 @@ def peak_mb(book: Path, last: int) -> float:
     """The most memory that a process held that read the pages up to ``last``."""
     code = (
         "import resource, sys; from pathlib import Path;"
-        "from proofstone.engines.ingest.pdf.reader import PdfFile;"
-        "from proofstone.engines.ingest.layout import lay_out;"
+        "from proofstone.documents.pdf.reader import PdfFile;"
+        "from proofstone.documents.layout import lay_out;"
         "pdf = PdfFile(Path(sys.argv[1]), 'book');"
         "n = sum(len(lay_out(page.blocks).text) > 0 for page in pdf.pages(1, int(sys.argv[2])));"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"

@@ -11,9 +11,13 @@ import msgspec
 from measures import Line, print_lines, timed
 from msgspec import Struct
 
-from proofstone.engines.store import Store, load_table
-from proofstone.engines.store.rows import insert_rows
-from proofstone.engines.store.schema import (
+from proofstone.method import PayloadType
+from proofstone.records.items import Item, ItemSet, imported_set_id, item_id
+from proofstone.records.knowledge import Stratum
+from proofstone.records.runs import Run
+from proofstone.records.scores import Respondent
+from proofstone.store.rows import insert_rows
+from proofstone.store.schema import (
     call,
     cluster,
     profile,
@@ -23,8 +27,8 @@ from proofstone.engines.store.schema import (
     unit,
     unit_cluster,
 )
-from proofstone.ports import PayloadType
-from proofstone.records import Item, ItemSet, Respondent, Run, Stratum, imported_set_id, item_id
+from proofstone.store.scores import load_table
+from proofstone.store.store import Store
 
 N_ITEMS, N_MODELS, N_CLUSTERS, PAGE = 5_000, 40, 9, 128
 

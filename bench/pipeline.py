@@ -21,19 +21,14 @@ from pathlib import Path
 from measures import Line, Timing, machine, print_lines, timed
 from msgspec import Struct, structs
 
-from proofstone.engines.pipeline import (
-    StepProgress,
-    Workshop,
-    ids_digest,
-    make_row,
-    perform_pipeline,
-    plain_keys,
-    read_funnel,
-)
-from proofstone.engines.store import EnteringRow, Store, StoreJournal
-from proofstone.methods import find_payload
-from proofstone.ports import BatchStep, Drop, Kept, PipelineRow, Step, StepContext
-from proofstone.records import Build, BuildFunnel, StepName, build_id
+from proofstone.build.flow import Workshop, perform_pipeline, plain_keys
+from proofstone.build.funnel import read_funnel
+from proofstone.build.walking import StepProgress, ids_digest, make_row
+from proofstone.method import find_payload
+from proofstone.records.building import BatchStep, Drop, Kept, PipelineRow, Step, StepContext
+from proofstone.records.builds import Build, BuildFunnel, StepName, build_id
+from proofstone.store.builds import EnteringRow, StoreJournal
+from proofstone.store.store import Store
 
 MOST_MS = 0.3
 MORE_MB = 25.0

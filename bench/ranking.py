@@ -13,7 +13,7 @@ from measures import Line, print_lines
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from proofstone.engines.stats import subsample_stability
+from proofstone.stats.stability import subsample_stability
 
 SIZES = (40, 34, 31, 308, 13, 65, 65, 29, 81, 13, 201, 19)
 N_MODELS, N_SAMPLES, N_DRAWS, TOP, RATES = 42, 4, 1_000, 10, (0.5, 0.7, 0.9)

@@ -19,8 +19,8 @@ import numpy as np
 import pypdfium2
 from PIL import Image, ImageFilter
 
-from proofstone.engines.ingest import OCR_LIMITS, GuardedReader, Job, PageRead
-from proofstone.records import unpack_layout
+from proofstone.documents.reader import OCR_LIMITS, GuardedReader, Job, PageRead
+from proofstone.records.pages import unpack_layout
 
 _MATHS = ("equation", "figure", "contents")
 

@@ -11,7 +11,8 @@ import numpy as np
 from measures import Line, machine, print_lines, timed
 from numpy.typing import NDArray
 
-from proofstone.engines.retrieval import Bm25, Postings, close_pairs
+from proofstone.search.bm25 import Bm25, Postings
+from proofstone.search.near_duplicates import close_pairs
 
 N, DIMENSIONS, TOPICS, LEAST = 100_000, 512, 200, 0.8
 N_FIRST = 80_000  # the others are near one of these: cosines of 0.7 to 0.95

@@ -23,9 +23,9 @@ from typing import Any
 
 from measures import Line, machine, print_lines
 
-from proofstone.stages.planning import RunSpec
-from proofstone.stages.progress import RunProgress
-from proofstone.wiring import Workspace, create_workspace, open_workspace
+from proofstone.api import Workspace, create_workspace, open_workspace
+from proofstone.run.plan import RunSpec
+from proofstone.session.cli_progress import RunProgress
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))

@@ -19,31 +19,30 @@ from random import Random
 from measures import Line, machine, print_lines, timed
 from msgspec import Struct
 
-from proofstone.engines.retrieval import SearchWay, SentenceEncoder
-from proofstone.methods.bequ.verification import (
-    Gathered,
-    GivenTriple,
-    ReferenceRow,
-    Spool,
-    VerifySettings,
-    make_plan,
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, ReferenceTriple
+from proofstone.methods.bequ.report.board import triple_board
+from proofstone.methods.bequ.verification.plan import Gathered, Spool
+from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.verify import (
+    EntityCorpus,
+    TextIndex,
     posed_questions,
+    triple_words,
 )
-from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
-from proofstone.methods.bequ.verification.records import ReferenceTriple
-from proofstone.ports import Row
+from proofstone.records.tables import Row
 from proofstone.records.triples import (
     DIRECTIONS,
     EntityFacts,
     Group,
-    Passage,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
     Volunteered,
 )
-from proofstone.stages.triple_boards import triple_board
+from proofstone.records.verdicts import Passage
+from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SearchWay
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched

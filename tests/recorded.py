@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from proofstone.engines.models.failure_kinds import FailureKind
+from proofstone.models.failures import FailureKind
 from scripted_server import Act
 
 __all__ = [

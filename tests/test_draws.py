@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.draws import Draws, words_of
+from proofstone.records.ids import Draws, words_of
 
 
 def test_golden_values_of_every_kind_of_draw() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proofstone.engines.store import Store
-from proofstone.records import Page, Passage
+from proofstone.records.knowledge import Passage
+from proofstone.records.pages import Page
+from proofstone.store.store import Store
 
 __all__ = ["check_verbatim"]
 

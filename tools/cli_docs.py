@@ -1,6 +1,6 @@
 """docs/cli.md is the command tree as ``--help`` prints it, every command whole.
 
-python -m tools.cli_docs            writes it from proofstone.cli.root.cli
+python -m tools.cli_docs            writes it from proofstone.cli.cli
 python -m tools.cli_docs --check    fails where it is out of date
 """
 
@@ -66,7 +66,7 @@ def plain(text: str) -> str:
 
 def main(arguments: list[str]) -> str | None:
     """Writes or checks the page; the answer suits ``sys.exit``."""
-    from proofstone.cli.root import cli  # noqa: PLC0415  (the page's functions work on any tree)
+    from proofstone.cli import cli  # noqa: PLC0415  (the page's functions work on any tree)
 
     return settle(ROOT / "docs" / "cli.md", page(cli), arguments, "make docs")
 

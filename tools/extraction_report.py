@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from proofstone.engines.choices import Extraction, extract_choice, labels
+from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.options import labels
 from tools.generated import settle
 from tools.resolved import ROOT
 

@@ -28,33 +28,32 @@ from tools.resolved import ROOT
 # An area: the files that are changed, and the tests that may notice.
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scoring": (
-        ("engines/choices/*.py", "stages/score.py", "methods/*/score.py"),
+        ("choices/*.py", "run/score.py", "methods/*/score.py"),
         ("tests/choices", "tests/encyclo_k", "tests/stages/test_resume.py",
          "tests/chinese_simpleqa/test_short_scores.py", "tests/bequ/test_entity_scores.py"),
     ),
-    "stats": (("engines/stats/*.py",), ("tests/stats",)),
+    "stats": (("stats/*.py",), ("tests/stats",)),
     "resume": (
-        ("stages/run.py", "stages/survey.py", "engines/store/writer.py"),
+        ("run/loop.py", "run/remaining_work.py", "store/writer.py"),
         ("tests/stages/test_resume.py", "tests/stages/test_faults.py", "tests/store/test_store.py",
          "tests/stages/test_dry_runs.py", "tests/stages/test_dry_run_budgets.py"),
     ),
     "budget": (
-        ("engines/models/budget.py", "engines/models/bounds.py", "engines/models/cost.py",
-         "engines/models/purse.py", "engines/models/spending.py", "stages/budgeting.py"),
+        ("models/budget.py",
+         "models/spending.py", "models/spending.py", "session/askers.py"),
         ("tests/models/test_budget.py", "tests/models/test_spending.py",
          "tests/models/test_dearest_price.py", "tests/models/test_request_hash.py",
          "tests/models/test_reply.py", "tests/models/test_recorded_replies.py",
          "tests/stages/test_budgeted_runs.py"),
     ),
     "purge": (
-        ("stages/purge.py", "engines/store/purg*.py", "engines/store/tombstones.py"),
+        ("keep/purge.py", "store/purge.py", "store/purged_text.py"),
         ("tests/workspace", "tests/stages/test_fitting.py"),
     ),
     "egress": (
-        ("engines/models/destination.py", "engines/models/egress_gate.py",
-         "engines/models/egress_policy.py", "engines/models/outside_names.py",
-         "engines/models/route.py", "engines/models/secret.py", "wiring/egress.py",
-         "wiring/permits.py"),
+        ("models/names.py", "models/egress.py", "models/http_session.py",
+         "models/connections.py", "models/credentials.py", "session/egress.py",
+         "session/permits.py"),
         ("tests/models/test_egress_policy.py", "tests/models/test_route.py",
          "tests/models/test_outside_names.py", "tests/models/test_secret.py",
          "tests/outside/test_web_searching.py", "tests/cli/test_egress.py"),

@@ -51,11 +51,12 @@ def said_in_code() -> tuple[Said, ...]:
 
 def _said_in_code() -> Iterator[Said]:
     for path, tree in modules():
-        if _says(tree):
+        names = _wording_names(tree)
+        if names:
             for node in ast.walk(tree):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                     arguments = [list(_texts(argument)) for argument in node.args]
-                    yield from _said(node.func.id, arguments, _where(path))
+                    yield from _said(names.get(node.func.id, ""), arguments, _where(path))
 
 
 @cache
@@ -110,16 +111,11 @@ def constants() -> set[str]:
 
 def closed_sets() -> Iterator[str]:
     """Names of closed sets that readers see through ``word``."""
-    from proofstone.engines.stats import (  # noqa: PLC0415
-        ESTIMANDS,
-        FLAGS,
-        ITEM_FLAGS,
-        KEY_FLAGS,
-        Shape,
-        estimand_name,
-    )
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
-    from proofstone.records.results import OUTCOMES  # noqa: PLC0415
+    from proofstone.records.runs import OUTCOMES  # noqa: PLC0415
+    from proofstone.stats.flags import ESTIMANDS, FLAGS, estimand_name  # noqa: PLC0415
+    from proofstone.stats.items import ITEM_FLAGS, KEY_FLAGS  # noqa: PLC0415
+    from proofstone.stats.scaling import Shape  # noqa: PLC0415
 
     yield from map(estimand_name, ESTIMANDS)
     yield from FLAGS.values()
@@ -135,12 +131,15 @@ def places(message: str) -> set[str]:
     return {name for _text, name, _spec, _how in Formatter().parse(message) if name is not None}
 
 
-def _says(tree: ast.Module) -> bool:
-    """Whether a module takes its words from ``proofstone.wording`` (another ``say`` prints)."""
-    return any(
-        isinstance(node, ast.ImportFrom) and (node.module or "").startswith("proofstone.wording")
+def _wording_names(tree: ast.Module) -> dict[str, str]:
+    """The functions a module takes from ``proofstone.wording``, by their name there (another
+    ``say`` prints)."""
+    return {
+        alias.asname or alias.name: alias.name
         for node in ast.walk(tree)
-    )
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("proofstone.wording")
+        for alias in node.names
+    }
 
 
 def _said(function: str, arguments: list[list[str]], where: str) -> Iterator[Said]:
@@ -181,7 +180,7 @@ class _Texts(HTMLParser):
 
 
 def _templates() -> list[Path]:
-    return sorted((SOURCES / "report").rglob("*.jinja"))
+    return sorted((SOURCES / "page").rglob("*.jinja"))
 
 
 def _where(path: Path) -> str:
@@ -190,7 +189,7 @@ def _where(path: Path) -> str:
 
 def main() -> int:
     """Prints the missing entries; 1 where there are any."""
-    from proofstone.wording import catalogue, nouns  # noqa: PLC0415
+    from proofstone.wording.messages import catalogue, nouns  # noqa: PLC0415
 
     known, counted = catalogue("zh"), nouns("zh")
     lacking: dict[str, dict[str, None]] = {}

@@ -10,18 +10,20 @@ from typing import Any
 
 __all__ = ["Workspace", "__version__", "create_workspace", "open_workspace"]
 
+
 __version__ = "0.1.0"
 
-_FROM_WIRING = frozenset(__all__) - {"__version__"}
+
+_FROM_API = frozenset(__all__) - {"__version__"}
 
 
 def __getattr__(name: str) -> Any:  # PEP 562
     """The names of ``__all__``, from the module that has them."""
-    if name not in _FROM_WIRING:
+    if name not in _FROM_API:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib  # noqa: PLC0415 - the edge to the top of the layers is no import of this one
 
-    value = getattr(importlib.import_module("proofstone.wiring"), name)
+    value = getattr(importlib.import_module("proofstone.api"), name)
     globals()[name] = value
     return value
 

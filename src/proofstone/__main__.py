@@ -1,5 +1,7 @@
 """``python -m proofstone`` is the command."""
 
+from __future__ import annotations
+
 from proofstone.cli import main
 
 if __name__ == "__main__":

@@ -12,31 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-__all__ = [
-    "BadInput",
-    "BadUsage",
-    "BudgetReached",
-    "CallFailed",
-    "EgressRefused",
-    "EndpointUnusable",
-    "ExtraMissing",
-    "FolderShared",
-    "Incomplete",
-    "NoPrice",
-    "NotAsked",
-    "NotFound",
-    "Problem",
-    "ProofstoneError",
-    "RunInUse",
-    "SchemaTooNew",
-    "SourcePurged",
-    "StoreFailed",
-    "TextPurged",
-    "UnboundedReply",
-    "WorkspaceInUse",
-    "WorkspaceUnusable",
-]
-
 
 class ProofstoneError(Exception):
     """Something a user can act on: ``message`` says what, ``hint`` the next step."""

@@ -18,35 +18,38 @@ import msgspec
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.identity import canonical_json
-from proofstone.ports import BuiltFact, Method, PayloadType
-from proofstone.records import (
-    OUTCOMES,
-    Fact,
+from proofstone.method import Method, PayloadType
+from proofstone.records.banks import BuiltFact
+from proofstone.records.calls import Message
+from proofstone.records.ids import canonical_json
+from proofstone.records.items import (
     Item,
     ItemSet,
     LoadedItem,
-    Message,
     Oracle,
-    Reply,
-    Row,
-    Score,
     Unit,
-    fact_id,
     identified_item,
     item_id,
 )
-from proofstone.stages.item_rows import identified_facts, item_row, read_item_rows
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.runs import OUTCOMES, Reply, Score
+from proofstone.records.tables import Row
+from proofstone.results.audit.item_rows import identified_facts, item_row, read_item_rows
 
 __all__ = ["check_method"]
 
+
 Values = Mapping[str, Any]
+
+
 # What a model may send back besides a right answer: none of it may be scored as an answer.
 _NO_ANSWER = {
     "an empty response": Reply(text="", finish="stop"),
     "a cut response": Reply(text="", finish="length"),
     "a refusal": Reply(text="", finish="stop", refusal="I cannot help with that."),
 }
+
+
 _N_ASKED = 5  # items that each way is tried on
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import proofstone
-from proofstone.report import render_terminal
-from proofstone.report.studies import render_study
+from proofstone.results.board_text import render_terminal
+from proofstone.results.sections.parts import render_study
 from scripted_server import ScriptedServer, answer
 from serving import configure
 from small_bank import write_bank
@@ -64,7 +64,7 @@ async def test_the_same_lines_work_inside_a_running_loop(tmp_path: Path) -> None
 
 async def test_a_loop_of_ones_own_may_run_it_without_threads(tmp_path: Path) -> None:
     """``perform`` is ``run`` as a coroutine: a server on the same loop answers it."""
-    from proofstone.stages.planning import RunSpec  # noqa: PLC0415
+    from proofstone.run.plan import RunSpec  # noqa: PLC0415
 
     with proofstone.create_workspace(tmp_path / "work") as ws:
         (form,) = ws.build_form(ws.import_bank(write_bank(tmp_path)), questions=6)

@@ -10,15 +10,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from proofstone.identity import digest
-from proofstone.methods.bequ.verification import (
-    Gathered,
-    GivenTriple,
-    ReferenceRow,
-    Spool,
-)
-from proofstone.ports import Row
-from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.verification.plan import Gathered, Spool
+from proofstone.records.ids import digest
+from proofstone.records.tables import Row
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 
 __all__ = [
     "KnownJudge", "elicited_rows", "gathered", "is_covered", "reference_rows", "rows_of",

@@ -11,11 +11,19 @@ import pytest
 from msgspec.structs import replace
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.bequ import METHOD
-from proofstone.methods.bequ.ask import ask, read_predicates
-from proofstone.methods.bequ.payloads import Entity
-from proofstone.methods.bequ.ways import WAYS, ranges, read_way, schema_predicates
-from proofstone.records import Item, ItemSet, LoadedItem, Message, OwnPrompt, Reply
+from proofstone.methods.bequ.ask import (
+    WAYS,
+    ask,
+    ranges,
+    read_predicates,
+    read_way,
+    schema_predicates,
+)
+from proofstone.methods.bequ.entities import Entity
+from proofstone.methods.bequ.method import METHOD
+from proofstone.records.calls import Message
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
+from proofstone.records.runs import Reply
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 LIST = ItemSet(name="l", kind="entities", method="bequ")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from asked_entities import asked_entity
 
+from proofstone.api import create_workspace
 from proofstone.cli import main
-from proofstone.wiring import create_workspace
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

@@ -12,17 +12,20 @@ import pytest
 
 from ingest.dump_files import dump, page
 from ingest.zim_files import zim
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.bequ.listing import PIPELINES
-from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
-from proofstone.methods.bequ.listing.drawing import TIERS, domains_step, thirds_step
-from proofstone.methods.bequ.listing.rating import rate_prompt
-from proofstone.methods.bequ.listing.rows import Candidate
-from proofstone.methods.bequ.payloads import Entity
-from proofstone.ports import Drop, StepContext
-from proofstone.stages.building import BuildResult
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.methods.bequ.entities import Entity
+from proofstone.methods.bequ.listing.candidates import Candidate, candidates, drawn_candidates
+from proofstone.methods.bequ.listing.pipeline import (
+    PIPELINES,
+    TIERS,
+    domains_step,
+    rate_prompt,
+    thirds_step,
+)
+from proofstone.records.building import Drop, StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

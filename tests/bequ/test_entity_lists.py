@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from proofstone.engines.ingest import read_checked
 from proofstone.errors import BadInput
-from proofstone.identity import canonical_json
-from proofstone.methods.bequ import METHOD
-from proofstone.methods.bequ.entity_rows import DOMAINS
-from proofstone.methods.bequ.names import plain_name
-from proofstone.methods.bequ.payloads import Entity
-from proofstone.records import Item, LoadedItem, Row
+from proofstone.files.tables import read_checked
+from proofstone.methods.bequ.entities import DOMAINS, Entity, plain_name
+from proofstone.methods.bequ.method import METHOD
+from proofstone.records.ids import canonical_json
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.tables import Row
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ" / "entities"
 

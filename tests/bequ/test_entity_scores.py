@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 from proofstone.methods.bequ.ask import PREDICATES, TRIPLES
+from proofstone.methods.bequ.entities import Entity
 from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
-from proofstone.methods.bequ.payloads import Entity
 from proofstone.methods.bequ.score import gold, score, units
-from proofstone.records import Item, LoadedItem, Reply, Score, Unit
+from proofstone.records.items import Item, LoadedItem, Unit
+from proofstone.records.runs import Reply, Score
 
 ADA = LoadedItem(
     Item(id=b"ada", kind="bequ.entity", payload=Entity(name="Ada Lovelace", aliases=("Ada",))), ()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from proofstone.api import create_workspace
 from proofstone.cli import main
-from proofstone.methods.bequ import METHOD
-from proofstone.methods.bequ.ways import WAYS, ranges
-from proofstone.wiring import create_workspace
+from proofstone.methods.bequ.ask import WAYS, ranges
+from proofstone.methods.bequ.method import METHOD
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.bequ.reference.grounding import grounds_step, is_grounded
-from proofstone.methods.bequ.reference.rows import About, Known, Taken
-from proofstone.ports import Drop, StepContext
+from proofstone.methods.bequ.reference.facts import About, Known, Taken
+from proofstone.methods.bequ.reference.pipeline import grounds_step, is_grounded
+from proofstone.records.building import Drop, StepContext
 
 HOPPER = (
     "Grace Hopper (1906-12-09 to 1992-01-01) worked on the Mark I with Howard Aiken. The US Navy "

@@ -8,8 +8,9 @@ import pytest
 
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ.verification.people import read_people
-from proofstone.ports import Row
-from proofstone.wiring.verifying import VerifySettings, opened_triples
+from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.verification.triple_files import opened_triples
+from proofstone.records.tables import Row
 from small_bank import write_lines
 
 TRIPLE = {"entity": "Lima", "predicate": "country", "object": "Peru"}

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ingest.dump_files import dump, page
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.entity_rows import DOMAINS
-from proofstone.methods.bequ.listing.making_up import made_up_prompt, to_make_up
-from proofstone.stages.building import BuildResult
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.methods.bequ.entities import DOMAINS
+from proofstone.methods.bequ.listing.candidates import made_up_prompt, to_make_up
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

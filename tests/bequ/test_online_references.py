@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.stages.building import BuildResult
-from proofstone.stages.sent_beside import SentLog
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.session.permits import SentLog
 from scripted_server import Act, ScriptedServer, Seen, answer
 from scripted_web import web
 from scripted_wiki import WIKI, WikiPage, api_of, asked_of_wiki, wiki

@@ -15,7 +15,7 @@ import pytest
 from asked_entities import asked_entity
 from told_towns import Errs
 
-from proofstone.identity import digest
+from proofstone.records.ids import digest
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from told import Proofstone

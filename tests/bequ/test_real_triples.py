@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.methods.bequ.verification import VerifySettings
-from proofstone.wiring.verifying import opened_triples
+from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.verification.triple_files import opened_triples
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ"
 

@@ -14,18 +14,16 @@ import pytest
 
 from ingest.dump_files import dump, page
 from ingest.zim_files import zim
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.methods.bequ.names import is_named
-from proofstone.methods.bequ.reference import PIPELINES
-from proofstone.methods.bequ.reference.corpora import entity_texts
-from proofstone.methods.bequ.reference.passages import passages_step
-from proofstone.methods.bequ.reference.rows import About, EntityText, Known, Taken
-from proofstone.methods.bequ.reference.taking import take_prompt
-from proofstone.ports import StepContext
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.methods.bequ.entities import is_named
+from proofstone.methods.bequ.reference.corpora import entity_texts, passages_step
+from proofstone.methods.bequ.reference.facts import About, EntityText, Known, Taken
+from proofstone.methods.bequ.reference.pipeline import PIPELINES, take_prompt
+from proofstone.records.building import StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

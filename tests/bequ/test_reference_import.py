@@ -11,8 +11,8 @@ import pytest
 
 from proofstone.cli import main
 from proofstone.errors import BadInput
-from proofstone.methods.bequ import METHOD
-from proofstone.records import Row
+from proofstone.methods.bequ.method import METHOD
+from proofstone.records.tables import Row
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ"
 WHOLE = {

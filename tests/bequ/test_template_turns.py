@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from proofstone.errors import BadInput
-from proofstone.methods.bequ.own_prompts import check_prompt, own_prompt_messages
-from proofstone.methods.bequ.payloads import Entity
-from proofstone.methods.bequ.ways import read_way
-from proofstone.records import Message, OwnPrompt
+from proofstone.methods.bequ.ask import check_prompt, own_prompt_messages, read_way
+from proofstone.methods.bequ.entities import Entity
+from proofstone.records.calls import Message
+from proofstone.records.items import OwnPrompt
 
 MARKED = "{# system #}\nSay what you know.\n{# user #}\nTell me of:\n{{ entity }}\n"
 

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 import pytest
 from msgspec import structs
 
-from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
-from proofstone.records import Card, Estimate
+from proofstone.methods.bequ.report.board import PeopleLooked, TripleBoard, TripleRow
+from proofstone.methods.bequ.report.board_text import (
+    read_breakdowns,
+    render_triple_board,
+    render_triple_parts,
+)
+from proofstone.records.models import Card
+from proofstone.records.runs import Estimate
 from proofstone.records.triples import Group, Measured, Volunteered
-from proofstone.report.board import LeftOut
-from proofstone.report.triples.board import PeopleLooked, TripleBoard, TripleRow
-from proofstone.report.triples.board_text import render_triple_board
-from proofstone.report.triples.parts_text import read_breakdowns, render_triple_parts
+from proofstone.results.board import LeftOut
+from proofstone.stats.ranks import RankInterval
 
 ACME, LAB, SIM = Group("acme/large-3.1", "direct"), Group("lab/small", "direct"), Group("sim/ann")
 LATE = Group("lab/late", "direct")

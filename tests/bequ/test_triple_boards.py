@@ -10,11 +10,12 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 from msgspec import structs
 from verified_worlds import verified_runs, verified_triples
 
-from proofstone.engines.stats import RankInterval
-from proofstone.methods.bequ.verification import PeopleSaid, VerifySettings, make_plan, verify
+from proofstone.methods.bequ.report.board import TripleBoard, triple_board
+from proofstone.methods.bequ.verification.people import PeopleSaid
+from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.triples import Group, Verdict, Verified, VerifiedRuns
-from proofstone.report.triples.board import TripleBoard
-from proofstone.stages.triple_boards import triple_board
+from proofstone.stats.ranks import RankInterval
 
 N = 60
 GOOD, TWIN, POOR = Group("acme/good", "direct"), Group("acme/twin"), Group("lab/poor", "wikidata")

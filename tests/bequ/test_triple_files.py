@@ -10,15 +10,19 @@ import pytest
 from known_world import gathered, rows_of
 from numpy.typing import NDArray
 
-from proofstone.engines.retrieval import SearchWay
 from proofstone.errors import BadInput
-from proofstone.methods.bequ.verification import Gathered, VerifySettings, make_plan
-from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
-from proofstone.methods.bequ.verification.families import family_of
-from proofstone.methods.bequ.verification.planning import known_triples
-from proofstone.methods.bequ.verification.records import ReferenceRow, ReferenceTriple
-from proofstone.methods.bequ.verification.texts import object_text, spoken
-from proofstone.records.triples import Passage
+from proofstone.methods.bequ.records import (
+    ReferenceRow,
+    ReferenceTriple,
+    family_of,
+    object_text,
+    spoken,
+)
+from proofstone.methods.bequ.verification.plan import Gathered
+from proofstone.methods.bequ.verification.planning import VerifySettings, known_triples, make_plan
+from proofstone.methods.bequ.verification.verify import EntityCorpus, TextIndex, triple_words
+from proofstone.records.verdicts import Passage
+from proofstone.search.index import SearchWay
 
 TRIPLE = {"subject": "Ulm", "predicate": "country", "object": "Germany", "subject_name": "Ulm"}
 KNOWN = {"entity": "Ulm", "predicate": "country", "object": "Germany"}

@@ -7,23 +7,17 @@ from pathlib import Path
 import pytest
 from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 
-from proofstone.engines.judging import pose
-from proofstone.engines.judging.fencing import fence_code
-from proofstone.methods.bequ.verification import (
-    VerifySettings,
-    make_plan,
-    posed_questions,
-    verify,
-)
+from proofstone.judging.question import fence_code, pose
+from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple
+from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
 from proofstone.methods.bequ.verification.questions import (
     cited_place,
     covered_question,
     precision_question,
     recall_question,
 )
-from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
-from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
-from proofstone.records.triples import Passage
+from proofstone.methods.bequ.verification.verify import posed_questions, verify
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict, Passage
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 QUESTIONS = {

@@ -10,14 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_world import gathered
 
-from proofstone.methods.bequ.verification import (
-    SAMPLING_WAYS,
-    SamplingWay,
-    VerifySettings,
-    make_plan,
-    sample_places,
-)
-from proofstone.methods.bequ.verification.planning import SamplePer
+from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, SamplingWay, sample_places
+from proofstone.methods.bequ.verification.planning import SamplePer, VerifySettings, make_plan
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 

@@ -20,22 +20,19 @@ from known_world import (
 )
 from msgspec import structs
 
-from proofstone.methods.bequ.verification import (
+from proofstone.methods.bequ.verification.measures import Counted, measure_all, measure_by
+from proofstone.methods.bequ.verification.people import (
     Checked,
-    Counted,
-    Gathered,
     PeopleSaid,
-    VerifySettings,
     checked_of,
     correct_by_people,
-    make_plan,
-    measure_all,
-    measure_by,
-    verify,
 )
-from proofstone.ports import Judge
-from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.methods.bequ.verification.plan import Gathered
+from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.verify import verify
+from proofstone.records.calls import Judge
 from proofstone.records.triples import Verdict, Verified
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 
 N = 40
 

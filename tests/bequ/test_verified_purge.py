@@ -9,16 +9,16 @@ from msgspec import structs
 from spoken_world import N, speaking, towns_file
 from sqlalchemy import text
 
-from proofstone.methods import find_method
-from proofstone.methods.bequ.reference import ReferenceFact
-from proofstone.methods.bequ.verification import VerifySettings
-from proofstone.ports import BuiltFact
-from proofstone.records import Fact, fact_id
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.looking import look
-from proofstone.stages.summarise import select_runs
-from proofstone.stages.verified_runs import read_verified
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show import look
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.method import find_method
+from proofstone.methods.bequ.reference.facts import ReferenceFact
+from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.verification.stored_verdicts import read_verified
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.results.table import select_runs
 from serving import configure, serving
 
 

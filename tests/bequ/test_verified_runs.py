@@ -10,14 +10,13 @@ import msgspec
 import pytest
 from spoken_world import reference_file, towns_file
 
+from proofstone.api import Workspace, open_workspace
 from proofstone.errors import BadUsage
-from proofstone.methods import find_method
-from proofstone.methods.bequ.verification import Counted, measure_all
+from proofstone.method import find_method
+from proofstone.methods.bequ.verification.measures import Counted, measure_all
+from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.records.triples import VerifiedRuns
-from proofstone.stages.corrected import CURRENT, View
-from proofstone.stages.summarise import select_runs
-from proofstone.stages.verified_runs import read_verified
-from proofstone.wiring import Workspace, open_workspace
+from proofstone.results.table import CURRENT, View, select_runs
 from scripted_server import ScriptedServer
 from told import Proofstone
 

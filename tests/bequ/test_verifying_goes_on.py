@@ -10,15 +10,15 @@ from asked_entities import asked_entity
 from spoken_world import N, predicate_of, reference_file, speaking, towns_file, truthful
 
 from killing import kill_after, seen_at
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, BudgetReached, EgressRefused, NotFound
-from proofstone.methods import find_method
-from proofstone.methods.bequ.verification import VerifySettings
-from proofstone.records import Run
-from proofstone.stages.summarise import select_runs
-from proofstone.stages.verified_runs import read_verified
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.egress import Leaving
-from proofstone.wiring.verifying_runs import VerifiedRun, verifying_method
+from proofstone.method import find_method
+from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.verification.runs import VerifiedRun, verifying_method
+from proofstone.methods.bequ.verification.stored_verdicts import read_verified
+from proofstone.records.runs import Run
+from proofstone.results.table import select_runs
+from proofstone.session.egress import Leaving
 from scripted_server import Act, Seen, child_server, error
 from serving import configure, serving
 

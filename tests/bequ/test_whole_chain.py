@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from told_towns import FACTS, MODELS, NAMES, Country, Errs, Said, made_dump, made_zim, said_by
 
-from proofstone.identity import digest
+from proofstone.records.ids import digest
 from serving import configure, serving
 from told import Proofstone
 

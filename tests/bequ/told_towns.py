@@ -18,7 +18,7 @@ from asked_entities import asked_entity
 
 from ingest.dump_files import dump, page
 from ingest.zim_files import zim
-from proofstone.identity import digest
+from proofstone.records.ids import digest
 from scripted_server import Act, Seen, answer
 
 __all__ = [

@@ -10,13 +10,13 @@ from proofstone.records.triples import (
     DIRECTIONS,
     EntityFacts,
     Group,
-    Passage,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.records.verdicts import Passage
 
 __all__ = ["verified_runs", "verified_triples"]
 

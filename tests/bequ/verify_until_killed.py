@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from proofstone.methods.bequ.verification import VerifySettings
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.methods.bequ.verification.planning import VerifySettings
 
 
 def main() -> None:

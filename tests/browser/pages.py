@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 from msgspec import structs
 
+from proofstone.api import create_workspace
 from proofstone.cli import main
-from proofstone.records import Card, Respondent
+from proofstone.methods.bequ.report.held import hold
+from proofstone.methods.bequ.report.page import TriplePage, render_triple_page
+from proofstone.methods.bequ.report.sections import answer_of, findings_of, triple_sections
+from proofstone.records.models import Card
+from proofstone.records.scores import Respondent
 from proofstone.records.triples import EntityFacts
-from proofstone.report import PageData, Provenance, leaderboard, render_page
-from proofstone.report.triples.answer import answer_of
-from proofstone.report.triples.findings import findings_of
-from proofstone.report.triples.page import render_triple_page
-from proofstone.report.triples.sections import triple_sections
-from proofstone.report.triples.shown import TriplePage
-from proofstone.stages.held_files import hold
-from proofstone.wiring import create_workspace
-from proofstone.wording import speaking
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.wording.messages import speaking
 from report.made_up import MEASURES, right_of, table_of
 from report.made_up_triples import HOSTILE, Skill, board_of, entity_facts, runs_of
 from report.test_page import full_page, page_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 
 
 def main() -> None:

@@ -7,23 +7,29 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from proofstone.draws import Draws
-from proofstone.engines.judging import pose
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa.building.checking import check_prompt, revise_prompt
-from proofstone.methods.chinese_simpleqa.building.criteria import CRITERIA, Scope, criteria_in
-from proofstone.methods.chinese_simpleqa.building.deleting import deletion_question
-from proofstone.methods.chinese_simpleqa.building.evidence import (
+from proofstone.judging.question import pose
+from proofstone.methods.chinese_simpleqa.build.checks import (
+    check_prompt,
+    deletion_question,
     evidence_question,
+    revise_prompt,
     source_question,
+    type_by_rule,
 )
-from proofstone.methods.chinese_simpleqa.building.examples import Shots, read_shots
-from proofstone.methods.chinese_simpleqa.building.kinds import type_by_rule
-from proofstone.methods.chinese_simpleqa.building.repeats import rewrite_prompt
-from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground, with_names
-from proofstone.methods.chinese_simpleqa.building.words import questions_for
-from proofstone.methods.chinese_simpleqa.building.writing import PairsAsked, write_prompt
-from proofstone.records import JudgeQuestion, Stratum
+from proofstone.methods.chinese_simpleqa.build.duplicates import rewrite_prompt
+from proofstone.methods.chinese_simpleqa.build.examples import (
+    CRITERIA,
+    Scope,
+    Shots,
+    criteria_in,
+    read_shots,
+)
+from proofstone.methods.chinese_simpleqa.build.pairs import PairsAsked, questions_for, write_prompt
+from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, with_names
+from proofstone.records.ids import Draws
+from proofstone.records.knowledge import Stratum
+from proofstone.records.verdicts import JudgeQuestion
 
 PUBLIC, PRIVATE = Scope(as_of="2023-12-31"), Scope(is_private=True)
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -10,11 +10,11 @@ import pytest
 
 from chinese_simpleqa.scripted_examiner import PANEL, Examiner, passage_of
 from killing import SOME, kill_after, seen_at
-from proofstone.engines.ingest import Stated
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
 from serving import HurriedClock, configure, serving
 
 # What becomes of each passage, by the word in it; its mineral, and the year.

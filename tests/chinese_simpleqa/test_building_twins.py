@@ -10,22 +10,26 @@ import pytest
 from scripted_solver import write_rows
 
 from chinese_simpleqa.scripted_converter import Converter
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.build.built import list_ended
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa.building.closing import close_prompt, why_no_option
-from proofstone.methods.chinese_simpleqa.building.from_sets import ChoiceRow
-from proofstone.methods.chinese_simpleqa.building.openable import (
+from proofstone.methods.chinese_simpleqa.build.choices import (
+    close_prompt,
+    is_told,
+    open_prompt,
+    why_no_option,
+)
+from proofstone.methods.chinese_simpleqa.build.openable import (
     AMONG,
     NAMES_OPTIONS,
     YES_OR_NO,
+    ChoiceRow,
     why_not_open,
 )
-from proofstone.methods.chinese_simpleqa.building.opening import is_told, open_prompt
-from proofstone.methods.chinese_simpleqa.building.rows import Draft
+from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed, Twin
-from proofstone.records import Fact
-from proofstone.stages.building import BuildResult
-from proofstone.stages.built import list_ended
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.knowledge import Fact
 from serving import HurriedClock, configure, serving
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa import METHOD
 from proofstone.methods.chinese_simpleqa.ask import STEPS, WAYS, messages, prepare
 from proofstone.methods.chinese_simpleqa.compose import compose, recipe
-from proofstone.methods.chinese_simpleqa.measures import SURE
+from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     Choice,
@@ -24,7 +23,11 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     Twin,
     closed_of,
 )
-from proofstone.records import Fact, Item, ItemSet, LoadedItem, Message, OwnPrompt, Reply, fact_id
+from proofstone.methods.chinese_simpleqa.sameness import SURE
+from proofstone.records.calls import Message
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.runs import Reply
 
 OVER_OPTIONS = [way for way in WAYS if way != "as-published"]
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.ingest import read_checked
 from proofstone.errors import BadInput
-from proofstone.methods.chinese_simpleqa import METHOD
+from proofstone.files.tables import read_checked
+from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import Choice, Closed, Twin
 from proofstone.methods.chinese_simpleqa.rows import read_facts, write_fact
-from proofstone.ports import BuiltFact, Row
-from proofstone.records import Stratum
-from proofstone.wiring.question_files import method_of_bank_file, method_of_file
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import Stratum
+from proofstone.records.tables import Row
+from proofstone.run.run_files import method_of_bank_file, method_of_file
 
 METALS = Choice(question="Which is liquid?", options=("tin", "mercury", "lead", "zinc"), gold=1)
 TWIN: dict[str, Any] = {

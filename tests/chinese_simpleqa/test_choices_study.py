@@ -10,11 +10,11 @@ import pytest
 from scripted_chooser import Chooser, twin_rows
 from scripted_solver import write_rows
 
-from proofstone.draws import Draws
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.records import ItemSet
-from proofstone.report.studies import Study
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.ids import Draws
+from proofstone.records.items import ItemSet
+from proofstone.results.sections.parts import Study
 from scripted_server import Act, Seen, error
 from serving import HurriedClock, configure, serving
 

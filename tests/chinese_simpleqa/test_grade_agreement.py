@@ -10,8 +10,8 @@ import pytest
 from scripted_solver import write_rows
 
 from proofstone.cli import main
-from proofstone.methods.chinese_simpleqa.grade_metrics import metrics_of
-from proofstone.ports import Row
+from proofstone.methods.chinese_simpleqa.grades import metrics_of
+from proofstone.records.tables import Row
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

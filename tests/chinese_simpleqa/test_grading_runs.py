@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.report import Leaderboard, render_breakdowns
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.grading import metrics_of_file
-from proofstone.wiring.question_files import method_of_file
+from proofstone.results.board import Leaderboard
+from proofstone.results.breakdowns import render_breakdowns
+from proofstone.run.grading import metrics_of_file
+from proofstone.run.run_files import method_of_file
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from scripted_solver import SAYINGS, Desk, made_rows, write_rows
 
-from proofstone.report import Leaderboard, render_breakdowns, to_json
-from proofstone.report.board import Breakdown
-from proofstone.report.sections.strata import strata_section
-from proofstone.stages.table_files import TablesAsked
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wording import speaking
+from proofstone.api import Workspace, create_workspace
+from proofstone.results.board import Breakdown, Leaderboard
+from proofstone.results.board_text import to_json
+from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.sections.strata import strata_section
+from proofstone.results.table_files import TablesAsked
+from proofstone.wording.messages import speaking
 from serving import HurriedClock, configure, serving
 
 ROWS = made_rows(20)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
+from proofstone.api import create_workspace
 from proofstone.errors import BadUsage
-from proofstone.report.studies import Study, figure_rows, render_study
-from proofstone.wiring import create_workspace
+from proofstone.results.sections.parts import Study, figure_rows, render_study
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

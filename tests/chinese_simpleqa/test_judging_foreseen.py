@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from scripted_solver import Desk, made_rows, write_rows
 
+from proofstone.api import create_workspace
 from proofstone.cli import main
 from proofstone.errors import BadInput
-from proofstone.stages.run_file import read_run_file
-from proofstone.wiring import create_workspace
+from proofstone.run.run_file import read_run_file
 from serving import configure, serving
 
 N = 10

@@ -10,11 +10,11 @@ import pytest
 from scripted_solver import Desk, made_rows, write_rows
 from sqlalchemy import select
 
+from proofstone.api import Workspace, create_workspace
 from proofstone.cli import main
-from proofstone.engines.store import schema
-from proofstone.engines.store.score_verdicts import empty_score_verdicts
-from proofstone.records import PanelVerdict
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.verdicts import PanelVerdict
+from proofstone.store import schema
+from proofstone.store.scores import empty_score_verdicts
 from serving import HurriedClock, configure, serving
 
 N = 10

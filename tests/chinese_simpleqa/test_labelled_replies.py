@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from proofstone.methods.chinese_simpleqa import METHOD
-from proofstone.methods.chinese_simpleqa.grading import GRADES
-from proofstone.methods.chinese_simpleqa.reply_rows import graded_row, read_replies
-from proofstone.ports import Row
-from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.methods.chinese_simpleqa.grades import graded_row, read_replies
+from proofstone.methods.chinese_simpleqa.method import METHOD
+from proofstone.methods.chinese_simpleqa.sameness import GRADES
+from proofstone.records.tables import Row
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 
 FILE = Path(__file__).parent / "labelled_replies.jsonl"
 ROWS: list[dict[str, Any]] = [

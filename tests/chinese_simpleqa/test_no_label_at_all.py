@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from scripted_solver import Desk, made_rows, write_rows
 
-from proofstone.wiring import create_workspace
-from proofstone.wiring.question_files import method_of_file
+from proofstone.api import create_workspace
+from proofstone.run.run_files import method_of_file
 from serving import HurriedClock, configure, serving
 from told import Proofstone
 

@@ -11,28 +11,18 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, structs
 
-from proofstone.engines.judging import read_label
-from proofstone.engines.panel import MemberAnswer, decide_difficulty, not_all_right
-from proofstone.engines.pipeline import (
-    MemoryJournal,
-    make_row,
-    perform_plain,
-    plain_keys,
-    read_funnel,
-)
+from proofstone.build.flow import perform_plain, plain_keys
+from proofstone.build.funnel import read_funnel
+from proofstone.build.funnels import funnel_lines
+from proofstone.build.walking import MemoryJournal, make_row
+from proofstone.judging.difficulty import MemberAnswer, decide_difficulty, not_all_right
+from proofstone.judging.question import read_label
 from proofstone.methods.chinese_simpleqa.payloads import Pair
-from proofstone.methods.chinese_simpleqa.people_check import check_answer
-from proofstone.ports import Drop, Kept, Step, StepContext
-from proofstone.records import (
-    ANSWER_STATES,
-    AnswerPolicy,
-    BuildFunnel,
-    Reply,
-    Review,
-    ReviewTask,
-    StepName,
-)
-from proofstone.report.funnels import funnel_lines
+from proofstone.methods.chinese_simpleqa.review import check_answer
+from proofstone.records.building import Drop, Kept, Step, StepContext
+from proofstone.records.builds import BuildFunnel, StepName
+from proofstone.records.reviews import ANSWER_STATES, AnswerPolicy, Review, ReviewTask
+from proofstone.records.runs import Reply
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "short-questions.md"
 GENERATED = 10_000

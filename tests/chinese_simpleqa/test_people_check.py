@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proofstone.errors import BadInput
-from proofstone.methods.chinese_simpleqa.authoritative import authoritative_sites, carried_sites
 from proofstone.methods.chinese_simpleqa.payloads import Pair
-from proofstone.methods.chinese_simpleqa.people_check import check_answer
-from proofstone.records import (
+from proofstone.methods.chinese_simpleqa.review import (
+    authoritative_sites,
+    carried_sites,
+    check_answer,
+)
+from proofstone.records.reviews import (
     ANSWER_STATES,
     AnswerPolicy,
     CheckedAnswer,

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from chinese_simpleqa.scripted_examiner import PANEL, Examiner, passage_of
-from proofstone.engines.ingest import Stated
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.review_policies import policy_in_force
-from proofstone.stages.review_sheets import SheetsAsked
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.starting import read_documents
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.review.sheets import SheetsAsked
+from proofstone.review.state import policy_in_force
+from proofstone.start.guide import read_documents
 from review.filled import rows_of
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving

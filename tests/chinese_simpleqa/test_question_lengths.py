@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from proofstone.methods.chinese_simpleqa.payloads import Pair
-from proofstone.methods.chinese_simpleqa.question_statistics import fact_statistics
-from proofstone.records import Fact, Stratum, fact_id
+from proofstone.methods.chinese_simpleqa.payloads import Pair, fact_statistics
+from proofstone.records.knowledge import Fact, Stratum, fact_id
 
 
 class Words:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.chinese_simpleqa.grading import read_grade, settled_as
 from proofstone.methods.chinese_simpleqa.payloads import ShortQuestion
-from proofstone.methods.chinese_simpleqa.sameness import plain_answer
+from proofstone.methods.chinese_simpleqa.sameness import plain_answer, read_grade, settled_as
 
 
 def asked(answer: str, *aliases: str, tolerance: float = 0.0) -> ShortQuestion:

@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa import METHOD
 from proofstone.methods.chinese_simpleqa.ask import WAYS, messages, prepare
-from proofstone.methods.chinese_simpleqa.grading import grade_question
+from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import ShortQuestion
-from proofstone.methods.chinese_simpleqa.reading import ReadAnswer, read_answer
-from proofstone.records import Item, ItemSet, LoadedItem, Message, OwnPrompt
+from proofstone.methods.chinese_simpleqa.sameness import ReadAnswer, grade_question, read_answer
+from proofstone.records.calls import Message
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORM = ItemSet(name="f", kind="imported", method="chinese_simpleqa")

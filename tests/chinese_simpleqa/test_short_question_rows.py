@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from proofstone.engines.ingest import read_checked
 from proofstone.errors import BadInput
-from proofstone.methods.chinese_simpleqa import METHOD
+from proofstone.files.tables import read_checked
+from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import asked_of
-from proofstone.methods.chinese_simpleqa.question_rows import recognises
-from proofstone.ports import Row
-from proofstone.records import Item, LoadedItem
+from proofstone.methods.chinese_simpleqa.questions import recognises
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.tables import Row
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "chinese_simpleqa.jsonl.gz"
 

@@ -8,20 +8,13 @@ from typing import Any
 import pytest
 
 from proofstone.methods.chinese_simpleqa.ask import STEPS
-from proofstone.methods.chinese_simpleqa.measures import BY_RULE, GRADED, SURE
 from proofstone.methods.chinese_simpleqa.payloads import AskedChoice, Choice, Pair, ShortQuestion
+from proofstone.methods.chinese_simpleqa.sameness import BY_RULE, GRADED, SURE
 from proofstone.methods.chinese_simpleqa.score import gold, score, units
-from proofstone.records import (
-    Ballot,
-    Fact,
-    Item,
-    JudgeQuestion,
-    LoadedItem,
-    PanelVerdict,
-    Reply,
-    Score,
-    Unit,
-)
+from proofstone.records.items import Item, LoadedItem, Unit
+from proofstone.records.knowledge import Fact
+from proofstone.records.runs import Reply, Score
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 
 OPEN = LoadedItem(
     Item(

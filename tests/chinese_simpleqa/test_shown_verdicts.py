@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
-from proofstone.records import Ballot, Heard, PanelVerdict
-from proofstone.report.trust import trust_lines
-from proofstone.stages.inspection import show_replies
-from proofstone.stages.judged_replies import verdict_lines
-from proofstone.stages.looking import look
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show import look
+from proofstone.browse.show_item import show_replies
+from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
+from proofstone.results.items_made import trust_lines
+from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving
 
 N = 5

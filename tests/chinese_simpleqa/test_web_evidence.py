@@ -12,12 +12,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from scripted_examiner import Examiner, passage_of
 
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.records import Fact
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.sent_beside import SentLog
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.records.knowledge import Fact
+from proofstone.session.permits import SentLog
 from scripted_server import Act, ScriptedServer, Seen, answer
 from serving import HurriedClock, configure, serving
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from scripted_solver import write_rows
 
-from proofstone.report import Leaderboard
-from proofstone.wiring import create_workspace
-from proofstone.wiring.question_files import method_of_file
+from proofstone.api import create_workspace
+from proofstone.results.board import Leaderboard
+from proofstone.run.run_files import method_of_file
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

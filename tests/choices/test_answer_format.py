@@ -6,9 +6,9 @@ from time import perf_counter
 
 import pytest
 
-from proofstone.engines.replies import read_answer_format
+from proofstone.choices.answer_format import read_answer_format
 from proofstone.errors import BadInput
-from proofstone.records import Reply
+from proofstone.records.runs import Reply
 
 
 @pytest.mark.parametrize(

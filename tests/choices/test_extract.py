@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.choices import Extraction, extract_choice, labels
-from proofstone.engines.choices.letters import as_labels
+from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.options import as_labels, labels
 
 NOTHING = Extraction("", "", "", False)
 SEVERAL_LAST = Extraction("", "marked", "last line", False)

@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proofstone.engines.choices import extract_choice, read_choice
-from proofstone.records import Reply
+from proofstone.choices.extract import extract_choice
+from proofstone.choices.outcomes import read_choice
+from proofstone.records.runs import Reply
 
 FILE = Path(__file__).parent / "labelled" / "replies.jsonl"
 LANGUAGES = {"en", "zh", "es", "fr", "de", "pt", "ru", "ja", "ko", "ar"}

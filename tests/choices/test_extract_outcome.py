@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.choices import Extraction, read_choice
-from proofstone.records import Finish, Reply
+from proofstone.choices.extract import Extraction
+from proofstone.choices.outcomes import read_choice
+from proofstone.records.runs import Finish, Reply
 
 
 def _read(text: str = "", **about: object) -> tuple[str, str, tuple[str, ...]]:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choices.test_extract_contents import ELEMENTS
-from proofstone.engines.choices import Extraction, extract_choice
-from proofstone.engines.choices.letters import canonical
+from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.options import canonical
 
 LETTERS = st.sampled_from("ABCDEFGHIJ")
 

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.engines.choices import extract_choice, labels
+from proofstone.choices.extract import extract_choice
+from proofstone.choices.options import labels
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mcq-responses-mmlu-pro.jsonl.gz"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.choices import extract_rows
+from proofstone.choices.extract_rows import extract_rows
 from proofstone.errors import BadInput, Problem
-from proofstone.ports import Row
+from proofstone.records.tables import Row
 
 
 def _one(**values: Any) -> dict[str, Any]:

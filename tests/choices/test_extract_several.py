@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.choices import extract_choices, read_choices
-from proofstone.records import Reply
+from proofstone.choices.extract import extract_choices
+from proofstone.choices.outcomes import read_choices
+from proofstone.records.runs import Reply
 
 
 @pytest.mark.parametrize(

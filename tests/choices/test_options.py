@@ -9,17 +9,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from proofstone.draws import words_of
-from proofstone.engines.choices.options import (
+from proofstone.choices.options import (
     MOST_OPTIONS,
     OptionSet,
     Subset,
     distractor_supply,
     draw_options,
     option_text,
+    roman,
     subsets,
 )
-from proofstone.engines.choices.roman import roman
+from proofstone.records.ids import words_of
 
 CASES = st.tuples(
     st.integers(2, 11),  # places

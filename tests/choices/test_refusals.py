@@ -6,8 +6,8 @@ from time import perf_counter
 
 import pytest
 
-from proofstone.engines.choices import opens_with_refusal, read_choice
-from proofstone.records import Reply
+from proofstone.choices.outcomes import opens_with_refusal, read_choice
+from proofstone.records.runs import Reply
 
 REFUSALS = {
     "es": [

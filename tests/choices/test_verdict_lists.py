@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 
-from proofstone.engines.choices import extract_verdicts, read_verdicts
-from proofstone.engines.choices.roman import roman
-from proofstone.engines.choices.verdict_entries import read_label
-from proofstone.records import Finish, Reply
+from proofstone.choices.options import roman
+from proofstone.choices.outcomes import read_verdicts
+from proofstone.choices.verdicts import extract_verdicts, read_label
+from proofstone.records.runs import Finish, Reply
 
 T, F, N = "true", "false", ""
 

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 
-from proofstone.engines.choices import Extraction, extract_verdict, read_verdict
-from proofstone.records import Finish, Reply
+from proofstone.choices.extract import Extraction
+from proofstone.choices.outcomes import read_verdict
+from proofstone.choices.verdicts import extract_verdict
+from proofstone.records.runs import Finish, Reply
 
 STATED = [
     # English, marked

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from small_bank import write_bank
 
 QUESTIONS = 8

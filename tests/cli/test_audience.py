@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace, open_workspace
+from proofstone.api import create_workspace, open_workspace
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from small_bank import rows, write_lines

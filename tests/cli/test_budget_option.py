@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from killing import kill_after, seen_at
-from proofstone.engines.store import Expense
-from proofstone.records import usd
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.records.runs import usd
+from proofstone.store.calls import Expense
 from scripted_server import Act, Seen, answer, child_server, drop
 from serving import configure, serving
 from small_bank import write_lines
@@ -190,7 +190,7 @@ def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_as_it_was(
 JUDGING = """
 import sys
 from pathlib import Path
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 with open_workspace(Path(sys.argv[1])) as workspace:
     print("judging", flush=True)
     workspace.score(sys.argv[2], judge="scripted/judge", max_connections=4)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from encyclo_k.scripted_author import Author
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
+from proofstone.ingest.ingest import ingest_paths
 from serving import configure, serving
 from told import Proofstone
 

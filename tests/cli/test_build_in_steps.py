@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.identity import short
-from proofstone.wiring import create_workspace, open_workspace
+from proofstone.api import create_workspace, open_workspace
+from proofstone.records.ids import short
 from scripted_server import Act, Seen, answer, error
 from serving import PATIENCE_S, configure, serving, wait_until
 from told import Proofstone

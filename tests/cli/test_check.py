@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import write_rows
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
+from proofstone.files.write import write_rows
 from told import Proofstone
 
 WORDS = [

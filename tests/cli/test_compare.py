@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.store import ScoreRow, UnitRow
-from proofstone.identity import short
-from proofstone.records import Score
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.records.ids import short
+from proofstone.records.runs import Score
+from proofstone.store.scores import ScoreRow, UnitRow
 from told import Proofstone
 
 

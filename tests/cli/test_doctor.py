@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.stages.bundle import without_quotes
-from proofstone.stages.sent import what_was_sent
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.keep.doctor import without_quotes
+from proofstone.session.egress import what_was_sent
 from scripted_server import Act, Seen, answer, error
 from scripted_web import web
 from serving import configure, serving

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofstone.report.audience import table_for
-from proofstone.wiring import create_workspace, open_workspace
-from proofstone.wiring.boards import make_board
+from proofstone.api import create_workspace, open_workspace
+from proofstone.page.audience import table_for
+from proofstone.results.report import make_board
 from report.made_up import two_small
 from small_bank import rows, write_lines
 from told import Proofstone

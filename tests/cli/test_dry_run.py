@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli.dry_run_text import forecast_lines, prompt_lines, shown_range
-from proofstone.engines.models.unbudgeted import price_lines
-from proofstone.records import ImagePart, Message, Spent, TextPart
-from proofstone.stages.forecasts import Amounts, DryRun, Part, Range, Reach
-from proofstone.stages.rendered import RenderedPrompt, SentAs
+from proofstone.models.budget import price_lines
+from proofstone.records.calls import ImagePart, Message, TextPart
+from proofstone.records.runs import Spent
+from proofstone.run.dry_run import forecast_lines, prompt_lines, shown_range
+from proofstone.run.forecasts import Amounts, DryRun, Part, Range, Reach
+from proofstone.run.rendered import RenderedPrompt, SentAs
 from scripted_server import Act, answer, error
 from serving import configure, serving
 from told import Proofstone

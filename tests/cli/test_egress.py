@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli.egress import describe
-from proofstone.engines.models import Destination, EgressGate, SystemClock
-from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule
-from proofstone.engines.store import Origin
+from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import EgressRefused
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.outgoing import Outgoing
-from proofstone.wiring import Workspace, create_workspace, open_workspace
-from proofstone.wiring.egress import Leaving, Load, clear_loads, keep_local
-from proofstone.wiring.permits import Permits
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
+from proofstone.models.limits import SystemClock
+from proofstone.models.names import Destination
+from proofstone.run.outbound import Outgoing
+from proofstone.session.cli_egress import describe
+from proofstone.session.egress import Leaving, Load, clear_loads, keep_local
+from proofstone.session.permits import Permits
+from proofstone.store.provenance import Origin
 from scripted_proxy import ScriptedProxy
 from scripted_server import ScriptedServer
 from serving import running, serving

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show_item import describe
 from proofstone.errors import BadUsage
-from proofstone.identity import short
-from proofstone.records import Fact, Stratum
-from proofstone.stages.inspection import describe
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Fact, Stratum
 from serving import HurriedClock
 from small_bank import BOOKS, PER_BOOK, rows, write_lines
 from told import Proofstone

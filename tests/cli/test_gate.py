@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from proofstone.identity import short
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.records.ids import short
 from told import Proofstone, Told
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "gate.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from proofstone.cli.root import TREE, cli
+from proofstone.cli import TREE, cli
 from told import Proofstone
 
 COMMANDS = [

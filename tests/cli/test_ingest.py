@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 
 from printed import columns, one_page, pdf, words
 
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 
 GARBLED = b"BT /F1 12 Tf 72 700 Td (" + b"bcdfg hjklm npqrs tvwxz " * 12 + b") Tj ET"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from scripted_server import Seen, answering
 from serving import serving
 from told import Proofstone

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from small_bank import rows, write_lines
 from told import Proofstone
 

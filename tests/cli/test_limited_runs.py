@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from scripted_server import answer, error
 from serving import configure, serving
 from small_bank import write_bank

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace, open_workspace
+from proofstone.api import create_workspace, open_workspace
 from scripted_server import ScriptedServer, Seen, answer, error, models_list
 from serving import serving
 from small_bank import write_bank

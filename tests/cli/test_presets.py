@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofstone.methods import find_method
+from proofstone.method import find_method
 from told import Proofstone
 
 

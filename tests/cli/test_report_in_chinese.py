@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from small_bank import write_bank
 from told import Proofstone
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import write_rows
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.files.write import write_rows
 from review.filled import fill
 from told import Proofstone
 

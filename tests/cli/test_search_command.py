@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec import structs
 
+from proofstone.api import create_workspace
 from proofstone.cli import cli
-from proofstone.records import Passage, Source, passage_id, source_id
-from proofstone.wiring import create_workspace
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 
 
 @pytest.fixture

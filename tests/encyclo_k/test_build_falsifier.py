@@ -9,21 +9,21 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofstone.draws import Draws
-from proofstone.methods.encyclo_k.tables import (
+from proofstone.methods.encyclo_k.tables.table import (
     FactTable,
     Falsified,
     Falsifier,
     Stated,
     agrees_with,
     is_false_against,
+    normalised,
     read_table,
-    read_template,
     true_statements,
     true_texts,
 )
-from proofstone.methods.encyclo_k.tables.table import normalised
-from proofstone.ports import Row
+from proofstone.methods.encyclo_k.tables.template import read_template
+from proofstone.records.ids import Draws
+from proofstone.records.tables import Row
 
 TEMPLATE = """
 title = "Things"

@@ -15,12 +15,12 @@ from proofstone.methods.encyclo_k.build import (
     BuiltStatements,
     build_statements,
 )
-from proofstone.methods.encyclo_k.error_types import ERROR_TYPES
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.tables.carried import CARRIED, Book
+from proofstone.methods.encyclo_k.review import ERROR_TYPES
+from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book
 from proofstone.methods.encyclo_k.tables.table import normalised
-from proofstone.ports import FactBuilder
-from proofstone.records import bank_id, fact_id, source_id
+from proofstone.records.banks import FactBuilder
+from proofstone.records.knowledge import bank_id, fact_id, source_id
 
 CSV = """\
 planet,moons,colour

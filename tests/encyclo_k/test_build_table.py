@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.tables import Claim, FactTable, agrees_with, is_false_against
-from proofstone.methods.encyclo_k.tables.sentences import written
-from proofstone.methods.encyclo_k.tables.table import read_table
+from proofstone.methods.encyclo_k.tables.table import (
+    Claim,
+    FactTable,
+    agrees_with,
+    is_false_against,
+    read_table,
+    written,
+)
 from proofstone.methods.encyclo_k.tables.template import Column, read_template
-from proofstone.ports import Row
+from proofstone.records.tables import Row
 
 TEMPLATE = """
 title = "Rivers"

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.encyclo_k.items import chance, compose, reuse
+from proofstone.methods.encyclo_k.compose import chance, reuse
+from proofstone.methods.encyclo_k.compose import compose_items as compose
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.recipe import recipe
-from proofstone.records import Fact, Item, Stratum, fact_id, item_id
+from proofstone.records.items import Item, item_id
+from proofstone.records.knowledge import Fact, Stratum, fact_id
 
 
 class Bank:

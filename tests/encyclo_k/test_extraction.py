@@ -11,19 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encyclo_k.scripted_author import Author
-from proofstone.engines.ingest import Stated
-from proofstone.engines.replies import object_of
-from proofstone.engines.retrieval import near_duplicates
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.build.plan import BuildSpec, entering_rows
+from proofstone.choices.outcomes import object_of
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, NotFound
-from proofstone.methods.encyclo_k.extraction import make_pipeline
-from proofstone.methods.encyclo_k.extraction.overlap import overlap
-from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS, PIPELINES
-from proofstone.methods.encyclo_k.extraction.speaking import speaks_of_passage
-from proofstone.records import Stratum
-from proofstone.stages.building import BuildResult
-from proofstone.stages.entering import BuildSpec, entering_rows
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.methods.encyclo_k.extraction.checks import overlap
+from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS, PIPELINES, make_pipeline
+from proofstone.methods.encyclo_k.extraction.rows import speaks_of_passage
+from proofstone.records.knowledge import Stratum
+from proofstone.search.near_duplicates import near_duplicates
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold", "iron", "zinc", "tin")

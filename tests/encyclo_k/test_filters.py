@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods import encyclo_k
-from proofstone.methods.encyclo_k.filters import REASONS, sift, sift_row
+from proofstone.methods.encyclo_k import method as encyclo_k
 from proofstone.methods.encyclo_k.filters.cleaner import clean
-from proofstone.methods.encyclo_k.filters.sifting import FILTERS
-from proofstone.ports import Row
-from proofstone.records import FunnelStep, SiftedRow
+from proofstone.methods.encyclo_k.filters.sifting import FILTERS, REASONS, sift, sift_row
+from proofstone.records.builds import FunnelStep
+from proofstone.records.tables import Row, SiftedRow
 
 README = Path(encyclo_k.__file__).parent / "README.md"
 

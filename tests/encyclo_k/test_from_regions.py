@@ -17,15 +17,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 from printed import pdf, set_lines
 
 from encyclo_k.scripted_author import Author
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.methods.encyclo_k.extraction.seen import seen_step
-from proofstone.methods.encyclo_k.prompting import render_template
-from proofstone.records import Box
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.region_rows import region_rows
-from proofstone.stages.regions import region_in_box, regions_by_rule
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.ingest.region_rows import region_rows
+from proofstone.ingest.regions import region_in_box, regions_by_rule
+from proofstone.methods.encyclo_k.ask import render_template
+from proofstone.methods.encyclo_k.extraction.extract import seen_step
+from proofstone.records.pages import Box
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

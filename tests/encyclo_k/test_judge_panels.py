@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from encyclo_k.scripted_author import Panelists, panelists
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.build.built import funnel_sections
+from proofstone.build.verdicts import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadUsage
-from proofstone.identity import short
-from proofstone.records import PanelVerdict
-from proofstone.stages.building import BuildResult
-from proofstone.stages.built import funnel_sections
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.verdicts import JudgedRow, list_verdicts, read_accounts
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.records.ids import short
+from proofstone.records.verdicts import PanelVerdict
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold")

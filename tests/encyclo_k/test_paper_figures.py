@@ -17,12 +17,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare
 
-from proofstone.engines.stats import SharedKeys, equal_weights, group_weights, mean_estimates
-from proofstone.methods.encyclo_k.groups import allocate, group_statements
-from proofstone.methods.encyclo_k.items import chance, compose, reuse
+from proofstone.methods.encyclo_k.compose import allocate, chance, group_statements, reuse
+from proofstone.methods.encyclo_k.compose import compose_items as compose
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.recipe import read_recipe
-from proofstone.records import Fact, Item, Stratum
+from proofstone.records.items import Item
+from proofstone.records.knowledge import Fact, Stratum
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights, group_weights
 
 BASE = 5000
 

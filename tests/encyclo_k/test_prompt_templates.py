@@ -10,13 +10,13 @@ from banks_for_tests import Book, ListBank, bank_of
 from msgspec.structs import replace
 
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k import METHOD
-from proofstone.methods.encyclo_k.ask import messages, prepare
-from proofstone.methods.encyclo_k.own_prompts import VARIABLES, check_prompt
+from proofstone.method import TakesPrompts
+from proofstone.methods.encyclo_k.ask import VARIABLES, check_prompt, messages, prepare
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion
-from proofstone.methods.encyclo_k.rendering import render
-from proofstone.ports import TakesPrompts
-from proofstone.records import Item, ItemSet, LoadedItem, OwnPrompt, Stratum, Way
+from proofstone.methods.encyclo_k.question_text import render
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Way
+from proofstone.records.knowledge import Stratum
 
 DOCS = Path(__file__).parents[2] / "docs" / "prompts.md"
 FORM = ItemSet(name="f", kind="form", method="encyclo_k", seed=1, recipe=METHOD.recipe({}))

@@ -10,18 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_checked, read_rows, write_rows
 from proofstone.errors import BadInput
+from proofstone.files.tables import read_checked, read_rows
+from proofstone.files.write import write_rows
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.rendering import render
-from proofstone.methods.encyclo_k.rows import read_items, write_item
-from proofstone.ports import Row
-from proofstone.records import Fact, Item, LoadedItem, Stratum, item_id
+from proofstone.methods.encyclo_k.question_text import render
+from proofstone.methods.encyclo_k.questions import read_items, write_item
+from proofstone.records.items import Item, LoadedItem, item_id
+from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.tables import Row
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from proofstone.methods.encyclo_k import METHOD
-from proofstone.records import OUTCOMES
+from proofstone.methods.encyclo_k.method import METHOD
+from proofstone.records.runs import OUTCOMES
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "src" / "proofstone" / "methods" / "encyclo_k" / "README.md"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadUsage
-from proofstone.identity import canonical_json
 from proofstone.methods.encyclo_k.recipe import PARAMETERS, recipe
+from proofstone.records.ids import canonical_json
 
 PUBLISHED = {
     "composer": 1,

@@ -8,14 +8,12 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadInput
-from proofstone.methods import find_method
-from proofstone.methods.encyclo_k.payloads import (
-    ChoiceQuestion,
-    ComposedQuestion,
-    SingleStatement,
-)
-from proofstone.ports import BuiltFact, Revises, Row
-from proofstone.records import Fact, Item, LoadedItem, Stratum, fact_id, item_id
+from proofstone.method import Revises, find_method
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
+from proofstone.records.banks import BuiltFact
+from proofstone.records.items import Item, LoadedItem, item_id
+from proofstone.records.knowledge import Fact, Stratum, fact_id
+from proofstone.records.tables import Row
 
 METHOD = find_method("encyclo_k")
 assert isinstance(METHOD, Revises)

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_checked, write_rows
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.error_types import ERROR_TYPES
+from proofstone.files.tables import read_checked
+from proofstone.files.write import write_rows
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.rows import read_facts, write_fact
-from proofstone.ports import BuiltFact, Row
-from proofstone.records import Fact, Role, Source, Stratum, fact_id, source_id
+from proofstone.methods.encyclo_k.review import ERROR_TYPES
+from proofstone.methods.encyclo_k.statements import read_facts, write_fact
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import Fact, Role, Source, Stratum, fact_id, source_id
+from proofstone.records.tables import Row
 
 HEX = "ab" * 32
 

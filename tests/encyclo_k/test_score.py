@@ -19,7 +19,9 @@ from proofstone.methods.encyclo_k.payloads import (
     Statement,
 )
 from proofstone.methods.encyclo_k.score import SCORER_VERSION, gold, score, units
-from proofstone.records import OUTCOMES, Fact, Item, LoadedItem, Reply, Score, Unit
+from proofstone.records.items import Item, LoadedItem, Unit
+from proofstone.records.knowledge import Fact
+from proofstone.records.runs import OUTCOMES, Reply, Score
 
 
 def _fact(name: str, *, origin: str = "") -> Fact:

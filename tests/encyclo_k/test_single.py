@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.encyclo_k import METHOD
+from proofstone.methods.encyclo_k.method import METHOD
+from proofstone.methods.encyclo_k.questions import read_items, write_item
 from proofstone.methods.encyclo_k.recipe import recipe
-from proofstone.methods.encyclo_k.rows import read_items, write_item
-from proofstone.ports import Row
-from proofstone.records import Item, Stratum, item_id
+from proofstone.records.items import Item, item_id
+from proofstone.records.knowledge import Stratum
+from proofstone.records.tables import Row
 
 BOOKS = [
     Book(Stratum("Science", "Physics", "Heat", "Heat I"), correct=40, false=20, paired=20),

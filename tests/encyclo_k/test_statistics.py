@@ -7,16 +7,18 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from proofstone.methods.encyclo_k import METHOD
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.rendering import render
-from proofstone.records import Cell, Fact, Item, LoadedItem, Stratum
-from proofstone.report.tabulations import tabulation_text
+from proofstone.methods.encyclo_k.question_text import render
+from proofstone.page.tabulations import tabulation_text
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.tables import Cell
 
 
 class Words:

@@ -7,14 +7,10 @@ from banks_for_tests import Book, ListBank, bank_of, fact_of
 
 from encyclo_k.test_ask import BOOK, IMPORTED, form_of
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.encyclo_k.ask import messages, prepare
-from proofstone.methods.encyclo_k.items import compose
-from proofstone.methods.encyclo_k.shots import choose_shots
-from proofstone.records import (
-    ItemSet,
-    LoadedItem,
-    Stratum,
-)
+from proofstone.methods.encyclo_k.ask import choose_shots, messages, prepare
+from proofstone.methods.encyclo_k.compose import compose_items as compose
+from proofstone.records.items import ItemSet, LoadedItem
+from proofstone.records.knowledge import Stratum
 
 
 def items_of(bank: ListBank, form: ItemSet) -> list[LoadedItem]:

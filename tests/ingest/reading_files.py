@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofstone.engines.ingest import GuardedReader, Job, Opened, PageRead, ReadLimits
-from proofstone.engines.ingest.guarded import ReadEvent
-from proofstone.engines.ingest.reading import OpenFiles, read_job
-from proofstone.records import unpack_layout
+from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, ReadEvent, ReadLimits
+from proofstone.documents.worker import OpenFiles, read_job
+from proofstone.records.pages import unpack_layout
 
 __all__ = ["blocks_of", "check_cuts", "read_all", "read_here", "read_one"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import RowReader
+from proofstone.files.tables import RowReader
 
 
 def read(path: Path, data: bytes, **options: int) -> tuple[list[tuple[str, dict]], list[str]]:

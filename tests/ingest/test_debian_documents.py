@@ -14,9 +14,10 @@ from debian_documents import (
     VIGNETTES,
     debian_documents,
 )
-from proofstone.records import PageState
-from proofstone.stages.ingest import IngestReport, ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.ingest.ingest_report import IngestReport
+from proofstone.records.pages import PageState
 from verbatim import check_verbatim
 
 pytest.importorskip("pypdfium2", reason="needs the extra [pdf]")

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import guess_language, read_documents, read_language_code
-from proofstone.engines.ingest.documents import Document
-from proofstone.engines.ingest.languages import said_language
-from proofstone.engines.ingest.passages import markdown_spans, paragraph_spans
+from proofstone.documents.passages import markdown_spans, paragraph_spans
+from proofstone.documents.sources import Document, read_documents
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.records import passage_id, source_id
+from proofstone.records.knowledge import passage_id, source_id
+from proofstone.texts.languages import guess_language, read_language_code, said_language
 
 ODD = st.text(
     st.sampled_from("ab #-`~>=1.*\n\r\t\v\f \x1c\x1e\x85\u2028\u2029\u00a0\ufeff水😀")

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
 
-from proofstone.engines.ingest import Job, PageRead, Refused
-from proofstone.engines.ingest.archive import MAX_PART
-from proofstone.engines.ingest.docx.reader import read_docx
+from proofstone.documents.docx import read_docx
+from proofstone.documents.epub import MAX_PART
+from proofstone.documents.reader import Job, PageRead, Refused
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"

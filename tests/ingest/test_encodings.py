@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_rows
-from proofstone.engines.ingest.columns import read_columns
 from proofstone.errors import BadInput, BadUsage
+from proofstone.files.columns import read_columns
+from proofstone.files.tables import read_rows
 
 TEXT = "qid,\u9886\u57df,m\nq1,\u6cd5\u5f8b,1\nq2,\u533b\u5b66,0\n"
 ROWS = [

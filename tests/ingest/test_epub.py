@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import GuardedReader, Job, Opened, PageRead, Refused
-from proofstone.engines.ingest.archive import MAX_PART
-from proofstone.engines.ingest.epub.reader import read_epub
-from proofstone.records import unpack_layout
+from proofstone.documents.epub import MAX_PART, read_epub
+from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, Refused
+from proofstone.records.pages import unpack_layout
 
 SAID = " ".join(["Copper melts at 1085 degrees and carries current better than tin."] * 4)
 CONTAINER = (

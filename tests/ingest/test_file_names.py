@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import GuardedReader, Job, Opened, Refused, find_files, readable_name
+from proofstone.documents.finding import find_files
+from proofstone.documents.reader import GuardedReader, Job, Opened, Refused
+from proofstone.documents.sources import readable_name
 
 pytestmark = pytest.mark.skipif(
     sys.platform in {"win32", "darwin"}, reason="file systems there hold Unicode names only"

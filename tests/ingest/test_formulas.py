@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_rows, write_rows
-from proofstone.engines.ingest.formulas import neutralised, restored
 from proofstone.errors import BadInput
+from proofstone.files.formulas import neutralised, restored
+from proofstone.files.tables import read_rows
+from proofstone.files.write import write_rows
 
 LIVE = [
     '=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "-", "'=1",

@@ -9,9 +9,9 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from ingest.printed import A4, pdf, set_lines, words
-from proofstone.engines.ingest.cutting import Cutter
-from proofstone.engines.ingest.layout import Block
-from proofstone.records import MarkKind
+from proofstone.documents.layout import Block
+from proofstone.documents.passages import Cutter
+from proofstone.records.pages import MarkKind
 
 pytest.importorskip("pypdfium2", reason="needs the extra [pdf]")
 

@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 from printed import columns, one_page, pdf, raw_pdf, set_lines, words
 
-from proofstone.engines.ingest import GuardedReader, Job, Opened, PageRead, ReadLimits, Refused
-from proofstone.engines.ingest.guarded import PART, ReadEvent
+from proofstone.documents.reader import (
+    PART,
+    GuardedReader,
+    Job,
+    Opened,
+    PageRead,
+    ReadEvent,
+    ReadLimits,
+    Refused,
+)
 
 LIMITS = ReadLimits(memory_bytes=800 * 2**20, open_s=60, page_s=30)
 GOOD = b"BT /F1 12 Tf 72 700 Td (Copper melts at 1085 degrees, and tin at 232.) Tj ET"

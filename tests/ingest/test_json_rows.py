@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import RowReader, read_checked, read_rows
-from proofstone.engines.ingest.json_rows import parse_object
-from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.files.csv import read_whole_file
+from proofstone.files.json import parse_object
+from proofstone.files.tables import RowReader, read_checked, read_rows
 
 
 def read(path: Path, data: bytes, **options: int) -> tuple[list[tuple[str, dict]], list[str]]:

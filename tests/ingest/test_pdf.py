@@ -9,9 +9,9 @@ import pytest
 from printed import MARGIN, columns, pdf, set_lines, words
 from reportlab.pdfgen.canvas import Canvas
 
-from proofstone.engines.ingest.cutting import Cutter
-from proofstone.engines.ingest.layout import lay_out
-from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
+from proofstone.documents.layout import lay_out
+from proofstone.documents.passages import Cutter
+from proofstone.documents.pdf.reader import PdfFile, PdfPage
 from proofstone.errors import BadInput
 
 

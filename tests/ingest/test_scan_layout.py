@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest.pdf.kinds import Style
-from proofstone.engines.ingest.pdf.mending import Mender
-from proofstone.engines.ingest.pdf.page import blocks_on
-from proofstone.engines.ingest.scan.engine import OcrLine
-from proofstone.engines.ingest.scan.printed import printed_from
-from proofstone.records import Box, Mark, PageLayout, PlacedLine, pack_layout, unpack_layout
+from proofstone.documents.ocr.engine import OcrLine, printed_from
+from proofstone.documents.pdf.lines import Style
+from proofstone.documents.pdf.mending import Mender
+from proofstone.documents.pdf.page import blocks_on
+from proofstone.records.pages import Box, Mark, PageLayout, PlacedLine, pack_layout, unpack_layout
 
 WIDTH, HEIGHT = 600.0, 800.0
 PIXELS = (1600, 1200)  # two a point

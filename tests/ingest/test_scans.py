@@ -12,22 +12,21 @@ from printed import A4, pdf, set_lines
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from proofstone.engines.ingest import (
+from proofstone.documents.finding import find_files
+from proofstone.documents.ocr.installed import OCR_READER, is_ocr_installed
+from proofstone.documents.reader import (
     OCR_LIMITS,
-    OCR_READER,
     Draw,
     Drawn,
     GuardedReader,
     Job,
     Opened,
     PageRead,
+    ReadEvent,
     ReadLimits,
     Refused,
-    find_files,
-    is_ocr_installed,
 )
-from proofstone.engines.ingest.guarded import ReadEvent
-from proofstone.records import Box, unpack_layout
+from proofstone.records.pages import Box, unpack_layout
 
 Image = pytest.importorskip("PIL.Image", reason="needs the extra [ocr]")
 pypdfium2 = pytest.importorskip("pypdfium2", reason="needs the extra [ocr]")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest.cutting import Cutter
-from proofstone.engines.ingest.layout import lay_out
-from proofstone.engines.ingest.web.reader import MAX_BYTES, WebPage, read_web_page
+from proofstone.documents.html import MAX_BYTES, WebPage, read_web_page
+from proofstone.documents.layout import lay_out
+from proofstone.documents.passages import Cutter
 from proofstone.errors import BadInput
 
 TEXT = "Copper melts at 1085 degrees and carries current better than any metal but silver. " * 3

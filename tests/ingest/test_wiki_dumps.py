@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
 
-from proofstone.engines.ingest import Job, Refused, find_files
-from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
+from proofstone.documents.finding import find_files
+from proofstone.documents.reader import Job, Refused
+from proofstone.documents.wiki import wikitext_blocks
 
 COPPER = """{{Short description|no text}}{{Infobox element
 | name = Copper | melts_at = {{convert|1085|K}} | density = 8.96<ref>Book</ref>

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_rows, write_rows
-from proofstone.engines.ingest.xlsx import write_xlsx
 from proofstone.errors import BadInput, BadUsage, NotFound, StoreFailed
+from proofstone.files.tables import read_rows
+from proofstone.files.write import write_rows
+from proofstone.files.xlsx import write_xlsx
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 SCALAR = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT
@@ -218,7 +219,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
     """A child process in which pyarrow cannot be found."""
     (tmp_path / "pyarrow.py").write_text("raise ImportError('not here')\n", encoding="utf-8")
     code = (
-        "from proofstone.engines.ingest import write_rows\n"
+        "from proofstone.files.write import write_rows\n"
         "from proofstone.errors import BadUsage\n"
         "try:\n"
         f"    write_rows({str(tmp_path / 'x.parquet')!r}, [])\n"
@@ -235,6 +236,6 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
 
 
 def test_reading_tables_does_not_import_pyarrow() -> None:
-    code = "import sys, proofstone.engines.ingest; print('pyarrow' in sys.modules)"
+    code = "import sys, proofstone.files.write; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
 from zim_files import zim
 
-from proofstone.engines.ingest import Job, PageRead, Refused
-from proofstone.engines.ingest.zim.archive import MAX_CLUSTER
+from proofstone.documents.reader import Job, PageRead, Refused
+from proofstone.documents.zim import MAX_CLUSTER
 from proofstone.errors import BadInput
 
 HTML = "text/html"

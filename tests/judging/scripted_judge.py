@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proofstone.errors import CallFailed
-from proofstone.records import Message, Reply
+from proofstone.records.calls import Message
+from proofstone.records.runs import Reply
 
 __all__ = ["ScriptedJudge", "in_turn"]
 

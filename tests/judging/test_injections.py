@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from judging.scripted_judge import ScriptedJudge
-from proofstone.engines.judging import Panel, attacks, summarise_attacks, try_attacks
-from proofstone.engines.judging.fencing import fence_code, harmless
-from proofstone.records import Message
+from proofstone.judging.attacks import attacks, summarise_attacks, try_attacks
+from proofstone.judging.panel import Panel
+from proofstone.judging.question import fence_code, harmless
+from proofstone.records.calls import Message
 
 
 def firm(messages: Sequence[Message]) -> str:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.judging import PanelRules, decide, without
-from proofstone.engines.judging.left_out import PanelStanding, decide_cells, leave_each_out
 from proofstone.errors import BadUsage
-from proofstone.records import Ballot
+from proofstone.judging.panel import PanelStanding, decide_cells, leave_each_out
+from proofstone.judging.verdicts import decide, without
+from proofstone.records.verdicts import Ballot, PanelRules
 
 LABELS = ("right", "wrong", "open")
 JUDGES = ("a", "b", "c")

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from judging.scripted_judge import ScriptedJudge, in_turn
-from proofstone.engines.judging import JudgingRules, Panel, PanelRules
 from proofstone.errors import BadUsage
-from proofstone.records import Exhibit, JudgeQuestion, Label
+from proofstone.judging.panel import JudgingRules, Panel
+from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules
 
 QUESTION = JudgeQuestion(
     task="Is it so?",

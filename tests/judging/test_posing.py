@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from proofstone.engines.judging import arrangements, pose
-from proofstone.engines.judging.fencing import fence_code, harmless
-from proofstone.records import Exhibit, JudgeQuestion, Label
+from proofstone.judging.question import arrangements, fence_code, harmless, pose
+from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
 
 QUESTION = JudgeQuestion(
     task="Does the answer agree with the reference?",

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.judging import ReplyForm, read_label
-from proofstone.records import Citing, Reply
+from proofstone.judging.question import ReplyForm, read_label
+from proofstone.records.runs import Reply
+from proofstone.records.verdicts import Citing
 
 NAMES = ("correct", "incorrect", "not attempted")
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.judging import PanelRules, decide, judge_accounts, without
 from proofstone.errors import BadUsage
-from proofstone.records import Ballot, BallotState, Heard, PanelVerdict
+from proofstone.judging.verdicts import decide, judge_accounts, without
+from proofstone.records.verdicts import Ballot, BallotState, Heard, PanelRules, PanelVerdict
 
 STATES: dict[str, BallotState] = {"u": "unparsed", "f": "failed", "s": "split"}
 

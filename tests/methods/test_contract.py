@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.methods import find_method, find_payload, method_names
-from proofstone.ports import Method, TakesPrompts
-from proofstone.records import OUTCOMES, ItemSet, OwnPrompt
+from proofstone.method import Method, TakesPrompts, find_method, find_payload, method_names
+from proofstone.records.items import ItemSet, OwnPrompt
+from proofstone.records.runs import OUTCOMES
 
 
 @pytest.fixture(params=method_names())

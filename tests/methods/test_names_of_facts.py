@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.methods import find_method
-from proofstone.stages.exchange import facts_called, items_called
+from proofstone.browse.export import facts_called, items_called
+from proofstone.method import find_method
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
 
 PAIRS = [f"What is {a} + {b}?={a + b}" for a in range(1, 7) for b in range(1, 6)]
 

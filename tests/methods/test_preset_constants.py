@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from proofstone.methods import find_method
-from proofstone.methods.bequ.ways import ranges, schema_predicates
-from proofstone.records.presets import STATUSES, Choice
+from proofstone.method import find_method
+from proofstone.methods.bequ.ask import ranges, schema_predicates
+from proofstone.records.items import STATUSES, Choice
 
 PAPERS = Path(__file__).resolve().parents[2].parent / "shared" / "papers"
 needs_papers = pytest.mark.skipif(

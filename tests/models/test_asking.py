@@ -13,11 +13,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.engines.models import Asker, Limiter, Price, Retries, request_hash
-from proofstone.engines.models.reply import read_reply
-from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, CallRecord, Limits, Model, ModelRequest, Ticket
-from proofstone.records import Message, Usage
+from proofstone.models.ask import Asker, Retries
+from proofstone.models.limits import Limiter
+from proofstone.models.replies import read_reply
+from proofstone.models.served import request_hash
+from proofstone.records.calls import (
+    Attempt,
+    CallRecord,
+    Limits,
+    Message,
+    Model,
+    ModelRequest,
+    Ticket,
+)
+from proofstone.records.ids import canonical_json
+from proofstone.records.models import Price
+from proofstone.records.runs import Usage
 from scripted_server import completion
 from serving import settled
 

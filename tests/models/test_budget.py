@@ -9,15 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models import Budget, charge, read_budget, shown
-from proofstone.engines.models.bounds import Bounds, may_be_billed, most_output
-from proofstone.engines.models.budget import money
-from proofstone.engines.models.purse import amount_of
-from proofstone.engines.models.unbudgeted import no_price, unbounded_reply
 from proofstone.errors import BadUsage
-from proofstone.identity import canonical_json, digest
-from proofstone.ports import Attempt, CallRecord, ModelRequest
-from proofstone.records import Message, Price, Reply, Usage
+from proofstone.models.budget import (
+    Bounds,
+    Budget,
+    charge,
+    may_be_billed,
+    money,
+    most_output,
+    no_price,
+    read_budget,
+    shown,
+    unbounded_reply,
+)
+from proofstone.models.spending import amount_of
+from proofstone.records.calls import Attempt, CallRecord, Message, ModelRequest
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.models import Price
+from proofstone.records.runs import Reply, Usage
 
 PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
 USD = 10**12

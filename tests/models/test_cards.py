@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models import ModelConfig, card_of, load_config, parse_model_name, resolve
-from proofstone.engines.models.card_entries import wrong_card, wrong_price
-from proofstone.engines.models.carried_cards import carried_cards, known_as
-from proofstone.engines.models.cost import cost_usd
 from proofstone.errors import BadInput
-from proofstone.records import Card, Price, Usage, merged_card
+from proofstone.models.budget import cost_usd
+from proofstone.models.cards import wrong_card, wrong_price
+from proofstone.models.config import ModelConfig, card_of, load_config, resolve
+from proofstone.models.entries import carried_cards, known_as
+from proofstone.models.names import parse_model_name
+from proofstone.records.models import Card, Price, merged_card
+from proofstone.records.runs import Usage
 
 KEY = "sk-a-key-of-the-tests"
 

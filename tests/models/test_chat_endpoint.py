@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.models import Endpoint, Entry, ModelConfig, SystemClock, resolve
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.openai_chat import ChatEndpoint
-from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message, Usage
+from proofstone.models.client import ChatEndpoint
+from proofstone.models.config import Endpoint, ModelConfig, resolve
+from proofstone.models.entries import Entry
+from proofstone.models.limits import SystemClock
+from proofstone.models.names import parse_model_name
+from proofstone.records.calls import Attempt, Message, ModelRequest
+from proofstone.records.ids import canonical_json
+from proofstone.records.runs import Usage
 from scripted_server import (
     Act,
     Script,

@@ -10,26 +10,22 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.models import (
-    Endpoint,
-    ModelConfig,
-    SystemClock,
-    UnreadableReplyError,
-    open_model,
-    read_reply,
-    request_hash,
-    resolve,
-)
-from proofstone.engines.models.control import CONTROL_SETTINGS
-from proofstone.engines.models.entries import Entry, read_tables
-from proofstone.engines.models.local import open_local
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.openai_completions import CompletionsEndpoint
-from proofstone.engines.models.settings import checked_stop
 from proofstone.errors import BadUsage
-from proofstone.identity import canonical_json, digest
-from proofstone.ports import Attempt, Model, ModelRequest
-from proofstone.records import Card, Message, Usage
+from proofstone.models.availability import CONTROL_SETTINGS
+from proofstone.models.client import CompletionsEndpoint
+from proofstone.models.config import Endpoint, ModelConfig, resolve
+from proofstone.models.entries import Entry, read_tables
+from proofstone.models.limits import SystemClock
+from proofstone.models.local import open_local
+from proofstone.models.names import parse_model_name
+from proofstone.models.registry import open_model
+from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.served import request_hash
+from proofstone.models.settings import checked_stop
+from proofstone.records.calls import Attempt, Message, Model, ModelRequest
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.models import Card
+from proofstone.records.runs import Usage
 from scripted_server import Act, ScriptedServer, answer, error, half, text_answer
 
 TEXT = "Question: Which?\n(A) (B)\nAnswer:"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.models.control import (
+from proofstone.errors import CallFailed
+from proofstone.models.availability import (
     ControlAnswer,
     ControlPrompt,
     ask_control,
     control_prompts,
     summarise_control,
 )
-from proofstone.errors import CallFailed
-from proofstone.records import Message, Reply, Usage
+from proofstone.records.calls import Message
+from proofstone.records.runs import Reply, Usage
 
 PARIS = ControlPrompt("The capital of France is", ("Paris",))
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.models.bounds import Bounds
-from proofstone.engines.models.budget import Budget, charge
-from proofstone.engines.models.cost import cost_usd
-from proofstone.engines.models.purse import Purse
-from proofstone.engines.models.spending import Spending
-from proofstone.engines.models.stopping import Halt
-from proofstone.ports import CallRecord, ModelRequest
-from proofstone.records import Message, Price, Usage
+from proofstone.models.budget import Bounds, Budget, charge, cost_usd
+from proofstone.models.limits import Halt
+from proofstone.models.spending import Purse, Spending
+from proofstone.records.calls import CallRecord, Message, ModelRequest
+from proofstone.records.models import Price
+from proofstone.records.runs import Usage
 
 DAY = {"date": "2026-01-01", "source": "x"}
 PRICES = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.models import Destination, EgressGate, load_config
-from proofstone.engines.models.destination import destination_of
-from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule, read_policy
 from proofstone.errors import BadInput, EgressRefused
+from proofstone.models.config import load_config
+from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule, read_policy
+from proofstone.models.names import Destination, destination_of
 
 OPENAI = Destination("api.openai.com", 443)
 MANUAL = "Manual 2024"

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models import load_config, parse_model_name, resolve
-from proofstone.engines.models.embedding_reply import UnreadableVectorsError, read_vectors
-from proofstone.engines.models.embeddings import EmbeddingsEndpoint
 from proofstone.errors import EndpointUnusable
+from proofstone.models.config import load_config, resolve
+from proofstone.models.embedding_reply import UnreadableVectorsError, read_vectors
+from proofstone.models.embeddings import EmbeddingsEndpoint
+from proofstone.models.names import parse_model_name
 from scripted_server import Act, Script, ScriptedServer, Seen, error, half, html
 from serving import HurriedClock
 

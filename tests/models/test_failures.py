@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models.failure_kinds import KINDS, FailureKind, treatment
-from proofstone.engines.models.failures import classify
+from proofstone.models.failures import KINDS, FailureKind, classify, treatment
 
 OPENAI_QUOTA = {
     "error": {

@@ -11,13 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_chat_endpoint import endpoint
 
-from proofstone.engines.models import Endpoint, SystemClock, request_hash
-from proofstone.engines.models.openai_chat import ChatEndpoint
-from proofstone.engines.models.openai_completions import CompletionsEndpoint
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.identity import canonical_json, digest
-from proofstone.ports import ModelRequest
-from proofstone.records import MAX_IMAGE_BYTES, ImagePart, Message, TextPart, image_part
+from proofstone.models.client import ChatEndpoint, CompletionsEndpoint
+from proofstone.models.config import Endpoint
+from proofstone.models.limits import SystemClock
+from proofstone.models.served import request_hash
+from proofstone.records.calls import (
+    MAX_IMAGE_BYTES,
+    ImagePart,
+    Message,
+    ModelRequest,
+    TextPart,
+    image_part,
+)
+from proofstone.records.ids import canonical_json, digest
 from scripted_server import ScriptedServer
 
 PNG = b64decode(

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models.limiter import Feedback, Limiter, Limiters
-from proofstone.engines.models.stopping import Halt, Stopped
+from proofstone.models.limits import Feedback, Halt, Limiter, Limiters, Stopped
 
 
 def fill(limiter: Limiter) -> list[int]:

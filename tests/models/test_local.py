@@ -11,17 +11,14 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from proofstone.engines.models.child_process import ChildProcess
-from proofstone.engines.models.clock import SystemClock
-from proofstone.engines.models.entries import Entry
-from proofstone.engines.models.failure_kinds import treatment
-from proofstone.engines.models.gguf import open_gguf
-from proofstone.engines.models.local import LocalModel, LocalOptions, open_local
-from proofstone.engines.models.local_server import LocalServer
 from proofstone.errors import BadUsage, EndpointUnusable, NotFound
-from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message
+from proofstone.models.entries import Entry
+from proofstone.models.failures import treatment
+from proofstone.models.gguf import open_gguf
+from proofstone.models.limits import SystemClock
+from proofstone.models.local import ChildProcess, LocalModel, LocalOptions, LocalServer, open_local
+from proofstone.records.calls import Attempt, Message, ModelRequest
+from proofstone.records.ids import canonical_json
 from serving import PATIENCE_S, wait_until
 
 CONTENT = b"GGUF and some weights"
@@ -200,7 +197,7 @@ async def test_a_child_that_does_not_listen_is_ended_by_force(tmp_path: Path) ->
 
 PARENT = """
 import asyncio, os, signal, sys
-from proofstone.engines.models.local_server import LocalServer
+from proofstone.models.local import LocalServer
 
 async def main():
     await LocalServer(sys.argv[1:], title="local/tiny").address()

@@ -6,19 +6,18 @@ from importlib.util import find_spec
 
 import pytest
 
-from proofstone.engines.models.carried import CARRIED, CarriedModel, carried_file
-from proofstone.engines.models.control import (
+from proofstone.errors import EndpointUnusable
+from proofstone.models.availability import (
     CONTROL_SETTINGS,
     ask_control,
     control_prompts,
     summarise_control,
 )
-from proofstone.engines.models.entries import Entry
-from proofstone.engines.models.local import LocalModel, open_local
-from proofstone.errors import EndpointUnusable
-from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message, Reply
+from proofstone.models.entries import CARRIED, CarriedModel, Entry, carried_file
+from proofstone.models.local import LocalModel, open_local
+from proofstone.records.calls import Attempt, Message, ModelRequest
+from proofstone.records.ids import canonical_json
+from proofstone.records.runs import Reply
 
 NAME = "smollm2-135m"
 needs_model = pytest.mark.skipif(

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.models import Endpoint, Entry, ModelConfig, Price, load_config, resolve
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.origins import effective_entry
-from proofstone.engines.models.secret import Scrubber
 from proofstone.errors import BadInput, EndpointUnusable, NotFound
+from proofstone.models.config import Endpoint, ModelConfig, effective_entry, load_config, resolve
+from proofstone.models.credentials import Scrubber
+from proofstone.models.entries import Entry
+from proofstone.models.names import parse_model_name
+from proofstone.records.models import Price
 
 KEY = "planted-key-9f3b27"
 

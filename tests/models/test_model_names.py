@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models import ModelName, parse_model_name, parse_model_names
 from proofstone.errors import BadUsage
+from proofstone.models.names import ModelName, parse_model_name, parse_model_names
 
 
 @pytest.mark.parametrize(

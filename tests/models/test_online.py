@@ -9,18 +9,12 @@ from typing import Any
 import pytest
 import trustme
 
-from proofstone.engines.models import (
-    EgressGate,
-    Entry,
-    ModelConfig,
-    Online,
-    SystemClock,
-    look_online,
-)
-from proofstone.engines.models.destination import destination_of
-from proofstone.engines.models.egress_policy import EgressPolicy
-from proofstone.engines.models.entries import Tables
-from proofstone.engines.models.online import STEPS, online_names
+from proofstone.models.availability import STEPS, Online, look_online, online_names
+from proofstone.models.config import ModelConfig
+from proofstone.models.egress import EgressGate, EgressPolicy
+from proofstone.models.entries import Entry, Tables
+from proofstone.models.limits import SystemClock
+from proofstone.models.names import destination_of
 from scripted_proxy import ScriptedProxy
 from scripted_server import Act, ScriptedServer, answer, error, html
 

@@ -15,25 +15,16 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.models import (
-    Asked,
-    Asker,
-    Entry,
-    Limiters,
-    ModelConfig,
-    Price,
-    Retries,
-    SystemClock,
-    check_model,
-    list_models,
-    load_config,
-    open_asker,
-    open_model,
-)
 from proofstone.errors import BadUsage, CallFailed, EndpointUnusable, NotFound
-from proofstone.identity import canonical_json
-from proofstone.ports import CallRecord, ModelRequest
-from proofstone.records import Message
+from proofstone.models.ask import Asked, Asker, Retries
+from proofstone.models.checking import check_model
+from proofstone.models.config import ModelConfig, load_config
+from proofstone.models.entries import Entry
+from proofstone.models.limits import Limiters, SystemClock
+from proofstone.models.registry import list_models, open_asker, open_model
+from proofstone.records.calls import CallRecord, Message, ModelRequest
+from proofstone.records.ids import canonical_json
+from proofstone.records.models import Price
 from scripted_server import (
     Act,
     Script,
@@ -270,7 +261,7 @@ def test_the_list_says_of_each_what_keeps_it_from_use(tmp_path: Path) -> None:
 
 
 def test_the_engine_imports_no_client_library() -> None:
-    code = "import sys, proofstone.engines.models; sys.exit('aiohttp' in sys.modules)"
+    code = "import sys, proofstone.models.ask; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -7,8 +7,8 @@ import socket
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from proofstone.engines.models.outside_names import OutsideNames, is_inside
 from proofstone.errors import EgressRefused
+from proofstone.models.http_session import OutsideNames, is_inside
 
 OUTSIDE = ("93.184.216.34", "2606:4700::6810:84e5", "198.18.0.7")
 INSIDE = (

@@ -9,11 +9,11 @@ import pytest
 from test_asking import Calls, TestClock, request
 from test_chat_endpoint import client
 
-from proofstone.engines.models import Asker, Limiter, Retries
-from proofstone.engines.models.failure_kinds import treatment
-from proofstone.engines.models.failures import classify
-from proofstone.engines.models.reply import UnreadableReplyError, read_reply
-from proofstone.engines.models.retry_after import delay_in_body
+from proofstone.models.ask import Asker, Retries
+from proofstone.models.failures import classify, treatment
+from proofstone.models.limits import Limiter
+from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.retry_after import delay_in_body
 from recorded import PROVIDERS, Recorded, recorded
 from scripted_server import ScriptedServer
 

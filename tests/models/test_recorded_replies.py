@@ -16,24 +16,19 @@ import pytest
 from test_asking import PRICE, Calls, TestClock, request
 from test_chat_endpoint import client, endpoint
 
-from proofstone.engines.models import (
-    Asker,
-    Limiter,
-    Price,
-    Retries,
-    Spending,
-    SystemClock,
-    load_config,
-    parse_model_name,
-    read_budget,
-    resolve,
-)
-from proofstone.engines.models.embedding_reply import UnreadableVectorsError, read_vectors
-from proofstone.engines.models.embeddings import EmbeddingsEndpoint
-from proofstone.engines.models.failure_kinds import treatment
-from proofstone.engines.models.openai_completions import CompletionsEndpoint
 from proofstone.errors import EndpointUnusable, NotAsked
-from proofstone.records import Usage
+from proofstone.models.ask import Asker, Retries
+from proofstone.models.budget import read_budget
+from proofstone.models.client import CompletionsEndpoint
+from proofstone.models.config import load_config, resolve
+from proofstone.models.embedding_reply import UnreadableVectorsError, read_vectors
+from proofstone.models.embeddings import EmbeddingsEndpoint
+from proofstone.models.failures import treatment
+from proofstone.models.limits import Limiter, SystemClock
+from proofstone.models.names import parse_model_name
+from proofstone.models.spending import Spending
+from proofstone.records.models import Price
+from proofstone.records.runs import Usage
 from recorded import ALL_REPLIES, RecordedReply, recorded_replies, replies_by_name
 from scripted_server import Act, ScriptedServer, in_turn
 from serving import HurriedClock

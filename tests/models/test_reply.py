@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models import UnreadableReplyError, read_reply
-from proofstone.engines.models.reply import salvage_usage
-from proofstone.records import Finish, Reply, Usage
+from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
+from proofstone.records.runs import Finish, Reply, Usage
 from scripted_server import completion
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.test_asking import PRICE, ScriptedModel, request
-from proofstone.engines.models import request_hash
-from proofstone.engines.models.cost import cost_usd
-from proofstone.identity import canonical_json
-from proofstone.records import Usage
+from proofstone.models.budget import cost_usd
+from proofstone.models.served import request_hash
+from proofstone.records.ids import canonical_json
+from proofstone.records.runs import Usage
 
 
 def test_the_request_hash_is_golden() -> None:

@@ -12,16 +12,16 @@ import pytest
 import trustme
 import truststore
 
-from proofstone.engines.models import EgressGate, Entry, ModelConfig, SystemClock, resolve
-from proofstone.engines.models.destination import Destination
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.openai_chat import ChatEndpoint
-from proofstone.engines.models.proxies import choose_proxy
-from proofstone.engines.models.trust import Trust, choose_trust, tls_context
 from proofstone.errors import BadInput, EgressRefused, EndpointUnusable
-from proofstone.identity import canonical_json, digest
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message
+from proofstone.models.client import ChatEndpoint
+from proofstone.models.config import ModelConfig, resolve
+from proofstone.models.connections import Trust, choose_proxy, choose_trust, tls_context
+from proofstone.models.egress import EgressGate
+from proofstone.models.entries import Entry
+from proofstone.models.limits import SystemClock
+from proofstone.models.names import Destination, parse_model_name
+from proofstone.records.calls import Attempt, Message, ModelRequest
+from proofstone.records.ids import canonical_json, digest
 from scripted_proxy import ScriptedProxy
 from scripted_server import Act, ScriptedServer
 

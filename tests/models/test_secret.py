@@ -11,8 +11,7 @@ import msgspec
 import orjson
 import pytest
 
-from proofstone.engines.models import Secret, scrub
-from proofstone.engines.models.secret import Scrubber
+from proofstone.models.credentials import Scrubber, Secret, scrub
 
 KEY = "planted-key-9f3b27"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from test_asking import Calls, ScriptedModel, asker, request
 
-from proofstone.engines.models.reply import read_reply
-from proofstone.ports import Attempt
+from proofstone.models.replies import read_reply
+from proofstone.records.calls import Attempt
 from scripted_server import completion
 
 

@@ -6,12 +6,12 @@ from math import sqrt
 
 import pytest
 
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.reply import read_reply
-from proofstone.engines.models.simulated import NO_ANSWER, SimulatedModel, simulated_model
 from proofstone.errors import BadUsage
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message, Oracle
+from proofstone.models.names import parse_model_name
+from proofstone.models.replies import read_reply
+from proofstone.models.simulated import NO_ANSWER, SimulatedModel, simulated_model
+from proofstone.records.calls import Attempt, Message, ModelRequest
+from proofstone.records.items import Oracle
 
 CHOICES = ("A", "B", "C", "D", "E")
 ORACLE = Oracle(gold="C", choices=CHOICES, reply="The answer is {choice}.")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.engines.models import Budget, Exposure, Spending, Stopped
-from proofstone.engines.models.spending import BudgetSpent
-from proofstone.engines.models.stopping import Halt
-from proofstone.ports import CallRecord
-from proofstone.records import Usage
+from proofstone.models.budget import Budget
+from proofstone.models.limits import Halt, Stopped
+from proofstone.models.spending import BudgetSpent, Exposure, Spending
+from proofstone.records.calls import CallRecord
+from proofstone.records.runs import Usage
 from serving import settled
 
 

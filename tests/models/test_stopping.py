@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from models.test_asking import GOOD, LIMITED, Calls, ScriptedModel, TestClock, asker, request
-from proofstone.engines.models import Limiter, Stopped
 from proofstone.errors import CallFailed
-from proofstone.ports import Attempt
+from proofstone.models.limits import Limiter, Stopped
+from proofstone.records.calls import Attempt
 from serving import PATIENCE_S, settled
 
 

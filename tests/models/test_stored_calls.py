@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from proofstone.engines.models.stored_calls import StoredCalls
 from proofstone.errors import StoreFailed
-from proofstone.ports import CallRecord
+from proofstone.models.ask import StoredCalls
+from proofstone.records.calls import CallRecord
 
 
 def call(identity: bytes) -> CallRecord:

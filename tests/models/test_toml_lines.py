@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models.toml_lines import key_lines, line_of
+from proofstone.models.entries import key_lines, line_of
 
 TEXT = '''\
 # a comment with [ a bracket and "a quote

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from proofstone.cli.spending import beside_text
-from proofstone.engines.models import Budget, Spending, load_config
-from proofstone.engines.models.budget import money
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BudgetReached, NoPrice
-from proofstone.identity import short
-from proofstone.records import ItemSet, Spent
-from proofstone.stages.sent_beside import SentLog
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.models.budget import Budget, money
+from proofstone.models.config import load_config
+from proofstone.models.spending import Spending
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.runs import Spent
+from proofstone.session.permits import SentLog
+from proofstone.session.spending import beside_text
 from scripted_server import Act, ScriptedServer, Seen, answer, drop
 from scripted_web import web
 from serving import HurriedClock, serving

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.records import Passage, Source, passage_id, source_id
-from proofstone.stages.sent_beside import SentLog
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.egress import Leaving
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.session.egress import Leaving
+from proofstone.session.permits import SentLog
 from scripted_server import Act, ScriptedServer, Seen
 from serving import HurriedClock, serving
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from proofstone.wiring.kept_notes import read_note, write_note
+from proofstone.search.fetching import read_note, write_note
 
 
 class Note(Struct, frozen=True):

@@ -18,9 +18,11 @@ from tools.doc_pages import blocks
 from tools.resolved import ROOT
 
 from proofstone.errors import BadInput
-from proofstone.methods import find_method, method_names
-from proofstone.ports import BuiltFact, Row
-from proofstone.records import Item, Score
+from proofstone.method import find_method, method_names
+from proofstone.records.banks import BuiltFact
+from proofstone.records.items import Item
+from proofstone.records.runs import Score
+from proofstone.records.tables import Row
 from proofstone.testing import check_method
 from small_bank import rows, write_lines
 

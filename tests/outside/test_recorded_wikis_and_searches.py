@@ -12,13 +12,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from proofstone.engines.ingest import WikiAddress
-from proofstone.engines.ingest.wiki.answers import WikiError, read_answer
-from proofstone.engines.models import load_config
-from proofstone.engines.retrieval import WEB_SEARCHES, WebSearchError, WebSearchName
+from proofstone.documents.wiki_api import WikiAddress, WikiError, read_answer
 from proofstone.errors import EndpointUnusable
-from proofstone.wiring.web_searching import WebSearcher
-from proofstone.wiring.wiki_client import WikiClient
+from proofstone.models.config import load_config
+from proofstone.records.models import WEB_SEARCHES, WebSearchName
+from proofstone.search.web import WebSearcher, WebSearchError
+from proofstone.search.wiki_client import WikiClient
 from recorded import RecordedReply, recorded_replies, replies_by_name
 from scripted_server import Act, ScriptedServer
 from serving import HurriedClock

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.models import EgressGate, load_config
-from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.identity import short
-from proofstone.records import ItemSet, Passage, Source, passage_id, run_label, source_id
-from proofstone.stages.ancestry import Ancestry
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_file_text import run_file_text
-from proofstone.stages.run_request import Asking, RunRequest
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.egress import clear_loads, plan_loads
-from proofstone.wiring.permits import Permits
-from proofstone.wiring.specs import specs_of
+from proofstone.models.config import load_config
+from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.records.runs import run_label
+from proofstone.run.request import Asking, RunRequest, specs_of
+from proofstone.run.run_file import read_run_file, run_file_text
+from proofstone.session.egress import clear_loads, plan_loads
+from proofstone.session.permits import Permits
 from scripted_server import Act, ScriptedServer, Seen, answer
 from scripted_web import web
 from serving import HurriedClock, configure, serving

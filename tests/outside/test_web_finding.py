@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.identity import short
-from proofstone.records import Source
-from proofstone.stages.ancestry import Ancestry
-from proofstone.stages.sent_beside import SentLog
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.web_finding import WebQuery
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Source
+from proofstone.search.web_finding import WebQuery
+from proofstone.session.permits import SentLog
 from scripted_server import ScriptedServer
 from scripted_web import web
 from serving import HurriedClock, serving

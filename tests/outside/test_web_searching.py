@@ -9,11 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from proofstone.engines.models import ModelConfig, destination_of, load_config
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.records import Source
-from proofstone.wiring.fetching import MOST_BYTES, fetch_page
-from proofstone.wiring.web_searching import WebSearcher, searches_of
+from proofstone.models.config import ModelConfig, load_config
+from proofstone.models.names import destination_of
+from proofstone.records.knowledge import Source
+from proofstone.search.fetching import MOST_BYTES, fetch_page
+from proofstone.search.web import WebSearcher, searches_of
 from scripted_server import Act, ScriptedServer, Seen, html, in_turn
 
 FOUND = {"web": {"results": [{"title": "Copper", "url": "https://a.example", "description": "M"}]}}

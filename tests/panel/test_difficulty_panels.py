@@ -10,23 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from proofstone.engines.panel import (
+from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.judging.difficulty import (
     DifficultyRule,
     MemberAnswer,
     MemberState,
     PanelDecision,
-    PanelFilter,
     all_wrong,
-    ask_members,
     at_least_wrong,
     decide_difficulty,
-    filtered_roles,
     not_all_right,
-    panel_step,
 )
-from proofstone.errors import BadUsage, CallFailed, NotAsked
-from proofstone.ports import Drop, Kept, StepCall, StepContext
-from proofstone.records import Message, Reply, Role, Score
+from proofstone.judging.filtering import PanelFilter, ask_members, filtered_roles, panel_step
+from proofstone.records.building import Drop, Kept, StepCall, StepContext
+from proofstone.records.calls import Message
+from proofstone.records.knowledge import Role
+from proofstone.records.runs import Reply, Score
 
 SHORT: Mapping[str, MemberState] = {"+": "right", "-": "wrong", "?": "unparsed", "!": "failed"}
 

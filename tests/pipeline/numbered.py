@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from proofstone.engines.pipeline import (
-    MemoryJournal,
-    Performed,
-    StepProgress,
-    Workshop,
-    make_row,
-    perform_pipeline,
-    plain_keys,
-    read_funnel,
-    read_row,
-    walk,
-)
+from proofstone.build.flow import Performed, Workshop, perform_pipeline, plain_keys
+from proofstone.build.funnel import read_funnel
+from proofstone.build.walking import MemoryJournal, StepProgress, make_row, read_row, walk
 from proofstone.errors import CallFailed
-from proofstone.ports import BatchRows, BatchStep, Drop, Kept, PipelineRow, Step, StepContext
-from proofstone.records import BuildFunnel, StepName
+from proofstone.records.building import (
+    BatchRows,
+    BatchStep,
+    Drop,
+    Kept,
+    PipelineRow,
+    Step,
+    StepContext,
+)
+from proofstone.records.builds import BuildFunnel, StepName
 
 
 class Number(Struct, frozen=True):

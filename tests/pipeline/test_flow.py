@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numbered import Bench, Number
 
-from proofstone.engines.pipeline import make_row
-from proofstone.engines.pipeline.channel import Channel
-from proofstone.ports import BatchStep, Drop, Kept, Step, StepContext
+from proofstone.build.flow import Channel
+from proofstone.build.walking import make_row
+from proofstone.records.building import BatchStep, Drop, Kept, Step, StepContext
 
 
 def expected(numbers: list[int]) -> list[Number]:

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 from numbered import Bench
 
-from proofstone.engines.pipeline import (
-    MemoryJournal,
-    ended_rows,
-    make_row,
-    plain_keys,
-    read_funnel,
-)
-from proofstone.ports import Drop, Outcome, PipelineRow, Step
-from proofstone.records import StepFunnel, StepName
+from proofstone.build.flow import plain_keys
+from proofstone.build.funnel import ended_rows, read_funnel
+from proofstone.build.walking import MemoryJournal, make_row
+from proofstone.records.building import Drop, Outcome, PipelineRow, Step
+from proofstone.records.builds import StepFunnel, StepName
 
 
 def test_each_row_counts_once_at_each_step_that_it_reaches() -> None:

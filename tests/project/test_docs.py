@@ -15,7 +15,7 @@ from tools.cli_docs import commands
 from tools.doc_pages import Block, anchors, blocks, links, pages
 from tools.resolved import ROOT
 
-from proofstone.cli.root import cli
+from proofstone.cli import cli
 
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in pages()}
 UNRUN = "unrun:"  # ```python unrun:needs-a-key

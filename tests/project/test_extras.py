@@ -15,25 +15,26 @@ import pytest
 from printed import one_page
 from tools.resolved import ROOT
 
-from proofstone.cli.findings import find_all
-from proofstone.engines.ingest import Job, RowReader, document_advice
-from proofstone.engines.ingest.reading import OpenFiles, read_job
-from proofstone.engines.ingest.scan.engine import OcrEngine
-from proofstone.engines.ingest.wiki.cleaning import article_blocks
-from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
-from proofstone.engines.ingest.xlsx import xlsxwriter_module
-from proofstone.engines.models.carried import CARRIED as MODELS
-from proofstone.engines.models.carried import carried_file
-from proofstone.engines.models.local import open_local
-from proofstone.engines.retrieval.sentence_encoder import SentenceEncoder
-from proofstone.engines.retrieval.terms import jieba_words
-from proofstone.engines.store import Database
-from proofstone.engines.tables.inspect_logs import inspect_columns
+from proofstone.check.semantic_map import _plane
+from proofstone.documents.ocr.engine import OcrEngine
+from proofstone.documents.other_formats import document_advice
+from proofstone.documents.reader import Job
+from proofstone.documents.wiki import article_blocks, wikitext_blocks
+from proofstone.documents.worker import OpenFiles, read_job
 from proofstone.errors import BadUsage, ProofstoneError
-from proofstone.methods.encyclo_k.tables import CARRIED as BOOKS
-from proofstone.records.frames import arrow_table, pandas_frame, polars_frame
-from proofstone.report.figures.drawing import needed
-from proofstone.stages.semantic_maps import _plane
+from proofstone.files.tables import RowReader
+from proofstone.files.xlsx import xlsxwriter_module
+from proofstone.keep.findings import find_all
+from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED as BOOKS
+from proofstone.models.entries import CARRIED as MODELS
+from proofstone.models.entries import carried_file
+from proofstone.models.local import open_local
+from proofstone.page.figure import needed
+from proofstone.records.scores import arrow_table, pandas_frame, polars_frame
+from proofstone.results.audit.harness_logs import inspect_columns
+from proofstone.search.bm25 import jieba_words
+from proofstone.search.dense import SentenceEncoder
+from proofstone.store.database import Database
 from told import Proofstone
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

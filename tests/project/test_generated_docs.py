@@ -61,7 +61,7 @@ def test_a_command_stands_on_the_page_as_help_prints_it() -> None:
 
 ASK_AS_A_USER = """
 from click.testing import CliRunner
-from proofstone.cli.root import cli
+from proofstone.cli import cli
 from tools.cli_docs import WIDTH, commands, plain
 
 page = open("docs/cli.md", encoding="utf-8").read()

@@ -15,7 +15,7 @@ HEAVY = {
 LIGHT = {
     "proofstone": HEAVY,
     "proofstone.cli": HEAVY,
-    "proofstone.ports": HEAVY,
+    "proofstone.method": HEAVY,
     "proofstone.records": HEAVY,
     "proofstone.errors": HEAVY,
 }

@@ -10,7 +10,7 @@ import pytest
 from tools.resolved import ROOT
 
 PACKAGE = ROOT / "src" / "proofstone"
-GATE = PACKAGE / "engines" / "models" / "http_session.py"
+GATE = PACKAGE / "models" / "http_session.py"
 # Names that open or hold a connection, whichever module they are taken from.
 OPENERS = frozenset(
     [

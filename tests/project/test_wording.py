@@ -17,7 +17,7 @@ from tools.wording import (
     said_in_templates,
 )
 
-from proofstone.wording import catalogue, nouns
+from proofstone.wording.messages import catalogue, nouns
 
 CHINESE = ROOT / "src" / "proofstone" / "wording" / "zh"
 

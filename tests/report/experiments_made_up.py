@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from proofstone.methods.bequ.experiments.evidence import Asked, Experiment, Tallies
+from proofstone.methods.bequ.report.board import triple_board
 from proofstone.records.triples import (
     EntityFacts,
     Group,
@@ -17,8 +19,6 @@ from proofstone.records.triples import (
     VerifiedRuns,
     Volunteered,
 )
-from proofstone.report.triples.experiments import Asked, Experiment, Tallies
-from proofstone.stages.triple_boards import triple_board
 
 __all__ = ["EACH", "Way", "experiment", "facts"]
 

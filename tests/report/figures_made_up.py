@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from proofstone.report.sections.section import Curve, Figure, FigureKind, Level, Mark, Span
+from proofstone.page.section import Curve, Figure, FigureKind, Level, Mark, Span
 
 NAN = math.nan
 LONG = [

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.records import OUTCOMES, Measure, Outcome, Respondent, ScoreTable
+from proofstone.records.runs import OUTCOMES, Measure, Outcome
+from proofstone.records.scores import Respondent, ScoreTable
 
 ACCURACY = Measure(
     name="accuracy",

@@ -7,19 +7,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from proofstone.records import Card
+from proofstone.methods.bequ.report.board import TripleBoard, triple_board
+from proofstone.records.models import Card
 from proofstone.records.triples import (
     EntityFacts,
     Group,
-    Passage,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
     Volunteered,
 )
-from proofstone.report.triples.board import TripleBoard
-from proofstone.stages.triple_boards import triple_board
+from proofstone.records.verdicts import Passage
 
 __all__ = ["HOSTILE", "Skill", "board_of", "entity_facts", "runs_of"]
 

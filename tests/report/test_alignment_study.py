@@ -8,8 +8,10 @@ import pytest
 from made_up import ACCURACY, right_of, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.records import Measure, Respondent
-from proofstone.report.studies import HowAsked, Part, figure_rows, perform_study
+from proofstone.records.runs import Measure
+from proofstone.records.scores import Respondent
+from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.parts import HowAsked, Part, figure_rows
 
 N = 100
 # Of replies with a grade, the share of right ones among those counted double: as F is.

@@ -10,8 +10,9 @@ import pytest
 from made_up import ACCURACY, right_of, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.records import OUTCOMES, Respondent, Scale, ScoreTable
-from proofstone.report.between import (
+from proofstone.records.runs import OUTCOMES, Scale
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.compare import (
     Ask,
     Party,
     Side,

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from made_up import MEASURES, mixed, right_of, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.records import Card, Respondent, ScoreTable
-from proofstone.report import Leaderboard, LeftOut, leaderboard, render_terminal
-from proofstone.report.card_values import (
+from proofstone.records.models import Card
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.board import Leaderboard, LeftOut
+from proofstone.results.board_text import render_terminal
+from proofstone.results.cards import (
     GROUP_FIELDS,
     UNKNOWN,
     card_line,
@@ -23,6 +25,7 @@ from proofstone.report.card_values import (
     read_columns,
     read_where,
 )
+from proofstone.results.rankings import leaderboard
 
 SMALL = Card(lab="Acme", kind="chat", openness="open weights", total_parameters_b=2)
 LARGE = Card(

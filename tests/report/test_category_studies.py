@@ -9,9 +9,11 @@ import pytest
 from made_up import ACCURACY, Row, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.records import Measure, Outcome, Respondent, ScoreTable
-from proofstone.report.figures import vega_lite
-from proofstone.report.studies import Part, figure_rows, perform_study, render_study
+from proofstone.page.figure import vega_lite
+from proofstone.records.runs import Measure, Outcome
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.parts import Part, figure_rows, render_study
 
 F = Measure(
     name="f_score",

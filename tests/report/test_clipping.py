@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.report.figures.clipping import clipped
+from proofstone.page.vega import clipped
 
 SQUARE = (0.0, 1.0)
 _COORDINATES = st.tuples(st.floats(-3, 3), st.floats(-3, 3))

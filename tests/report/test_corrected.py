@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of
 from msgspec import structs
 
-from proofstone.records import Corrections, HeldRole, Respondent, ScoreTable, Verdict
-from proofstone.report import leaderboard, render_terminal
-from proofstone.report.corrected import TableRuling, apply_rulings, leave_out
+from proofstone.records.reviews import Verdict
+from proofstone.records.scores import Corrections, HeldRole, Respondent, ScoreTable
+from proofstone.results.board_text import render_terminal
+from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
+from proofstone.results.rankings import leaderboard
 
 ONE, TWO = Respondent("lab/one", "direct"), Respondent("lab/two", "direct")
 

@@ -12,14 +12,19 @@ from made_up import MEASURES, right_of, table_of
 from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
-from proofstone.records import Estimate, Respondent
-from proofstone.records.pace import Pace
-from proofstone.records.spent import Spent
-from proofstone.report import Leaderboard, PageData, Provenance, leaderboard, render_page
-from proofstone.report.figures import can_draw, vega_lite
-from proofstone.report.sections import Evidence, make_sections
-from proofstone.report.sections.costs import costs_section
-from proofstone.report.sections.drawn import (
+from proofstone.page.figure import can_draw, vega_lite
+from proofstone.page.section import Evidence
+from proofstone.records.runs import Estimate, Pace, Spent
+from proofstone.records.scores import Respondent
+from proofstone.results.board import Leaderboard
+from proofstone.results.board_tables import FiguresAsked
+from proofstone.results.drawing_process import BesideAsked, write_page
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.figures import (
     Scored,
     composition_figure,
     high_scorers_figure,
@@ -29,9 +34,7 @@ from proofstone.report.sections.drawn import (
     strips_figure,
     violins_figure,
 )
-from proofstone.report.sheet import Sheet
-from proofstone.stages.figure_files import FiguresAsked
-from proofstone.stages.page_files import BesideAsked, write_page
+from proofstone.results.sections.size_and_cost import costs_section
 
 drawn = pytest.mark.skipif(not can_draw(), reason="the extra [figures] is not installed")
 N = 60

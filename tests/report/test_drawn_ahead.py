@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from proofstone.report import render_page
-from proofstone.report.figures import can_draw
-from proofstone.stages.drawing_process import DrawingProcess
+from proofstone.page.figure import can_draw
+from proofstone.results.drawing_process import DrawingProcess
+from proofstone.results.page import render_page
 from report.test_drawn import drawn, page_of
 
 

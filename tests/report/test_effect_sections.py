@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.records import Accuracies, Card, Estimate, HeldRole, Respondent
-from proofstone.report import leaderboard
-from proofstone.report.accuracy_board import accuracy_board
-from proofstone.report.model_sizes import size_of
-from proofstone.report.sections import Evidence, Section, make_sections
-from proofstone.report.sheet import Sheet
+from proofstone.page.section import Evidence, Section
+from proofstone.records.models import Card
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Accuracies, HeldRole, Respondent
+from proofstone.results.audit.accuracies import accuracy_board
+from proofstone.results.cards import size_of
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import make_sections
 from report.made_up import ACCURACY, MEASURES, Row, right_of, table_of
 
 # KINA's Table 3 (ALL) for its Qwen models of one recipe, and one whose name tells no size.

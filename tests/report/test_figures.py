@@ -12,14 +12,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import ExtraMissing
-from proofstone.report.columns import fitted
-from proofstone.report.figures import can_draw, chart_of, described, draw, vega_lite
-from proofstone.report.figures.drawing import needed
-from proofstone.report.figures.frame import log_ticks, padded_ends, round_ends
-from proofstone.report.figures.labels import Box, place_labels, spread, text_width, wrapped
-from proofstone.report.figures.numbers_behind import numbers_table
-from proofstone.report.figures.style import INK, LOOKS, OTHER, QUIET, RAMP, looks_of
-from proofstone.report.sections.section import Curve, Figure, Level
+from proofstone.page.figure import (
+    can_draw,
+    chart_of,
+    described,
+    draw,
+    needed,
+    numbers_table,
+    vega_lite,
+)
+from proofstone.page.frame import log_ticks, padded_ends, round_ends
+from proofstone.page.section import Curve, Figure, Level
+from proofstone.page.text import fitted
+from proofstone.page.vega import (
+    INK,
+    LOOKS,
+    OTHER,
+    QUIET,
+    RAMP,
+    Box,
+    looks_of,
+    place_labels,
+    spread,
+    text_width,
+    wrapped,
+)
 
 FEW = ["a", "b", "c"]
 drawn = pytest.mark.skipif(not can_draw(), reason="the extra [figures] is not installed")
@@ -82,7 +99,7 @@ def test_seven_series_get_panels_and_six_are_named_at_their_ends() -> None:
 
 
 def test_iso_lines_are_where_f_is_the_same() -> None:
-    from proofstone.report.sections.drawn import precision_recall_figure  # noqa: PLC0415
+    from proofstone.results.sections.figures import precision_recall_figure  # noqa: PLC0415
 
     for beta in (1.0, 0.5):
         for curve in precision_recall_figure([], beta=beta).curves:

@@ -11,11 +11,10 @@ import pytest
 from made_up import right_of, table_of
 from test_between import SCALE, one, renamed, side
 
-from proofstone.engines.stats import SharedKeys, compare_pair
 from proofstone.errors import BadUsage
-from proofstone.records import Respondent, ScoreTable
-from proofstone.report.between import (
-    Ask,
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.compare import Ask
+from proofstone.results.gate import (
     Gated,
     GateRule,
     Look,
@@ -26,6 +25,8 @@ from proofstone.report.between import (
     to_junit,
     to_markdown,
 )
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair
 
 TWO_POINTS = GateRule(max_drop=0.02)
 

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from made_up import MEASURES, right_of, table_of
 
-from proofstone.records import HeldRole, Respondent, RoleName, ScoreTable
-from proofstone.report import (
-    PageData,
-    Provenance,
-    leaderboard,
-    render_page,
-    render_terminal,
-    to_json,
-)
-from proofstone.report.board import HandRole, Leaderboard
+from proofstone.records.knowledge import RoleName
+from proofstone.records.scores import HeldRole, Respondent, ScoreTable
+from proofstone.results.board import HandRole, Leaderboard
+from proofstone.results.board_text import render_terminal, to_json
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
 
 ROLES: tuple[RoleName, ...] = ("wrote", "falsified", "checked", "filtered", "judged")
 

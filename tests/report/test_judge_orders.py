@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from made_up import ACCURACY, right_of, table_of
 
-from proofstone.records import Respondent, ScoreTable
-from proofstone.report.studies import Part, perform_study
-from proofstone.report.studies.judge_pairs import compare_judges
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.judges import compare_judges
+from proofstone.results.sections.parts import Part
 
 N = 200
 

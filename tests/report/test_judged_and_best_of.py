@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.records import Estimate, Judged, Respondent
-from proofstone.report.numbers import shown_estimate
-from proofstone.report.sections import Evidence, make_sections
+from proofstone.page.numbers import shown_estimate
+from proofstone.page.section import Evidence
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Judged, Respondent
+from proofstone.results.sections.catalogue import make_sections
 from report.made_up import table_of
 from report.test_sections import evidence_of, section, three
 

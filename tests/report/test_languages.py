@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from proofstone.wording import (
+from proofstone.wording.messages import (
     counted,
     filled,
     joined,

@@ -9,20 +9,15 @@ import numpy as np
 import pytest
 from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of, two_small
 
-from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
-from proofstone.records import HeldRole, Measure, Respondent, ScoreTable
-from proofstone.report import (
-    BoardRow,
-    Leaderboard,
-    PageData,
-    Provenance,
-    leaderboard,
-    render_page,
-    render_terminal,
-    to_json,
-)
-from proofstone.report.board_rows import board_rows
+from proofstone.records.runs import Measure
+from proofstone.records.scores import HeldRole, Respondent, ScoreTable
+from proofstone.results.board import BoardRow, Leaderboard, board_rows
+from proofstone.results.board_text import render_terminal, to_json
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.stats.ranks import RankInterval
 
 
 def board_of(table: ScoreTable, **how: str) -> Leaderboard:

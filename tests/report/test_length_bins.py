@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.records import Estimate, Respondent
-from proofstone.report.sections import Evidence
+from proofstone.page.section import Evidence
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Respondent
 from report.made_up import table_of
 from report.test_sections import evidence_of, section
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofstone.report import FormShown, PageData, Provenance, leaderboard, render_page
-from proofstone.report.manifest import AskedAs, BankUsed, HandRecorded, Manifest
-from proofstone.report.methods_text import methods_text
-from proofstone.stages.audit import Asked, audit_files
-from proofstone.wording import speaking
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import FormShown, PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
+from proofstone.wording.messages import speaking
 from report.made_up import MEASURES, table_of, two_small
 
 MANIFEST = Manifest(

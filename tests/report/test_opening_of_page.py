@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from proofstone.engines.stats import equal_weights, measure_spread, separations
-from proofstone.records import Outcome, Respondent, Scale, ScoreTable, Spent
-from proofstone.records.pace import Pace
-from proofstone.report.endings import endings_of
-from proofstone.report.numbers import two_digits
-from proofstone.report.opening import OpeningPart, make_opening
-from proofstone.report.opening.costs import about_usd, shown_usd
-from proofstone.report.sections import Evidence
-from proofstone.report.sections.costs import costs_section
+from proofstone.page.numbers import two_digits
+from proofstone.page.section import Evidence
+from proofstone.records.runs import Outcome, Pace, Scale, Spent
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.sections.size_and_cost import costs_section
+from proofstone.results.summary import OpeningPart, about_usd, endings_of, make_opening, shown_usd
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.power import separations
 from report.made_up import mixed, right_of, table_of, two_small
 from report.test_sections import accuracies, evidence_of, three
 

@@ -10,19 +10,20 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from proofstone.records import Message, Respondent, ScoreTable, Usage
-from proofstone.report import (
+from proofstone.records.calls import Message
+from proofstone.records.runs import Usage
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.page import _lanes, render_page
+from proofstone.results.page_parts import (
     Asked,
     Control,
     FormShown,
     PageData,
     Provenance,
     QuestionShown,
-    leaderboard,
-    render_page,
 )
-from proofstone.report.page import _lanes
-from proofstone.report.ties import tie_letters
+from proofstone.results.rankings import leaderboard
+from proofstone.results.ties import tie_letters
 from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}

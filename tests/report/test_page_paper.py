@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.report import render_page
-from proofstone.report.page import rows_on_paper
-from proofstone.report.page_paper import css_string, paper_line
-from proofstone.report.sections.section import Column, Section, Table
+from proofstone.page.section import Column, Section, Table
+from proofstone.results.page import render_page, rows_on_paper
+from proofstone.results.page_parts import css_string, paper_line
 from report.made_up import two_small
 from report.test_page import page_of
 

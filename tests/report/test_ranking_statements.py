@@ -11,20 +11,19 @@ import numpy as np
 import pytest
 
 import proofstone
-from proofstone.engines.stats import (
-    SharedKeys,
-    discriminate,
-    equal_weights,
-    measure_spread,
-    rank_all,
-    resolution_after,
-)
-from proofstone.records import Respondent
-from proofstone.records.results import Estimate
-from proofstone.report.numbers import points, two_digits
-from proofstone.report.opening import make_opening
-from proofstone.report.sections import Evidence, Section, make_sections
-from proofstone.wording import speaking
+from proofstone.page.numbers import points, two_digits
+from proofstone.page.section import Evidence, Section
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Respondent
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.summary import make_opening
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.power import resolution_after
+from proofstone.stats.ranks import rank_all
+from proofstone.stats.stability import discriminate
+from proofstone.wording.messages import speaking
 from report.made_up import Row, table_of
 from report.test_sections import evidence_of
 
@@ -185,20 +184,22 @@ def test_the_sampling_unit_is_the_item_where_no_two_share_a_key() -> None:
 
 def test_estimates_have_no_padding_in_brackets() -> None:
     texts = [
-        path.read_text(encoding="utf-8")
-        for path in (Path(proofstone.__file__).parent / "report").rglob("*.py")
+        path.read_text(encoding="utf-8") for path in Path(proofstone.__file__).parent.rglob("*.py")
     ]
     assert not [text for text in texts if re.search(r"\[\{[^}]*:>", text)]
 
 
 def messages_of_limits() -> list[str]:
     """What functions named ``_cannot`` say, and what is given as ``cannot``."""
-    folder = Path(proofstone.__file__).parent / "report" / "sections"
+    folder = Path(proofstone.__file__).parent / "results" / "sections"
     found = []
     for path in folder.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        parts = [node for node in ast.walk(tree)
-                 if isinstance(node, ast.FunctionDef) and node.name == "_cannot"]  # fmt: skip
+        parts = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name.endswith("_cannot")
+        ]
         parts += [node.value for node in ast.walk(tree)  # type: ignore[misc]
                   if isinstance(node, ast.keyword) and node.arg == "cannot"]  # fmt: skip
         for part in parts:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from made_up import ACCURACY, right_of, table_of
 
+from proofstone.api import create_workspace
 from proofstone.cli import main
 from proofstone.errors import BadUsage
-from proofstone.records import Accuracies, Respondent
-from proofstone.report.studies import Part, figure_rows, perform_study
-from proofstone.stages.ranking_parts import benchmark_beside
-from proofstone.wiring import create_workspace
+from proofstone.records.scores import Accuracies, Respondent
+from proofstone.results.audit.audit import benchmark_beside
+from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.parts import Part, figure_rows
 
 N = 200
 

@@ -8,9 +8,10 @@ import pytest
 from made_up import Row, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.methods import find_method
-from proofstone.records import Respondent, ScoreTable
-from proofstone.report.studies import HowAsked, Part, Study, figure_rows, perform_study
+from proofstone.method import find_method
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.parts import HowAsked, Part, Study, figure_rows
 
 N = 100
 MEMORY: dict[str, object] = {"temperature": 0.0}

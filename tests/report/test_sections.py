@@ -7,15 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.records import Accuracies, Estimate, Respondent
-from proofstone.report import PageData, Provenance, leaderboard, render_page
-from proofstone.report.accuracy_board import accuracy_board
-from proofstone.report.figures import can_draw, draw
-from proofstone.report.opening import make_opening
-from proofstone.report.section_cells import shown_cell
-from proofstone.report.sections import Column, Evidence, Section, make_sections
-from proofstone.report.sheet import Sheet
-from proofstone.report.trust import trust_lines
+from proofstone.page.figure import can_draw, draw
+from proofstone.page.section import Column, Evidence, Section, shown_cell
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Accuracies, Respondent
+from proofstone.results.audit.accuracies import accuracy_board
+from proofstone.results.items_made import trust_lines
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.page import render_page
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.summary import make_opening
 from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
 from report.test_page import Outline
 

@@ -8,12 +8,15 @@ import msgspec
 import pytest
 from made_up import ATTEMPTED, MEASURES, Row, right_of, table_of, two_small
 
-from proofstone.engines.stats import RankInterval
-from proofstone.records import Estimate, Outcome, Respondent
-from proofstone.report import Standings, answer_sentences, chance_sentence, leaderboard
-from proofstone.report.figure import dot_plot
-from proofstone.report.numbers import shown_estimate, shown_interval, shown_rank, shown_share
-from proofstone.wording import counted, joined, say
+from proofstone.page.chart import dot_plot
+from proofstone.page.numbers import shown_estimate, shown_interval, shown_rank, shown_share
+from proofstone.records.runs import Estimate, Outcome
+from proofstone.records.scores import Respondent
+from proofstone.results.board import Standings
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sentences import answer_sentences, chance_sentence
+from proofstone.stats.ranks import RankInterval
+from proofstone.wording.messages import counted, joined, say
 
 NAN = math.nan
 ABOVE, INSIDE, BELOW = (0.3, 0.5), (0.1, 0.3), (0.0, 0.1)

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from proofstone.records import Respondent
-from proofstone.records.model_names import shown_names
-from proofstone.report import LeftOut, leaderboard
-from proofstone.report.planned import PlanMark
-from proofstone.report.shown_models import board_with, names_of, table_with
+from proofstone.records.models import shown_names
+from proofstone.records.scores import Respondent
+from proofstone.results.board import LeftOut
+from proofstone.results.planned import PlanMark
+from proofstone.results.rankings import leaderboard
+from proofstone.results.report import board_with, names_of, table_with
 from report.made_up import MEASURES, right_of, table_of
 
 

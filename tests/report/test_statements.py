@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from proofstone.records import Documents, Respondent, ScoreTable
-from proofstone.report.sections import Evidence, make_sections
-from proofstone.report.sections.item_work import work_list
-from proofstone.report.sheet import Sheet
-from proofstone.wording import speaking
+from proofstone.page.section import Evidence
+from proofstone.records.scores import Documents, Respondent, ScoreTable
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.item_model import work_list
+from proofstone.wording.messages import speaking
 from report.made_up import ACCURACY, table_of
 from report.test_sections import evidence_of, section
 

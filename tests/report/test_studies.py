@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from made_up import ACCURACY, Row, right_of, table_of
 
-from proofstone.cli.studying import STUDY_NAMES
 from proofstone.errors import BadUsage
-from proofstone.records import Respondent, Scale, ScoreTable
-from proofstone.report import leaderboard
-from proofstone.report.studies import (
-    STUDIES,
+from proofstone.records.runs import Scale
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.cli import STUDY_NAMES
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import STUDIES, perform_study
+from proofstone.results.sections.parts import (
     HowAsked,
     Part,
     ReplyLengths,
     figure_rows,
-    perform_study,
     render_study,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from proofstone.report.studies import Point, Study, study_figures
+from proofstone.results.sections.parts import Point, Study, study_figures
 
 
 def study(*points: Point, y_axis: str = "accuracy") -> Study:

@@ -14,24 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest import read_rows, write_rows
-from proofstone.engines.stats import RankInterval
-from proofstone.records import Documents, Estimate, ScoreTable
-from proofstone.report import PageData, Provenance, leaderboard
-from proofstone.report.sections import Evidence, make_sections
-from proofstone.report.sections.section import Cell, Column, Table
-from proofstone.report.sheet import Sheet
-from proofstone.report.table_files import (
-    PageTable,
-    flat_rows,
-    long_tables,
-    page_tables,
-    tex_table,
-    tex_text,
-)
-from proofstone.report.table_files.tex_document import tex_document
-from proofstone.stages.audit import Asked, audit_files, audit_page
-from proofstone.stages.table_files import TablesAsked, write_tables
+from proofstone.files.tables import read_rows
+from proofstone.files.write import write_rows
+from proofstone.page.page_tables import long_tables, page_tables
+from proofstone.page.section import Cell, Column, Evidence, Table
+from proofstone.page.table import PageTable, flat_rows
+from proofstone.page.tex import tex_table
+from proofstone.page.tex_text import tex_document, tex_text
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Documents, ScoreTable
+from proofstone.results.audit.audit import Asked, audit_files, audit_page
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.table_files import TablesAsked, write_tables
+from proofstone.stats.ranks import RankInterval
 from report.made_up import MEASURES, mixed, two_small
 
 HOSTILE = (

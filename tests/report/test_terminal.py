@@ -9,16 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
-from proofstone.records import Outcome, Respondent, ScoreTable
-from proofstone.report import (
-    Leaderboard,
-    leaderboard,
-    render_breakdowns,
-    render_terminal,
-    to_json,
-)
-from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
-from proofstone.report.terminal import SIMULATED_BANNER
+from proofstone.page.text import aligned, cell_width, fitted, padded, printable
+from proofstone.records.runs import Outcome
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import SIMULATED_BANNER, render_terminal, to_json
+from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.rankings import leaderboard
 
 
 def board_of(table: ScoreTable) -> Leaderboard:

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from experiments_made_up import Way, experiment, facts
 
-from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
-from proofstone.records.results import Estimate
+from proofstone.methods.bequ.experiments.evidence import Experiment
+from proofstone.methods.bequ.experiments.groups import (
+    EXPERIMENTS,
+    experiment_sections,
+    study_of_section,
+)
+from proofstone.page.section import Section, Table
+from proofstone.records.runs import Estimate
 from proofstone.records.triples import EntityFacts
-from proofstone.report.sections.section import Section, Table
-from proofstone.report.studies.volunteered import study_of_section
-from proofstone.report.triples.experiments import EXPERIMENTS, Experiment, experiment_sections
+from proofstone.stats.ranks import RankInterval
 
 TOWNS = facts(40)
 

@@ -7,22 +7,23 @@ from functools import cache
 import pytest
 from msgspec import structs
 
-from proofstone.records import Card
-from proofstone.records.results import Estimate
+from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
+from proofstone.methods.bequ.report.figures import extreme_of, frontier, plane_section
+from proofstone.methods.bequ.report.page import TriplePage, render_triple_page
+from proofstone.methods.bequ.report.sections import (
+    answer_of,
+    findings_of,
+    partial_notes,
+    rows_together,
+    standing_table,
+    triple_sections,
+)
+from proofstone.methods.bequ.report.words import counted_rows, is_above, shown_range
+from proofstone.records.models import Card
+from proofstone.records.runs import Estimate
 from proofstone.records.triples import Group
-from proofstone.report import Provenance
-from proofstone.report.triples.answer import answer_of, partial_notes
-from proofstone.report.triples.board import TripleBoard, TripleRow
-from proofstone.report.triples.carried import is_above
-from proofstone.report.triples.extremes import extreme_of
-from proofstone.report.triples.findings import findings_of
-from proofstone.report.triples.page import render_triple_page
-from proofstone.report.triples.plane import frontier, plane_section
-from proofstone.report.triples.sections import triple_sections
-from proofstone.report.triples.shown import TriplePage
-from proofstone.report.triples.standing import rows_together, standing_table
-from proofstone.report.triples.words import counted_rows, shown_range
-from proofstone.wording import speaking
+from proofstone.results.page_parts import Provenance
+from proofstone.wording.messages import speaking
 from report.made_up_triples import HOSTILE, TIERS, Skill, board_of, runs_of
 
 MADE = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC", runs=("run:2c1e",))

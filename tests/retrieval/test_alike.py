@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.retrieval import near_duplicates
+from proofstone.search.near_duplicates import near_duplicates
 
 RUN = 5  # characters of what is compared
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.retrieval import Bm25, Hit, Postings, terms_of
+from proofstone.search.bm25 import Bm25, Postings, terms_of
+from proofstone.search.chunks import Hit
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), max_size=30)
 QUERIES = st.lists(st.sampled_from("abcdefghz"), max_size=6)

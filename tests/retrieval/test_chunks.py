@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.ingest.sentences import sentence_spans
-from proofstone.engines.retrieval import LEAST_TOKENS, Chunk, Chunking, cut_chunks
-from proofstone.engines.tokens import load_cl100k
+from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadUsage
+from proofstone.models.tokens import load_cl100k
+from proofstone.search.chunks import LEAST_TOKENS, Chunk, Chunking, cut_chunks
 
 COUNT = load_cl100k()
 WORDS = st.sampled_from(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.retrieval import NearPair, close_pairs
+from proofstone.search.near_duplicates import NearPair, close_pairs
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.retrieval import SentenceEncoder, near_pairs
+from proofstone.search.dense import SentenceEncoder
+from proofstone.search.near_duplicates import near_pairs
 
 
 def vectors(seed: int, n: int) -> np.ndarray:

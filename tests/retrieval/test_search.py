@@ -10,17 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.retrieval import (
-    ChunkIndex,
-    ChunkPlace,
-    DenseIndex,
-    Hit,
-    Postings,
-    SourcePart,
-    fuse_ranks,
-    terms_of,
-)
 from proofstone.errors import BadUsage
+from proofstone.search.bm25 import Postings, terms_of
+from proofstone.search.chunks import Hit, fuse_ranks
+from proofstone.search.dense import DenseIndex
+from proofstone.search.index import ChunkIndex, ChunkPlace, SourcePart
 
 TEXTS = ["a metal conducts", "wood floats on water", "iron is a metal", "glass breaks"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.retrieval import jieba_words, terms_of
+from proofstone.search.bm25 import jieba_words, terms_of
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.retrieval import (
-    WEB_SEARCHES,
+from proofstone.records.models import WEB_SEARCHES, WebSearchName
+from proofstone.search.web import (
     WebHit,
     WebRequest,
     WebSearchError,
-    WebSearchName,
     read_web_hits,
     web_request,
     web_requests_for,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
 from small_bank import rows, write_lines
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import xlsxwriter
 
-from proofstone.engines.ingest import read_grids
-from proofstone.records import Grid
+from proofstone.files.xlsx import read_grids
+from proofstone.records.tables import Grid
 
 __all__ = ["column_of", "fill", "rows_of", "save_csv", "save_xlsx"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.review import (
+from proofstone.review.decide import (
     NoAddress,
     is_of_site,
     pages_of,

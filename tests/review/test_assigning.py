@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.review import assign, draw_by_stratum, size_for
 from proofstone.errors import BadUsage
+from proofstone.review.assign import assign, draw_by_stratum, size_for
 
 
 def test_a_fifth_goes_to_all_six_and_the_rest_to_one_each() -> None:

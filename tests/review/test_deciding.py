@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from proofstone.engines.review import decide, found_otherwise, latest, rate, shared_targets
-from proofstone.records import Review, ReviewDecision, ReviewPolicy, ReviewTask, review_id
+from proofstone.records.reviews import Review, ReviewDecision, ReviewPolicy, ReviewTask, review_id
+from proofstone.review.agreed import rate, shared_targets
+from proofstone.review.assign import found_otherwise
+from proofstone.review.decide import decide, latest
 
 PAPER = ReviewPolicy(quorum=3)
 

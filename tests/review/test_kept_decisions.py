@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import write_rows
-from proofstone.engines.store import merge
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.identity import short
-from proofstone.records import Fact, ReviewPolicy
-from proofstone.stages.review_standing import review_funnel, review_lines
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.files.write import write_rows
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import ReviewPolicy
+from proofstone.review.state import review_funnel, review_lines
+from proofstone.store.merge import merge
 from serving import HurriedClock
 from small_bank import BOOKS, PER_BOOK, write_bank
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import read_grids
+from proofstone.api import Workspace
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records import Grid
-from proofstone.wiring import Workspace
+from proofstone.files.xlsx import read_grids
+from proofstone.records.tables import Grid
 from review.filled import fill, rows_of, save_xlsx
 from review.test_sheets import ANSWER, CLAIM, NEW, give, keep_all
 from told import Proofstone

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from proofstone.engines.ingest import Stated, read_grids
-from proofstone.ports import BuiltFact
-from proofstone.records import fact_id, policy_words
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.review_sheets import SheetsAsked
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.documents.sources import Stated
+from proofstone.files.xlsx import read_grids
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import fact_id
+from proofstone.records.reviews import policy_words
+from proofstone.review.sheets import SheetsAsked
 from review.filled import fill, rows_of
 from small_bank import write_lines
 

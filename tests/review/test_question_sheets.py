@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from proofstone.engines.ingest import read_grids, write_rows
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BadUsage
-from proofstone.stages.review_sheets import GivenOut, SheetsAsked
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wording import speaking
+from proofstone.files.write import write_rows
+from proofstone.files.xlsx import read_grids
+from proofstone.review.review_sheets import GivenOut
+from proofstone.review.sheets import SheetsAsked
+from proofstone.wording.messages import speaking
 from review.filled import Fill, fill, rows_of
 from small_bank import write_lines
 

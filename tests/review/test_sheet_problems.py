@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import BadInput
-from proofstone.records import Grid
-from proofstone.wiring import Workspace
+from proofstone.records.tables import Grid
 from review.filled import fill, rows_of, save_csv, save_xlsx
 from review.test_sheets import ANSWER, CLAIM, NEW, WHY, give, keep_all
 from small_bank import write_lines

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from proofstone.engines.ingest import read_grids, write_rows
+from proofstone.api import Workspace
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records import Grid
-from proofstone.stages.review_sheets import GivenOut, SheetsAsked
-from proofstone.wiring import Workspace
-from proofstone.wording import speaking
+from proofstone.files.write import write_rows
+from proofstone.files.xlsx import read_grids
+from proofstone.records.tables import Grid
+from proofstone.review.review_sheets import GivenOut
+from proofstone.review.sheets import SheetsAsked
+from proofstone.wording.messages import speaking
 from review.filled import column_of, fill, rows_of, save_csv, save_xlsx
 
 ANSWER, NEW, WHY = "Your decision", "New wording", "Reason or remark"

@@ -8,7 +8,7 @@ from pathlib import Path
 # The method of these builds is a package of its own, found by its entry point on the path.
 sys.path.insert(0, str(Path(__file__).parents[1] / "outside"))
 
-from proofstone.wiring import open_workspace
+from proofstone.api import open_workspace
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.identity import short
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.records.ids import short
 from serving import HurriedClock
 from small_bank import write_bank
 

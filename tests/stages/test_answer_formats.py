@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from proofstone.api import Workspace
+from proofstone.browse.show import look
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods import find_method
-from proofstone.records import ANSWER_FORMAT, ItemSet, OwnPrompt
-from proofstone.stages.looking import look
-from proofstone.stages.own_prompts import check_format, with_prompt
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_request import Asking, RunRequest
-from proofstone.wiring import Workspace
-from proofstone.wiring.run_files import perform_request, save_request
+from proofstone.method import find_method
+from proofstone.records.items import ItemSet, OwnPrompt
+from proofstone.records.runs import ANSWER_FORMAT
+from proofstone.run.prompts import check_format, with_prompt
+from proofstone.run.request import Asking, RunRequest
+from proofstone.run.run_file import read_run_file
+from proofstone.run.run_files import perform_request, save_request
 from scripted_server import ScriptedServer, Seen, answering
 from serving import configure, serving
 from told import Proofstone

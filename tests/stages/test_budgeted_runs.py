@@ -12,10 +12,10 @@ from hashlib import sha256
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import NoPrice, UnboundedReply
-from proofstone.stages.budgeting import on_record
-from proofstone.wiring import Workspace
-from proofstone.wiring.specs import specs_of
+from proofstone.run.request import specs_of
+from proofstone.session.askers import on_record
 from scripted_server import Act, Seen, answer, drop, drop_after_headers, error, half, malformed
 from serving import configure, serving
 

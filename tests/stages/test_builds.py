@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from proofstone.errors import BadInput, BadUsage, NoPrice, RunInUse, UnboundedReply
-from proofstone.stages.building import BuildResult
-from proofstone.wiring import Workspace, create_workspace
 from scripted_server import Act, Seen, answer, error
 from serving import HurriedClock, configure, serving
 
@@ -222,7 +222,7 @@ def test_simulated_models_build_the_same_bank_anywhere(workspace: Workspace) -> 
 
 def test_passages_enter_with_their_source(workspace: Workspace) -> None:
     """Without rows of the method's own an input names a source, and its passages enter."""
-    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.ingest.ingest import ingest_paths  # noqa: PLC0415
 
     book = workspace.folder / "book.txt"
     book.write_text("One two. Three four five.\n\nSix.\n", encoding="utf-8")
@@ -238,9 +238,9 @@ def test_passages_enter_with_their_source(workspace: Workspace) -> None:
 def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None:
     """The sources whose passages entered, at the endpoint that was asked; and a page of a form of
     its bank says how that was built."""
-    from proofstone.stages.built import funnel_sections  # noqa: PLC0415
-    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
-    from proofstone.stages.sent import what_was_sent  # noqa: PLC0415
+    from proofstone.build.built import funnel_sections  # noqa: PLC0415
+    from proofstone.ingest.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.session.egress import what_was_sent  # noqa: PLC0415
 
     book = workspace.folder / "book.txt"
     book.write_text("One two. Three four five.\n\nSix.\n", encoding="utf-8")

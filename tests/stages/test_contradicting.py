@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from proofstone.engines.ingest import read_rows
-from proofstone.wiring import create_workspace
+from proofstone.api import create_workspace
+from proofstone.files.tables import read_rows
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 from small_bank import write_lines

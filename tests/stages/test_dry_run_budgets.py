@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import EgressRefused
-from proofstone.wiring import Workspace
 from serving import configure, serving
 from stages.test_dry_runs import COST, PLAIN, PRICE, SAMPLES, varied
 

@@ -8,11 +8,11 @@ from hashlib import sha256
 
 import pytest
 
-from proofstone.engines.stats import Sampled, forecast_total
+from proofstone.api import Workspace
 from proofstone.errors import BadUsage, NoPrice, UnboundedReply
-from proofstone.stages.forecasts import Range
-from proofstone.stages.planning import RunSpec
-from proofstone.wiring import Workspace
+from proofstone.run.forecasts import Range
+from proofstone.run.plan import RunSpec
+from proofstone.stats.power import Sampled, forecast_total
 from scripted_server import Act, Seen, answer, drop, error, in_turn, malformed
 from serving import configure, serving
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
+from proofstone.api import Workspace
+from proofstone.correct.edit import Edited
 from proofstone.errors import BadInput, BadUsage
-from proofstone.identity import short
-from proofstone.methods.encyclo_k.shots import choose_shots
-from proofstone.ports import Revises
-from proofstone.records import LoadedItem, Role
-from proofstone.stages.editing import Edited
-from proofstone.wiring import Workspace
+from proofstone.method import Revises
+from proofstone.methods.encyclo_k.ask import choose_shots
+from proofstone.records.ids import short
+from proofstone.records.items import LoadedItem
+from proofstone.records.knowledge import Role
 from scripted_server import ScriptedServer, answer, error
 from serving import configure, serving
 from small_bank import rows, write_lines

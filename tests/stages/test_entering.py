@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import Stated
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.place import PLACING
+from proofstone.build.plan import BuildSpec, entering_rows
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.ingest.ingest import ingest_paths
 from proofstone.methods.encyclo_k.extraction.pipeline import PIPELINES
-from proofstone.records import Stratum
-from proofstone.stages.entering import BuildSpec, entering_rows
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.placing import PLACING
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.knowledge import Stratum
 from serving import HurriedClock
 
 ENGLISH = [f"The {metal} of this book conducts heat well at any time." for metal in ("tin", "gold")]

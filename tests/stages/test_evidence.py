@@ -12,31 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from proofstone.engines.models import EgressGate
-from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule
-from proofstone.engines.store import schema
-from proofstone.engines.tokens import load_cl100k
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BadUsage, EgressRefused
-from proofstone.identity import short
-from proofstone.records import (
-    ContextName,
-    Passage,
-    Source,
-    context_of,
-    left_out_of,
-    passage_id,
-    source_id,
-)
-from proofstone.stages.campaign import RunResult
-from proofstone.stages.evidence_prompt import evidence_block
-from proofstone.stages.overview import run_states
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_request import Asking, RunRequest
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.egress import Leaving, clear_loads, plan_loads
-from proofstone.wiring.permits import Permits
-from proofstone.wiring.run_files import perform_request, save_request
-from proofstone.wiring.specs import specs_of
+from proofstone.keep.status import run_states
+from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
+from proofstone.models.tokens import load_cl100k
+from proofstone.records.ids import short
+from proofstone.records.items import ContextName, context_of, left_out_of
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.run.campaign import RunResult
+from proofstone.run.request import Asking, RunRequest, specs_of
+from proofstone.run.retrieved_prompt import evidence_block
+from proofstone.run.run_file import read_run_file
+from proofstone.run.run_files import perform_request, save_request
+from proofstone.session.egress import Leaving, clear_loads, plan_loads
+from proofstone.session.permits import Permits
+from proofstone.store import schema
 from scripted_server import Seen, answering
 from serving import HurriedClock, configure, serving
 from small_bank import BOOKS, rows, write_lines

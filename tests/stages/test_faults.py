@@ -10,9 +10,9 @@ from hashlib import sha256
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import RunInUse
-from proofstone.records import OUTCOMES
-from proofstone.wiring import Workspace
+from proofstone.records.runs import OUTCOMES
 from scripted_server import (
     Act,
     Script,

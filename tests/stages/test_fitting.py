@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from proofstone.api import Workspace
 from proofstone.cli import main
-from proofstone.engines.models import Limiters, open_asker
-from proofstone.engines.store.purge_plan import PurgePlan
-from proofstone.engines.store.purged_images import images_in
-from proofstone.engines.store.purging import empty_rows
 from proofstone.errors import BadUsage, NotFound
-from proofstone.identity import digest
-from proofstone.methods import find_method
+from proofstone.method import find_method
 from proofstone.methods.encyclo_k.ask import messages
 from proofstone.methods.encyclo_k.method import EncycloK
-from proofstone.ports import BankReader, Call
-from proofstone.records import ImagePart, ItemSet, LoadedItem, Message, TextPart, Way
-from proofstone.stages.campaign import RunResult, perform_campaign, progress_of
-from proofstone.stages.first_prompts import first_prompts
-from proofstone.stages.planning import RunSpec, plan_run, store_run
-from proofstone.stages.prompt_tokens import counted_tokens, most_tokens
-from proofstone.wiring import Workspace
+from proofstone.models.limits import Limiters
+from proofstone.models.registry import open_asker
+from proofstone.records.banks import BankReader
+from proofstone.records.calls import Call, ImagePart, Message, TextPart
+from proofstone.records.ids import digest
+from proofstone.records.items import ItemSet, LoadedItem, Way
+from proofstone.run.campaign import RunResult, perform_campaign, progress_of
+from proofstone.run.first_prompts import first_prompts
+from proofstone.run.plan import RunSpec, plan_run, store_run
+from proofstone.session.prompt_tokens import counted_tokens, most_tokens
+from proofstone.store.purge import PurgePlan, empty_rows, images_in
 from scripted_server import answer
 from serving import configure, serving
 

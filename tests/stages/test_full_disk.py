@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import Workspace, open_workspace
+from proofstone.api import Workspace, open_workspace
 from scripted_server import Seen, answering
 from serving import PATIENCE_S, configure, serving
 

@@ -14,15 +14,17 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.records.triples import EntityFacts, Passage, Verified
-from proofstone.report.triples.held import (
+from proofstone.methods.bequ.report.held import (
     EVIDENCE_A_PIECE,
     VERDICTS,
     Held,
+    folder_beside,
+    hold,
     web_address,
     wikidata_address,
 )
-from proofstone.stages.held_files import folder_beside, hold
+from proofstone.records.triples import EntityFacts, Verified
+from proofstone.records.verdicts import Passage
 from report.made_up_triples import HOSTILE, Skill, runs_of
 
 SKILLS = (Skill(model="one"), Skill(model="two", right=(0.2, 0.2)))

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from proofstone.engines.models.clock import SystemClock
-from proofstone.stages.holding import lease_held
+from proofstone.models.limits import SystemClock
+from proofstone.session.workspace import lease_held
 from serving import PATIENCE_S
 
 

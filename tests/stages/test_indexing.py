@@ -11,12 +11,12 @@ import pytest
 from msgspec import structs
 from numpy.typing import NDArray
 
-from proofstone.engines.retrieval import Chunking
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.identity import short
-from proofstone.records import Passage, Source, passage_id, source_id
-from proofstone.stages.indexing import Indexing, RetrievedChunk
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.search.chunks import Chunking
+from proofstone.search.sources import Indexing, RetrievedChunk
 
 HERBAL = ("Mint grows in wet soil. Its oil is called menthol.", "Sage grows in dry soil.")
 ALMANAC = ("The tide is high at noon.", "潮水在正午最高。薄荷生长在湿土中。")

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from encyclo_k.scripted_author import panelists
-from proofstone.identity import short
-from proofstone.records import CheckedQuestion, Fact, Review, ReviewTask, review_id
-from proofstone.report.checked_judges import (
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show_item import describe
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import CheckedQuestion, Review, ReviewTask, review_id
+from proofstone.review.section import (
     checked_judges_lines,
     checked_judges_section,
     checked_judges_sentences,
 )
-from proofstone.stages.acting import acting_person
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.inspection import describe
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.session.people import acting_person
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold")

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from killing import SOME, kill_after, seen_at
-from proofstone.engines.models.budget import money
-from proofstone.engines.models.stopping import Halt
-from proofstone.engines.store import Expense
-from proofstone.stages.budgeting import on_record
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.folders import MARK
-from proofstone.wiring.keeping import STORE
+from proofstone.api import Workspace, create_workspace
+from proofstone.keep.backup import STORE
+from proofstone.models.budget import money
+from proofstone.models.limits import Halt
+from proofstone.session.askers import on_record
+from proofstone.session.folders import MARK
+from proofstone.store.calls import Expense
 from scripted_server import answer, child_server
 from serving import configure, serving
 

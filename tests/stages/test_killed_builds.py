@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from killing import SOME, kill_after, seen_at
-from proofstone.stages.building import BuildResult
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
 from scripted_server import child_server
 from serving import configure
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from killing import SOME, kill_after, seen_at
-from proofstone.engines.store.writer import GROUP_ROWS, GROUP_S
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.store.writer import GROUP_ROWS, GROUP_S
 from scripted_server import child_server
 
 CONNECTIONS = 16

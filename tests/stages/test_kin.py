@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proofstone.records.families import family_of
-from proofstone.stages.kin import Kin, KinPart, held_by_builders, kin_of
+from proofstone.records.models import family_of
+from proofstone.run.self_preference import Kin, KinPart, held_by_builders, kin_of
 
 
 def test_a_judge_is_named_once_with_all_whose_work_it_would_judge() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proofstone.engines.models.failure_kinds import treatment
-from proofstone.wiring import Workspace
+from proofstone.api import Workspace
+from proofstone.models.failures import treatment
 from recorded import recorded
 from scripted_server import Act, Seen, answer
 from serving import configure, serving

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadUsage, StoreFailed
-from proofstone.stages.own_files import TABLES, files_into
+from proofstone.session.written_files import TABLES, files_into
 
 
 def write(folder: Path, **texts: str) -> None:

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from proofstone.engines.store import merge, schema
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show import look
 from proofstone.errors import BadInput, BadUsage, TextPurged
-from proofstone.methods import find_method
-from proofstone.records import ItemSet, own_prompt_of
-from proofstone.stages.looking import look
-from proofstone.stages.own_prompts import read_own_prompt, with_prompt
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_request import Asking, RunRequest
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.run_files import perform_request, save_request
+from proofstone.method import find_method
+from proofstone.records.items import ItemSet, own_prompt_of
+from proofstone.run.prompts import read_own_prompt, with_prompt
+from proofstone.run.request import Asking, RunRequest
+from proofstone.run.run_file import read_run_file
+from proofstone.run.run_files import perform_request, save_request
+from proofstone.store import schema
+from proofstone.store.merge import merge
 from scripted_server import Seen, answering
 from serving import configure, serving
 

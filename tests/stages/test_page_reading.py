@@ -9,16 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli.egress import describe
-from proofstone.engines.ingest import GuardedReader, Stated
-from proofstone.engines.ingest.scan.transcribed import blocks_of
+from proofstone.api import Workspace
+from proofstone.documents.ocr.transcript import blocks_of
+from proofstone.documents.reader import GuardedReader
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, BudgetReached, EgressRefused, EndpointUnusable
-from proofstone.records import Page, Stratum
-from proofstone.stages.ingest import IngestReport, OcrUse, ingest_paths
-from proofstone.stages.page_prompt import NOTHING, PROMPT, read_transcript
-from proofstone.wiring import Workspace
-from proofstone.wiring.egress import Leaving
-from proofstone.wiring.page_reading import VisionScanner
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.ingest.ingest_report import IngestReport, OcrUse
+from proofstone.ingest.page_prompt import NOTHING, PROMPT, read_transcript
+from proofstone.ingest.vision import VisionScanner
+from proofstone.records.knowledge import Stratum
+from proofstone.records.pages import Page
+from proofstone.session.cli_egress import describe
+from proofstone.session.egress import Leaving
 from scripted_server import Act, Seen, answer, error
 from serving import configure, serving
 

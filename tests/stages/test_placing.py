@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.store import merge
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import BuildResult
+from proofstone.build.verdicts import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadInput, BadUsage
-from proofstone.identity import short
-from proofstone.records import Stratum
-from proofstone.stages.building import BuildResult
-from proofstone.stages.ingest import ingest_paths
-from proofstone.stages.verdicts import JudgedRow, list_verdicts, read_accounts
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Stratum
+from proofstone.store.merge import merge
 from scripted_server import Act, Seen, answer, error
 from serving import HurriedClock, configure, serving
 
@@ -180,7 +180,7 @@ def test_a_source_waits_for_a_judge_whose_call_failed_unless_a_quorum_decides_wi
 def test_what_was_stated_is_kept_and_only_the_rest_is_asked(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    from proofstone.engines.ingest import Stated  # noqa: PLC0415
+    from proofstone.documents.sources import Stated  # noqa: PLC0415
 
     file = tmp_path / "Anvils.txt"
     file.write_text("About Weaving, some would say, and Casting.", encoding="utf-8")
@@ -221,7 +221,7 @@ def test_a_person_s_placement_names_the_one_before_it(workspace: Workspace) -> N
 def test_placements_travel_and_passages_enter_builds_at_them(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    from proofstone.stages.sampled_sources import placed_source  # noqa: PLC0415
+    from proofstone.build.plan import placed_source  # noqa: PLC0415
 
     workspace.place("Looms", {"discipline": "Crafts"}, reason="seen", by="Ada")
     source = workspace.find("Looms", "source").id

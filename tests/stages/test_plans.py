@@ -8,13 +8,13 @@ import time
 import pytest
 from msgspec import structs
 
-from proofstone.engines.stats import Assumed, resolution_before
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.records import Plan, plan_id
-from proofstone.report.plans import plan_lines
-from proofstone.stages.planned import n_begun, plan_in_force
-from proofstone.stages.plans import PlanAsked
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.records.runs import Plan, plan_id
+from proofstone.results.plan import PlanAsked
+from proofstone.results.plans import plan_lines
+from proofstone.run.run_facts import n_begun, plan_in_force
+from proofstone.stats.power import Assumed, resolution_before
 
 ANN, BOB = "sim/ann?ability=0.9", "sim/bob?ability=0.2"
 PAIR = PlanAsked(comparisons=((ANN, BOB),), estimand="bank")

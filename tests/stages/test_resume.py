@@ -8,15 +8,17 @@ from random import Random
 
 import pytest
 
-from proofstone.engines.models import Limiters, open_asker
+from proofstone.api import Workspace
 from proofstone.methods.encyclo_k.method import EncycloK
-from proofstone.ports import Judge
-from proofstone.records import ItemSet, Score, Unit
-from proofstone.stages.campaign import progress_of
-from proofstone.stages.planning import RunSpec, plan_run, store_run
-from proofstone.stages.run import perform_run
-from proofstone.stages.score import score_run
-from proofstone.wiring import Workspace
+from proofstone.models.limits import Limiters
+from proofstone.models.registry import open_asker
+from proofstone.records.calls import Judge
+from proofstone.records.items import ItemSet, Unit
+from proofstone.records.runs import Score
+from proofstone.run.campaign import progress_of
+from proofstone.run.loop import perform_run
+from proofstone.run.plan import RunSpec, plan_run, store_run
+from proofstone.run.score import score_run
 from scripted_server import Act, ScriptedServer, Seen, answer, error
 from serving import configure, serving
 

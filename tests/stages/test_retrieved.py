@@ -12,18 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from proofstone.engines.models import EgressGate
-from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused
-from proofstone.identity import short
-from proofstone.records import Message, Passage, Source, context_of, passage_id, source_id
-from proofstone.stages.ancestry import Ancestry
-from proofstone.stages.retrieved_prompt import ShownIn, shown_in, shown_to, with_retrieved
-from proofstone.stages.summarise import respondents_of, select_runs
-from proofstone.wiring import Workspace, create_workspace
-from proofstone.wiring.egress import clear_loads, plan_loads
-from proofstone.wiring.permits import Permits
-from proofstone.wiring.specs import specs_of
+from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
+from proofstone.records.calls import Message
+from proofstone.records.ids import short
+from proofstone.records.items import context_of
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.results.table import respondents_of, select_runs
+from proofstone.run.request import specs_of
+from proofstone.run.retrieved_prompt import ShownIn, shown_in, shown_to, with_retrieved
+from proofstone.session.egress import clear_loads, plan_loads
+from proofstone.session.permits import Permits
 from scripted_server import Seen, answering
 from serving import HurriedClock, configure, serving
 from small_bank import BOOKS, rows, write_lines

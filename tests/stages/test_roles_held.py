@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.records import Role
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.records.knowledge import Role
 from small_bank import rows, write_lines
 
 ANN, BOB = "sim/ann?ability=0.8", "sim/bob"

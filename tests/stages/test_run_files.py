@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput
-from proofstone.identity import canonical_json
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_file_text import run_file_text
-from proofstone.stages.run_request import Asking, RunRequest
+from proofstone.records.ids import canonical_json
+from proofstone.run.request import Asking, RunRequest
+from proofstone.run.run_file import read_run_file, run_file_text
 
 SETS = [bytes(32)]
 DEFAULTS: dict[str, dict[str, Any]] = {

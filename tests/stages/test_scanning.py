@@ -12,12 +12,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 
 from printed import columns, one_page, pdf, words
 
-from proofstone.engines.ingest import PageRead, Refused
+from proofstone.api import Workspace
+from proofstone.documents.reader import PageRead, Refused
 from proofstone.errors import BadInput, ExtraMissing
-from proofstone.records import Box, PageLayout, PlacedLine, pack_layout
-from proofstone.stages.ingest import IngestReport, OcrUse, ingest_paths
-from proofstone.stages.scan_parts import ScanPart, TakeScanned
-from proofstone.wiring import Workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.ingest.ingest_report import IngestReport, OcrUse, ScanPart, TakeScanned
+from proofstone.records.pages import Box, PageLayout, PlacedLine, pack_layout
 
 pytest.importorskip("pypdfium2")
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
 from proofstone.methods.encyclo_k.method import EncycloK
-from proofstone.ports import Judge
-from proofstone.records import JudgeQuestion, PanelVerdict, Run, Score, Unit
-from proofstone.stages.score import (
+from proofstone.records.calls import Judge
+from proofstone.records.items import Unit
+from proofstone.records.runs import Run, Score
+from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
+from proofstone.run.score import (
     Judging,
     Scored,
     fill_scoring,
@@ -21,7 +24,6 @@ from proofstone.stages.score import (
     score_units,
     unit_row,
 )
-from proofstone.wiring import Workspace, create_workspace
 from small_bank import write_bank
 
 QUESTIONS = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from proofstone.api import Workspace
 from proofstone.cli import main
-from proofstone.identity import short
-from proofstone.wiring import Workspace
+from proofstone.records.ids import short
 from scripted_server import Act, Seen, answer, error
 from serving import configure, serving
 
@@ -123,7 +123,7 @@ def test_the_commands_say_who_answered(
 
 def test_a_change_of_the_serving_alone_is_said_too(workspace: Workspace, form: str) -> None:
     """Same model, other system fingerprints: in the run's summary, not as a warning on its row."""
-    from proofstone.stages.served import served_note  # noqa: PLC0415
+    from proofstone.run.run_facts import served_note  # noqa: PLC0415
 
     def act(seen: Seen) -> Act:
         body = answer("Answer: A").body.replace(b"fp_scripted", b"fp_%d" % (seen.number % 2))

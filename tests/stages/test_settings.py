@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.stages.corrected import View
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.results.table import View
 from small_bank import write_bank
 
 ANN = "sim/ann?ability=0.6&bias=1.0&miss=0.1"

@@ -7,9 +7,9 @@ import json
 import msgspec
 import pytest
 
-from proofstone.records import Message
-from proofstone.stages.planning import RunSpec
-from proofstone.wiring import Workspace
+from proofstone.api import Workspace
+from proofstone.records.calls import Message
+from proofstone.run.plan import RunSpec
 from serving import configure, serving
 from stages.test_dry_runs import PLAIN, QUESTIONS
 

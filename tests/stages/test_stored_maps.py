@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proofstone.engines.store import merge
-from proofstone.records import Estimate, GroupsApart, GroupSeparation, StoredMap
-from proofstone.report.sections.section import Section
-from proofstone.stages.built import funnel_sections
-from proofstone.stages.inspection import describe
-from proofstone.stages.stored_maps import stored_map_section
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show_item import describe
+from proofstone.build.built import funnel_sections
+from proofstone.check.semantic_map import stored_map_section
+from proofstone.page.section import Section
+from proofstone.records.runs import Estimate
+from proofstone.records.tables import GroupsApart, GroupSeparation, StoredMap
+from proofstone.store.merge import merge
 from small_bank import BOOKS, PER_BOOK
 
 LONG = (

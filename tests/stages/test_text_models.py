@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import BadUsage
-from proofstone.wiring import Workspace
 from scripted_server import Act, Seen, answer, error, text_answer
 from serving import configure, serving
 

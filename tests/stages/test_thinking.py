@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from proofstone.api import Workspace
 from proofstone.errors import BadInput, BadUsage
-from proofstone.stages.run_file import read_run_file
-from proofstone.stages.run_file_text import run_file_text
-from proofstone.stages.run_request import Asking, RunRequest
-from proofstone.wiring import Workspace
-from proofstone.wiring.run_files import perform_request, save_request
+from proofstone.run.request import Asking, RunRequest
+from proofstone.run.run_file import read_run_file, run_file_text
+from proofstone.run.run_files import perform_request, save_request
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

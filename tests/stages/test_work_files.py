@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import read_rows
 from proofstone.errors import BadUsage
-from proofstone.stages.work_files import write_work_file
+from proofstone.files.tables import read_rows
+from proofstone.session.written_files import write_work_file
 
 
 def row(target: str, decision: str = "") -> dict[str, str]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from proofstone.engines.stats import agreement, cohen_kappa, krippendorff_alpha
 from proofstone.errors import BadUsage
+from proofstone.stats.agreement import agreement, cohen_kappa, krippendorff_alpha
 
 Ratings = NDArray[np.int64]
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    SharedKeys,
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.resampling import (
     Strata,
     bootstrap_counts,
     bootstrap_means,
     disjoint_clusters,
-    equal_weights,
     generator,
-    mean_estimates,
     means_by_draw,
 )
 

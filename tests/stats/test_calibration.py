@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from proofstone.engines.stats import Binning, auroc, calibrate, risk_coverage
+from proofstone.stats.calibration import Binning, auroc, calibrate, risk_coverage
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys, clusters, partner_sums
+from proofstone.stats import clusters
+from proofstone.stats.clusters import SharedKeys, partner_sums
 
 Edges = list[tuple[int, int]]
 N = 12

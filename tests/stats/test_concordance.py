@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, kendalltau
 
-from proofstone.engines.stats import homogeneity, tau_b
+from proofstone.stats.ranks import homogeneity, tau_b
 
 
 @given(

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    equal_weights,
-    mean_estimates,
-    measure_spread,
-    rank_all,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import rank_all
 
 pytestmark = pytest.mark.slow
 

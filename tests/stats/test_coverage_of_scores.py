@@ -14,8 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats as laws
 
-from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates, wilson
-from proofstone.records import Estimate
+from proofstone.records.runs import Estimate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights, wilson
 
 Floats = NDArray[np.float64]
 Sampler = Callable[[np.random.Generator, tuple[int, int]], Floats]

@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    Calibration,
-    SharedKeys,
-    calibrate,
-    check_dimension,
-    correct_judged_rate,
-    position_bias,
-)
+from proofstone.stats.calibration import Calibration, calibrate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.dimension import check_dimension
+from proofstone.stats.items import position_bias
+from proofstone.stats.ppi import correct_judged_rate
 
 pytestmark = pytest.mark.slow
 

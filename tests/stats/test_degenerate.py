@@ -10,7 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines import stats
+from proofstone.stats import agreement as stats_agreement
+from proofstone.stats import calibration as stats_calibration
+from proofstone.stats import clusters as stats_clusters
+from proofstone.stats import comparisons as stats_comparisons
+from proofstone.stats import dimension as stats_dimension
+from proofstone.stats import estimates as stats_estimates
+from proofstone.stats import factors as stats_factors
+from proofstone.stats import intervals as stats_intervals
+from proofstone.stats import irt as stats_irt
+from proofstone.stats import items as stats_items
+from proofstone.stats import power as stats_power
+from proofstone.stats import ppi as stats_ppi
+from proofstone.stats import ranks as stats_ranks
+from proofstone.stats import repeats as stats_repeats
+from proofstone.stats import resampling as stats_resampling
+from proofstone.stats import stability as stats
 
 Floats = NDArray[np.float64]
 
@@ -35,50 +50,52 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
     "subsamples": lambda v: stats.subsample_stability(v, codes(v), n_draws=3, k=9),
     "bootstrap ranks": lambda v: stats.bootstrap_stability(v, n_draws=3, k=1),
     "weighted ranks": lambda v: stats.bootstrap_stability(
-        v, n_draws=3, weighting=stats.group_weights(codes(v))
+        v, n_draws=3, weighting=stats_intervals.group_weights(codes(v))
     ),
-    "bootstrap": lambda v: stats.bootstrap_means(
+    "bootstrap": lambda v: stats_resampling.bootstrap_means(
         v, strata=codes(v), clusters=np.arange(len(v)) // 2, n_draws=5
     ),
-    "sign flips": lambda v: stats.sign_flip_p(v, codes(v), n_draws=5),
+    "sign flips": lambda v: stats_comparisons.sign_flip_p(v, codes(v), n_draws=5),
     "discrimination": lambda v: stats.discriminate(v, codes(v), k=9),
     "shares": lambda v: stats.discriminate_shares(v.T, np.arange(len(v)), k=2),
-    "items": lambda v: stats.describe_items(
+    "items": lambda v: stats_items.describe_items(
         v, answers=np.full(v.shape, -1), gold=np.zeros(len(v), dtype=np.int64)
     ),
-    "keys": lambda v: stats.describe_keys(
-        v, stats.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
+    "keys": lambda v: stats_items.describe_keys(
+        v, stats_clusters.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
     ),
-    "response": lambda v: stats.fit_two_parameter(v, most_iterations=3),
-    "dimension": lambda v: stats.check_dimension(v, codes(v), n_draws=3),
-    "alpha": lambda v: stats.krippendorff_alpha(
+    "response": lambda v: stats_irt.fit_two_parameter(v, most_iterations=3),
+    "dimension": lambda v: stats_dimension.check_dimension(v, codes(v), n_draws=3),
+    "alpha": lambda v: stats_agreement.krippendorff_alpha(
         np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_draws=3
     ),
-    "AC1": lambda v: stats.agreement(
+    "AC1": lambda v: stats_agreement.agreement(
         np.nan_to_num(v * 2, nan=-1).astype(int), "Gwet AC1", n_draws=3
     ),
     "repeats": lambda v: [
-        stats.pass_at_k(v[:, None, :], 2),
-        stats.consistency(v[:, None, :]),
-        stats.surest_at_k(v[:, None, :], v[:, None, :], 2),
-        stats.majority_at_k(v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_draws=2),
-        stats.split_variance(v),
-        stats.chance_correlation(v, v[::-1]),
+        stats_repeats.pass_at_k(v[:, None, :], 2),
+        stats_repeats.consistency(v[:, None, :]),
+        stats_repeats.surest_at_k(v[:, None, :], v[:, None, :], 2),
+        stats_repeats.majority_at_k(
+            v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_draws=2
+        ),
+        stats_power.split_variance(v),
+        stats_power.chance_correlation(v, v[::-1]),
     ],
 }
 COLUMNS: dict[str, Callable[[Floats, Floats], object]] = {
-    "mcnemar": stats.mcnemar,
-    "sign flip": lambda a, b: stats.sign_flip(a, b, n_draws=5),
-    "calibration": lambda a, b: stats.calibrate(a, b, binning="equal mass", n_draws=3),
-    "length": lambda a, b: stats.length_effect(a, b, np.arange(len(a)) // 2),
-    "kappa": lambda a, b: stats.cohen_kappa(
+    "mcnemar": stats_comparisons.mcnemar,
+    "sign flip": lambda a, b: stats_comparisons.sign_flip(a, b, n_draws=5),
+    "calibration": lambda a, b: stats_calibration.calibrate(a, b, binning="equal mass", n_draws=3),
+    "length": lambda a, b: stats_factors.length_effect(a, b, np.arange(len(a)) // 2),
+    "kappa": lambda a, b: stats_agreement.cohen_kappa(
         np.nan_to_num(a * 2, nan=-1).astype(int), np.nan_to_num(b * 2, nan=-1).astype(int),
         n_draws=3,
     ),
-    "position": lambda a, b: stats.position_bias(
+    "position": lambda a, b: stats_items.position_bias(
         a, np.arange(len(a)) % 3, np.nan_to_num(b * 2, nan=-1).astype(int), np.full(len(a), 3)
     ),
-    "judge": lambda a, b: stats.correct_judged_rate(
+    "judge": lambda a, b: stats_ppi.correct_judged_rate(
         a[~np.isnan(a + b)], b[~np.isnan(a + b)], b[~np.isnan(b)]
     ),
 }  # fmt: skip
@@ -107,12 +124,14 @@ def test_any_two_columns_are_answered(name: str, values: Floats) -> None:
 def test_any_whole_table_is_ranked(values: Floats) -> None:
     n, m = values.shape
     if n and m:
-        keys = stats.SharedKeys(n, np.arange(n), codes(values))
-        spread = stats.measure_spread(values, stats.equal_weights(n), keys, "bank")
-        joint = stats.rank_jointly(spread, n_draws=20)
+        keys = stats_clusters.SharedKeys(n, np.arange(n), codes(values))
+        spread = stats_estimates.measure_spread(
+            values, stats_intervals.equal_weights(n), keys, "bank"
+        )
+        joint = stats_ranks.rank_jointly(spread, n_draws=20)
         assert all(1 <= each.low <= each.high <= m for each in joint.intervals)
-        assert stats.best_group(joint.better)
-        tiers = stats.tiers(joint.better)
+        assert stats_ranks.best_group(joint.better)
+        tiers = stats_ranks.tiers(joint.better)
         assert [place for low, high in tiers for place in range(low, high + 1)] == list(range(m))
-        stats.separations(spread)
-        stats.resolution_after(spread)
+        stats_power.separations(spread)
+        stats_power.resolution_after(spread)

@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    SharedKeys,
+from proofstone.stats.calibration import (
+    Binned,
+    area_parts,
     auroc,
+    auroc_parts,
     calibrate,
-    check_dimension,
-    correct_judged_rate,
-    position_bias,
     risk_coverage,
 )
-from proofstone.engines.stats.confidence_bins import Binned
-from proofstone.engines.stats.dependence import Dependence
-from proofstone.engines.stats.selective import area_parts, auroc_parts
+from proofstone.stats.clusters import Dependence, SharedKeys
+from proofstone.stats.dimension import check_dimension
+from proofstone.stats.items import position_bias
+from proofstone.stats.ppi import correct_judged_rate
 
 Floats = NDArray[np.float64]
 COPIES = 3

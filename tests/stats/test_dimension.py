@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import check_dimension
 from proofstone.errors import BadUsage
+from proofstone.stats.dimension import check_dimension
 
 Floats = NDArray[np.float64]
 STRATA = np.repeat([3, 5, 8], [40, 60, 100])

@@ -9,16 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import studentized_range
 
-from proofstone.engines.stats import (
-    Assumed,
-    SharedKeys,
-    discriminate,
-    discriminate_shares,
-    expected_range,
-    range_p,
-    top_k,
-)
 from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.intervals import expected_range, range_p
+from proofstone.stats.power import Assumed
+from proofstone.stats.stability import discriminate, discriminate_shares, top_k
 
 Floats = NDArray[np.float64]
 KINA_SIZES = np.array([40, 34, 31, 308, 13, 65, 65, 29, 81, 13, 201, 19])

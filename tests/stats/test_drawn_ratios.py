@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import (
-    draw_ratios,
-    harmonic_mean,
-    more_for_half_width,
-)
+from proofstone.stats.ratios import draw_ratios, harmonic_mean, more_for_half_width
 
 
 def made(seed: int, clusters: int = 80) -> tuple[np.ndarray, np.ndarray]:

@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    equal_weights,
-    mcnemar_p,
-    mean_estimates,
-    measure_spread,
-    rank_all,
-    rank_jointly,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import mcnemar_p
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import rank_all, rank_jointly
 
 pytestmark = pytest.mark.slow
 

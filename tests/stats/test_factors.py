@@ -9,17 +9,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    analyse_factor,
-    equal_weights,
-    holm,
-    measure_contrasts,
-    measure_spread,
-    rank_all,
-    wald,
-)
 from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import measure_contrasts
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.factors import analyse_factor, wald
+from proofstone.stats.intervals import equal_weights, holm
+from proofstone.stats.ranks import rank_all
 
 Floats = NDArray[np.float64]
 

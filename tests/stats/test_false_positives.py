@@ -11,22 +11,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    analyse_factor,
-    calibrate,
-    check_dimension,
-    compare_pair,
-    compare_slopes,
-    filter_bias,
-    homogeneity,
-    length_effect,
-    mcnemar,
-    position_bias,
-    rank_shares,
-    sign_flip,
-    slope_of,
-)
+from proofstone.stats.calibration import calibrate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair, mcnemar, sign_flip
+from proofstone.stats.dimension import check_dimension
+from proofstone.stats.factors import analyse_factor, length_effect
+from proofstone.stats.items import position_bias
+from proofstone.stats.ppi import filter_bias
+from proofstone.stats.ranks import homogeneity, rank_shares
+from proofstone.stats.scaling import compare_slopes, slope_of
 
 pytestmark = pytest.mark.slow
 

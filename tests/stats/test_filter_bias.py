@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys, filter_bias, measure_contrasts
 from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import measure_contrasts
+from proofstone.stats.ppi import filter_bias
 
 Floats = NDArray[np.float64]
 NONE = SharedKeys.none

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.stats import Forecast, Sampled, forecast_total, t_quantile
+from proofstone.stats.intervals import t_quantile
+from proofstone.stats.power import Forecast, Sampled, forecast_total
 
 amounts = st.floats(0, 1e6, allow_subnormal=False)
 

@@ -14,8 +14,22 @@ import msgspec
 import numpy as np
 import pytest
 
-from proofstone.draws import Draws
-from proofstone.engines import stats
+from proofstone.records.ids import Draws
+from proofstone.stats import agreement as stats_agreement
+from proofstone.stats import calibration as stats_calibration
+from proofstone.stats import clusters as stats
+from proofstone.stats import comparisons as stats_comparisons
+from proofstone.stats import dimension as stats_dimension
+from proofstone.stats import estimates as stats_estimates
+from proofstone.stats import intervals as stats_intervals
+from proofstone.stats import irt as stats_irt
+from proofstone.stats import items as stats_items
+from proofstone.stats import power as stats_power
+from proofstone.stats import ppi as stats_ppi
+from proofstone.stats import ranks as stats_ranks
+from proofstone.stats import repeats as stats_repeats
+from proofstone.stats import resampling as stats_resampling
+from proofstone.stats import stability as stats_stability
 
 GOLDEN = Path(__file__).parent / "golden.json"
 N_ITEMS, N_MODELS, N_SAMPLES = 60, 5, 3
@@ -39,35 +53,37 @@ def everything() -> dict[str, Any]:
     values = scores.mean(axis=2)
     strata = np.arange(N_ITEMS) % 3
     keys = stats.SharedKeys(N_ITEMS, np.arange(N_ITEMS), np.arange(N_ITEMS) // 4)
-    weights = stats.equal_weights(N_ITEMS)
-    spread = stats.measure_spread(values, weights, keys, "knowledge")
-    ranking, joint = stats.rank_all(spread), stats.rank_jointly(spread, n_draws=500)
+    weights = stats_intervals.equal_weights(N_ITEMS)
+    spread = stats_estimates.measure_spread(values, weights, keys, "knowledge")
+    ranking, joint = stats_ranks.rank_all(spread), stats_ranks.rank_jointly(spread, n_draws=500)
     answers = np.where(scores == 1.0, 0, 1 + np.arange(N_ITEMS)[:, None, None] % 3)
     confidence = (values[:, 0] + 1.0) / 2.5
-    response = stats.fit_two_parameter(values)
+    response = stats_irt.fit_two_parameter(values)
     found = {
-        "means": stats.mean_estimates(values, weights, keys, estimand="knowledge"),
-        "bootstrap": stats.bootstrap_means(values, clusters=np.arange(N_ITEMS) // 4, n_draws=200),
+        "means": stats_estimates.mean_estimates(values, weights, keys, estimand="knowledge"),
+        "bootstrap": stats_resampling.bootstrap_means(
+            values, clusters=np.arange(N_ITEMS) // 4, n_draws=200
+        ),
         "comparisons": ranking.comparisons,
         "joint": [joint.p.tolist(), joint.intervals],
-        "stability": stats.subsample_stability(values, strata, k=3, n_draws=100),
-        "resampled": stats.bootstrap_stability(values, strata, k=3, n_draws=100),
-        "resolution": stats.resolution_after(spread),
-        "planned": stats.resolution_before(N_ITEMS, stats.Assumed(), samples=N_SAMPLES),
-        "separations": stats.separations(spread),
-        "mcnemar": stats.mcnemar(scores[:, 0, 0], scores[:, 4, 0]),
-        "sign flip": stats.sign_flip(values[:, 0], values[:, 4], n_draws=500),
-        "split": stats.split_variance(scores[:, 0]),
-        "pass at 2": stats.pass_at_k(scores, 2).mean(axis=0).tolist(),
-        "majority": stats.majority_scores(scores, answers).mean(axis=0).tolist(),
-        "discrimination": stats.discriminate(values, strata, k=3, keys=keys),
-        "items": stats.describe_items(values)[:5],
-        "keys": stats.describe_keys(values, keys)[:5],
+        "stability": stats_stability.subsample_stability(values, strata, k=3, n_draws=100),
+        "resampled": stats_stability.bootstrap_stability(values, strata, k=3, n_draws=100),
+        "resolution": stats_power.resolution_after(spread),
+        "planned": stats_power.resolution_before(N_ITEMS, stats_power.Assumed(), samples=N_SAMPLES),
+        "separations": stats_power.separations(spread),
+        "mcnemar": stats_comparisons.mcnemar(scores[:, 0, 0], scores[:, 4, 0]),
+        "sign flip": stats_comparisons.sign_flip(values[:, 0], values[:, 4], n_draws=500),
+        "split": stats_power.split_variance(scores[:, 0]),
+        "pass at 2": stats_repeats.pass_at_k(scores, 2).mean(axis=0).tolist(),
+        "majority": stats_repeats.majority_scores(scores, answers).mean(axis=0).tolist(),
+        "discrimination": stats_stability.discriminate(values, strata, k=3, keys=keys),
+        "items": stats_items.describe_items(values)[:5],
+        "keys": stats_items.describe_keys(values, keys)[:5],
         "response": [response.slope[:5].tolist(), response.skill.tolist()],
-        "dimension": stats.check_dimension(values, strata, n_draws=100),
-        "agreement": stats.krippendorff_alpha(answers[:, 0], n_draws=100),
-        "calibration": stats.calibrate(confidence, scores[:, 0, 0], n_draws=100),
-        "judged": stats.correct_judged_rate(
+        "dimension": stats_dimension.check_dimension(values, strata, n_draws=100),
+        "agreement": stats_agreement.krippendorff_alpha(answers[:, 0], n_draws=100),
+        "calibration": stats_calibration.calibrate(confidence, scores[:, 0, 0], n_draws=100),
+        "judged": stats_ppi.correct_judged_rate(
             scores[:20, 0, 0], scores[:20, 0, 1], scores[20:, 0, 1]
         ),
     }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.stats import normal_quantile, t_quantile, t_two_sided_p, wilson
+from proofstone.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
 
 # Newcombe (1998), Statistics in Medicine 17, 857-872, table I, method 3, to four places.
 NEWCOMBE = [

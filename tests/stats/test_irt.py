@@ -7,7 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats as laws
 
-from proofstone.engines.stats import SharedKeys, fit_two_parameter, measure_reliability
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.irt import fit_two_parameter
+from proofstone.stats.stability import measure_reliability
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import pearsonr
 
-from proofstone.engines.stats import ITEM_FLAGS, describe_items, item_rest_correlations
+from proofstone.stats.items import ITEM_FLAGS, describe_items, item_rest_correlations
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import MadeOf, draw_ratios, estimate_together
+from proofstone.stats.ratios import MadeOf, draw_ratios, estimate_together
 
 N = 200
 

@@ -9,17 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import studentized_range
 
-from proofstone.engines.stats import (
-    RankInterval,
-    SharedKeys,
-    Spread,
-    best_group,
-    equal_weights,
-    measure_spread,
-    rank_all,
-    rank_jointly,
-    tiers,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import Spread, measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import RankInterval, best_group, rank_all, rank_jointly, tiers
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import KEY_FLAGS, SharedKeys, describe_keys
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.items import KEY_FLAGS, describe_keys
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import length_effect
+from proofstone.stats.factors import length_effect
 
 
 def test_two_replies_an_item_by_hand() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, false_discovery_control
 
-from proofstone.engines.stats import McNemar, benjamini_hochberg, mcnemar, mcnemar_p
+from proofstone.stats.comparisons import McNemar, mcnemar, mcnemar_p
+from proofstone.stats.intervals import benjamini_hochberg
 
 
 def table(both: int, only_first: int, only_second: int, neither: int) -> McNemar:

@@ -10,18 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    Estimand,
-    SharedKeys,
+from proofstone.records.runs import Estimate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import (
     equal_weights,
     group_weights,
-    mean_estimates,
-    measure_spread,
     share_interval,
     t_quantile,
     wilson,
 )
-from proofstone.records import Estimate
 
 Floats = NDArray[np.float64]
 BOTH: tuple[Estimand, ...] = ("bank", "knowledge")

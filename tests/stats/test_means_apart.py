@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.stats import spread_apart
+from proofstone.stats.factors import spread_apart
 
 # Chinese SimpleQA, Table 4, F: without a search, with Google's, with Baidu's.
 ALONE = [59.7, 50.2, 41.1, 27.9, 17.3, 37.8]

@@ -7,18 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import (
-    FLAGS,
-    average_at_k,
-    bound_incomplete,
-    chance_level,
-    counted_values,
-    interval_against,
-    outcome_code,
-    unit_means,
-)
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records import OUTCOMES, Estimate, Outcome
+from proofstone.records.runs import OUTCOMES, Estimate, Outcome
+from proofstone.stats.estimates import counted_values, outcome_code, unit_means
+from proofstone.stats.flags import FLAGS
+from proofstone.stats.intervals import bound_incomplete, chance_level, interval_against
+from proofstone.stats.repeats import average_at_k
 
 NAN = math.nan
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.stats import SharedKeys, compare_pair, units_to_pass
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair, units_to_pass
 
 
 def columns(both: int, rises: int, falls: int, neither: int):

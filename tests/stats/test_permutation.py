@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from proofstone.engines.stats import sign_flip, sign_flip_p
+from proofstone.stats.comparisons import sign_flip, sign_flip_p
 
 # Darwin's fifteen pairs of maize, cross- minus self-fertilised, in eighths of an inch.
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]

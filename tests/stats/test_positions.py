@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from proofstone.engines.stats import position_bias
+from proofstone.stats.items import position_bias
 
 
 def test_choices_against_uniform_are_pearsons() -> None:

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from proofstone.engines.stats import (
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.power import (
     Assumed,
-    SharedKeys,
-    equal_weights,
-    measure_spread,
-    rank_all,
     resolution_after,
     resolution_before,
     separations,
     units_for,
 )
+from proofstone.stats.ranks import rank_all
 
 
 def spread_of(values: np.ndarray, keys: SharedKeys | None = None):  # type: ignore[no-untyped-def]

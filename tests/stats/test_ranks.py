@@ -8,17 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    Ranking,
-    RankInterval,
-    SharedKeys,
-    equal_weights,
-    holm,
-    measure_spread,
-    rank_all,
-    t_two_sided_p,
-    tied_runs,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights, holm, t_two_sided_p
+from proofstone.stats.ranks import Ranking, RankInterval, rank_all, tied_runs
 
 
 def ranked(values: NDArray[np.float64], keys: SharedKeys | None = None) -> Ranking:

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import (
-    compare_spread,
+from proofstone.stats.comparisons import compare_spread
+from proofstone.stats.ranks import rank_all, rank_jointly
+from proofstone.stats.ratios import (
     draw_ratios,
     draw_ratios_each,
     harmonic_mean,
     harmonic_spread,
-    rank_all,
-    rank_jointly,
     ratio_spread,
 )
 

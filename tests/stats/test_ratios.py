@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    equal_weights,
-    mean_estimates,
-    ratio_estimate,
-    t_quantile,
-    wilson,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights, t_quantile, wilson
+from proofstone.stats.ratios import ratio_estimate
 
 NONE = SharedKeys(6, np.array([], dtype=np.int64), np.array([], dtype=np.int64))
 TOPS = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 2.0])

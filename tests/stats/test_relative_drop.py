@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.stats import drop_between, relative_drop
+from proofstone.stats.factors import drop_between, relative_drop
 
 # Chinese SimpleQA, Table 3: options, options shuffled, open, and the drop, in percent.
 TABLE_3: dict[str, tuple[float, float, float, float]] = {

@@ -11,15 +11,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import curve_fit
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    compare_slopes,
-    equal_weights,
-    fit_bend,
-    measure_spread,
-    mixture_gap,
-    slope_of,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.scaling import compare_slopes, fit_bend, mixture_gap, slope_of
 
 Floats = NDArray[np.float64]
 

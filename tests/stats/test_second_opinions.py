@@ -10,27 +10,16 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
-from proofstone.engines.stats import (
-    Level,
-    SharedKeys,
-    agreement,
-    auroc,
-    benjamini_hochberg,
-    calibrate,
-    cohen_kappa,
-    compare_pair,
-    correct_judged_rate,
-    equal_weights,
-    holm,
-    krippendorff_alpha,
-    length_effect,
-    mcnemar,
-    mean_estimates,
-    measure_spread,
-    ratio_spread,
-    share_interval,
-    slope_of,
-)
+from proofstone.stats.agreement import Level, agreement, cohen_kappa, krippendorff_alpha
+from proofstone.stats.calibration import auroc, calibrate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair, mcnemar
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.factors import length_effect
+from proofstone.stats.intervals import benjamini_hochberg, equal_weights, holm, share_interval
+from proofstone.stats.ppi import correct_judged_rate
+from proofstone.stats.ratios import ratio_spread
+from proofstone.stats.scaling import slope_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # theirs, at import

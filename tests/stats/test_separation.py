@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys, groups_apart
+from proofstone.check.semantic_map import groups_apart
 from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
 
 
 def _unit(angles: list[float]) -> NDArray[np.float64]:

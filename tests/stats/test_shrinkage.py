@@ -7,15 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    Shrinkage,
-    Spread,
-    bootstrap_stability,
-    equal_weights,
-    measure_spread,
-    shrink_scores,
-)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import Spread, measure_spread
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.stability import Shrinkage, bootstrap_stability, shrink_scores
 
 Floats = NDArray[np.float64]
 N_MODELS, N_ITEMS = 20, 400

@@ -9,22 +9,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata
 
-from proofstone.engines.stats import (
-    SharedKeys,
+from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.intervals import group_weights
+from proofstone.stats.resampling import (
     Strata,
+    _smallest,
     allocate,
     blocks_of_draws,
     bootstrap_counts,
-    bootstrap_stability,
     generator,
-    group_weights,
     means_by_draw,
     ranks_of,
     subsample_counts,
-    subsample_stability,
 )
-from proofstone.engines.stats.resampling import _smallest
-from proofstone.errors import BadUsage
+from proofstone.stats.stability import bootstrap_stability, subsample_stability
 
 Floats = NDArray[np.float64]
 KINA_SIZES = [40, 34, 31, 308, 13, 65, 65, 29, 81, 13, 201, 19]

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from proofstone.engines.stats import (
-    DrawnMeans,
-    SharedKeys,
-    disattenuate,
-    draw_means,
-    draw_shares,
-    measure_reliability,
-    rank_agreement,
-    rank_moves,
-    spearman,
-    split_half,
-    tau_b,
-)
 from proofstone.errors import BadUsage
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.dimension import disattenuate
+from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares
+from proofstone.stats.ranks import rank_agreement, rank_moves, spearman, tau_b
+from proofstone.stats.stability import measure_reliability, split_half
 
 Floats = NDArray[np.float64]
 NONE = SharedKeys.none
@@ -73,7 +65,7 @@ def test_a_draw_of_models_is_counted_as_if_they_were_written_out() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.random(7), rng.random(7)
     tau, rho = rank_agreement(exactly(x.tolist()), exactly(y.tolist()), n_draws=300, seed=4)
-    from proofstone.engines.stats.rank_agreement import models_drawn  # noqa: PLC0415
+    from proofstone.stats.ranks import models_drawn  # noqa: PLC0415
 
     taus, rhos = [], []
     for counts in models_drawn(7, 300, 4).astype(int):

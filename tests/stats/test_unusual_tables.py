@@ -5,25 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import (
-    SharedKeys,
-    answer_consistency,
-    bootstrap_stability,
-    calibrate,
-    cohen_kappa,
+from proofstone.stats.agreement import cohen_kappa
+from proofstone.stats.calibration import area_parts, auroc_parts, calibrate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights, group_weights, quadratic_p
+from proofstone.stats.items import position_bias
+from proofstone.stats.ranks import (
     differ_significantly,
-    equal_weights,
-    group_weights,
-    measure_spread,
-    more_for_half_width,
-    position_bias,
     rank_shares,
     share_estimate,
-    shrink_scores,
+    stated_estimate,
 )
-from proofstone.engines.stats.quadratic_forms import quadratic_p
-from proofstone.engines.stats.selective import area_parts, auroc_parts
-from proofstone.engines.stats.shares import stated_estimate
+from proofstone.stats.ratios import more_for_half_width
+from proofstone.stats.repeats import answer_consistency
+from proofstone.stats.stability import bootstrap_stability, shrink_scores
 
 
 def chain(n: int) -> SharedKeys:

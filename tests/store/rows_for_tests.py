@@ -7,22 +7,13 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 
-from proofstone.engines.store import Store
-from proofstone.ports import BuiltFact, CallRecord, PayloadType
-from proofstone.records import (
-    Fact,
-    Item,
-    ItemSet,
-    Role,
-    Run,
-    Source,
-    Stratum,
-    Usage,
-    fact_id,
-    imported_set_id,
-    item_id,
-    source_id,
-)
+from proofstone.method import PayloadType
+from proofstone.records.banks import BuiltFact
+from proofstone.records.calls import CallRecord
+from proofstone.records.items import Item, ItemSet, imported_set_id, item_id
+from proofstone.records.knowledge import Fact, Role, Source, Stratum, fact_id, source_id
+from proofstone.records.runs import Run, Usage
+from proofstone.store.store import Store
 
 
 class Note(Struct, frozen=True, tag="test.note"):

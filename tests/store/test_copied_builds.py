@@ -12,10 +12,10 @@ from rows_for_tests import open_store
 from test_migrations import make_old
 from test_stored_builds import MADE, found, written
 
-from proofstone.engines.store import merge
-from proofstone.engines.store.copies import check_copy, copy_database, copy_file
-from proofstone.engines.store.schema import HEAD
 from proofstone.errors import StoreFailed
+from proofstone.store.copies import check_copy, copy_database, copy_file
+from proofstone.store.merge import merge
+from proofstone.store.schema import HEAD
 
 OLD_ROWS = (
     "INSERT INTO build (id, hash, kind, method, payload, n_inputs, created_at, version)"

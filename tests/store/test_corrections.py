@@ -8,21 +8,21 @@ import pytest
 from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run
 
-from proofstone.engines.store import Place, Store, StoredResponse
-from proofstone.records import (
+from proofstone.records.items import ItemSet, corrected_set, item_id
+from proofstone.records.knowledge import Role
+from proofstone.records.reviews import (
     Action,
     Correction,
-    ItemSet,
     Person,
-    Role,
     Ruling,
-    Run,
     Verdict,
-    corrected_set,
     correction_id,
-    item_id,
     ruling_id,
 )
+from proofstone.records.runs import Run
+from proofstone.store.calls import StoredResponse
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 
 @dataclass

@@ -8,9 +8,10 @@ import pytest
 from rows_for_tests import open_store
 from sqlalchemy import text
 
-from proofstone.engines.store import Store, merge
 from proofstone.errors import BadInput, NotFound
-from proofstone.identity import digest
+from proofstone.records.ids import digest
+from proofstone.store.merge import merge
+from proofstone.store.store import Store
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 

@@ -9,32 +9,27 @@ from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run
 from sqlalchemy import text
 
-from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, merge
-from proofstone.engines.store.merge import _ALONG, _LEFT_BEHIND, _PLAN
-from proofstone.engines.store.schema import metadata
-from proofstone.records import (
+from proofstone.records.builds import Funnel, FunnelStep
+from proofstone.records.items import Item, ItemSet, corrected_set, item_id
+from proofstone.records.knowledge import Role
+from proofstone.records.reviews import (
     Correction,
-    Funnel,
-    FunnelStep,
-    Item,
-    ItemSet,
     Person,
-    Plan,
     Review,
     ReviewPlace,
     ReviewSheet,
-    Role,
     Ruling,
-    Run,
-    Score,
-    corrected_set,
     correction_id,
-    item_id,
-    plan_id,
     review_id,
     review_sheet_id,
     ruling_id,
 )
+from proofstone.records.runs import Plan, Run, Score, plan_id
+from proofstone.store.merge import _ALONG, _LEFT_BEHIND, _PLAN, merge
+from proofstone.store.schema import metadata
+from proofstone.store.scores import ScoreRow, UnitRow
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 
 async def fill(store: Store, model: str, texts: list[str]) -> None:

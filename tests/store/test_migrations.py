@@ -13,8 +13,8 @@ from alembic.script import ScriptDirectory
 from rows_for_tests import built, open_store
 from sqlalchemy import create_engine, text
 
-from proofstone.engines import store as store_package
-from proofstone.engines.store.schema import HEAD, metadata
+from proofstone.store import store as store_package
+from proofstone.store.schema import HEAD, metadata
 
 CONFIG = Config()
 CONFIG.set_main_option("script_location", str(Path(store_package.__file__).parent / "migrations"))

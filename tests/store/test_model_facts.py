@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from rows_for_tests import call, item, item_set, open_store, run
 
-from proofstone.engines.store import Place, Store, merge
-from proofstone.records import Card, CardSnapshot, ModelCheck, Price
+from proofstone.records.models import Card, CardSnapshot, ModelCheck, Price
+from proofstone.store.merge import merge
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 ONE = "scripted/one"
 CHAT = Card(lab="Acme", kind="chat", total_parameters_b=8.0)

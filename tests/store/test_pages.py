@@ -7,18 +7,11 @@ from collections.abc import Callable
 import msgspec
 from rows_for_tests import open_store, source
 
-from proofstone.engines.store import ReadPage, empty_rows, merge, plan_purge
-from proofstone.records import (
-    Box,
-    Mark,
-    Page,
-    PageLayout,
-    Passage,
-    PlacedLine,
-    pack_layout,
-    page_id,
-    passage_id,
-)
+from proofstone.records.knowledge import Passage, passage_id
+from proofstone.records.pages import Box, Mark, Page, PageLayout, PlacedLine, pack_layout, page_id
+from proofstone.store.merge import merge
+from proofstone.store.pages import ReadPage
+from proofstone.store.purge import empty_rows, plan_purge
 
 BOOK = source()
 LAYOUT = PageLayout(

@@ -9,7 +9,11 @@ import msgspec
 import pytest
 from rows_for_tests import built, call, item, item_set, open_store
 
-from proofstone.engines.store import PilotPlace, SentSource, Store, merge, plan_purge
+from proofstone.store.merge import merge
+from proofstone.store.outbound import SentSource
+from proofstone.store.purge import plan_purge
+from proofstone.store.store import Store
+from proofstone.store.writer import PilotPlace
 
 HERE = "http://127.0.0.1/v1"
 

@@ -10,11 +10,8 @@ from alembic.migration import MigrationContext
 from rows_for_tests import built, open_store
 from sqlalchemy import create_engine, text
 
-from proofstone.engines.store.schema import HEAD, metadata
-from proofstone.errors import (
-    SchemaTooNew,
-    WorkspaceUnusable,
-)
+from proofstone.errors import SchemaTooNew, WorkspaceUnusable
+from proofstone.store.schema import HEAD, metadata
 
 
 def test_the_newest_migration_makes_exactly_the_tables_of_the_schema(url: str) -> None:

@@ -8,9 +8,13 @@ import msgspec
 import pytest
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 
-from proofstone.engines.store import Origin, Place, SentSource, Store
-from proofstone.ports import BuiltFact
-from proofstone.records import Fact, Passage, Stratum, fact_id, image_part, passage_id
+from proofstone.records.banks import BuiltFact
+from proofstone.records.calls import image_part
+from proofstone.records.knowledge import Fact, Passage, Stratum, fact_id, passage_id
+from proofstone.store.outbound import SentSource
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 NOT_SENT = frozenset({"unreachable"})
 HERE = "http://127.0.0.1/v1"

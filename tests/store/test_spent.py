@@ -11,9 +11,12 @@ import msgspec
 import pytest
 from rows_for_tests import call, item, item_set, open_store, run
 
-from proofstone.engines.store import Expense, Place, Store, merge, this_process
-from proofstone.records import Spent, Usage, usd
-from proofstone.records.pace import Pace
+from proofstone.records.runs import Pace, Spent, Usage, usd
+from proofstone.store.calls import Expense
+from proofstone.store.database import this_process
+from proofstone.store.merge import merge
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 
 @pytest.fixture

@@ -10,14 +10,13 @@ from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 from sqlalchemy import text
 
-from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, load_table
-from proofstone.errors import (
-    BadUsage,
-    NotFound,
-    RunInUse,
-    StoreFailed,
-)
-from proofstone.records import Passage, Respondent, Role, Score, passage_id
+from proofstone.errors import BadUsage, NotFound, RunInUse, StoreFailed
+from proofstone.records.knowledge import Passage, Role, passage_id
+from proofstone.records.runs import Score
+from proofstone.records.scores import Respondent
+from proofstone.store.scores import ScoreRow, UnitRow, load_table
+from proofstone.store.store import Store
+from proofstone.store.writer import Place
 
 
 @pytest.fixture

@@ -9,24 +9,18 @@ from msgspec import Struct
 from rows_for_tests import call, open_store, source
 from sqlalchemy import select
 
-from proofstone.engines.pipeline import make_row
-from proofstone.engines.store import BuildPlace, EnteringRow, Store, StoreJournal, merge, schema
-from proofstone.engines.store.verdicts import empty_verdicts
+from proofstone.build.walking import make_row
 from proofstone.errors import RunInUse
-from proofstone.identity import canonical_json
-from proofstone.ports import Drop, Outcome, PipelineRow, Step
-from proofstone.records import (
-    Ballot,
-    Build,
-    BuildFunnel,
-    Heard,
-    PanelRules,
-    PanelVerdict,
-    RowVerdict,
-    StepFunnel,
-    StepName,
-    build_id,
-)
+from proofstone.records.building import Drop, Outcome, PipelineRow, Step
+from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
+from proofstone.records.ids import canonical_json
+from proofstone.records.verdicts import Ballot, Heard, PanelRules, PanelVerdict, RowVerdict
+from proofstone.store import schema
+from proofstone.store.builds import EnteringRow, StoreJournal
+from proofstone.store.merge import merge
+from proofstone.store.rows import empty_verdicts
+from proofstone.store.store import Store
+from proofstone.store.writer import BuildPlace
 
 
 class Line(Struct, frozen=True):

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from rows_for_tests import item, item_set, open_store, run
 
-from proofstone.engines.store import ScoreRow, Store, UnitRow, merge
-from proofstone.records import Ballot, PanelVerdict, Score
-from proofstone.records.triples import Passage
+from proofstone.records.runs import Score
+from proofstone.records.verdicts import Ballot, PanelVerdict, Passage
+from proofstone.store.merge import merge
+from proofstone.store.scores import ScoreRow, UnitRow
+from proofstone.store.store import Store
 
 SAID = PanelVerdict(
     state="decided", label="entailment", rests_on=Passage("A text.", "wiki", "Ulm", "https://x"),

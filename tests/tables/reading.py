@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofstone.engines.ingest.columns import read_columns
-from proofstone.engines.tables import Layout, assemble, guess_layout, scores_in
-from proofstone.records import ScoreTable
+from proofstone.files.columns import read_columns
+from proofstone.records.scores import ScoreTable
+from proofstone.results.audit.assembly import assemble
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.audit.columns import guess_layout
+from proofstone.results.audit.scores import scores_in
 
 
 def written(folder: Path, text: str, name: str = "results.csv") -> Path:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from reading import written
 
-from proofstone.engines.ingest.columns import read_columns
-from proofstone.engines.tables import Layout, guess_layout, read_accuracies
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records import Accuracies
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.files.columns import read_columns
+from proofstone.records.scores import Accuracies
+from proofstone.results.audit.accuracies import read_accuracies
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.audit.columns import guess_layout
 
 WIDE = "model,all,law,art\na,60,50,75\nb,44,40,50\nn,,60,40\n"
 

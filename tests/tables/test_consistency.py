@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from reading import written
 
-from proofstone.engines.ingest.columns import read_columns
-from proofstone.engines.tables import Layout, guess_layout, read_accuracies
-from proofstone.records import Accuracies
+from proofstone.files.columns import read_columns
+from proofstone.records.scores import Accuracies
+from proofstone.results.audit.accuracies import read_accuracies
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.audit.columns import guess_layout
 
 SIZES = (80, 41, 137)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.records.families import family_of, same_model
+from proofstone.records.models import family_of, same_model
 
 NAMES = {
     "gpt-4.1": "gpt",

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from reading import layout_of, table_of, written
 
-from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
 
 WIDE = "qid,discipline,book,gpt,qwen,length\nq1,law,b1,1,0,230\nq2,art,b2,0,1,180\n"
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import read_rows
-from proofstone.engines.tables import Layout, lm_eval_columns, model_of, task_of
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records import Row
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.files.tables import read_rows
+from proofstone.records.tables import Row
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.audit.harness_logs import lm_eval_columns, model_of, task_of
 
 LM_EVAL = Path(__file__).parent / "lm_eval"
 

@@ -10,12 +10,12 @@ import pytest
 from reading import layout_of
 from tools.resolved import ROOT
 
-from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
-from proofstone.records.accuracies import Misprint
-from proofstone.report.audited import Audit
-from proofstone.report.sections.section import Section
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.page.section import Section
+from proofstone.records.scores import Misprint
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.items_made import Audit
 
 DATA = ROOT / "docs" / "data"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from reading import layout_of, written
 
-from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
-from proofstone.report.board import BoardRow
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.board import BoardRow
 
 
 def ranked(path: Path, asked: Asked | None = None) -> list[BoardRow]:

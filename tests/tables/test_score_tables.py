@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading import cells, table_of, written
 
-from proofstone.engines.ingest.columns import read_columns
-from proofstone.engines.tables import Layout, assemble, guess_layout, scores_in
 from proofstone.errors import BadInput
-from proofstone.records import FileColumns, coded_texts
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.files.columns import read_columns
+from proofstone.records.scores import FileColumns, coded_texts
+from proofstone.results.audit.assembly import assemble
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.audit.columns import guess_layout
+from proofstone.results.audit.scores import scores_in
 
 WIDE = "item,discipline,book,a,b\n1,law,x;y,1,0\n2,law,y,,1\n3,art,z,0.5,NA\n"
 LONG = (

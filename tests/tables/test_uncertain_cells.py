@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from reading import written
 
-from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
-from proofstone.report.audited import Audit
-from proofstone.report.board import BoardRow
-from proofstone.stages.audit import Asked, audit_files
+from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.column_names import Layout
+from proofstone.results.board import BoardRow
+from proofstone.results.items_made import Audit
 
 CELLS = [
     "48.55\u00b10.56",

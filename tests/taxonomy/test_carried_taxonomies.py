@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proofstone.engines.ingest.taxonomy import carried_names, carried_taxonomy
-from proofstone.records import Taxonomy
+from proofstone.build.taxonomy import carried_names, carried_taxonomy
+from proofstone.records.taxonomy import Taxonomy
 
 
 def total(taxonomy: Taxonomy, counted: str) -> int:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import write_rows
-from proofstone.engines.ingest.taxonomy import (
+from proofstone.build.taxonomy import (
     carried_names,
     carried_taxonomy,
     find_taxonomy,
@@ -16,7 +15,8 @@ from proofstone.engines.ingest.taxonomy import (
     taxonomy_rows,
 )
 from proofstone.errors import BadInput, NotFound
-from proofstone.records import Stratum
+from proofstone.files.write import write_rows
+from proofstone.records.knowledge import Stratum
 
 GOOD = """discipline,field,subfield,items,also
 Crafts,,,,Trades

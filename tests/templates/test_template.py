@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.templates import read_template
 from proofstone.errors import BadInput
+from proofstone.texts.templates import read_template
 
 VARIABLES = ("letters", "question", "statements")
 VALUES = {"letters": "A, B", "question": "Which?", "statements": [{"text": "Ice floats."}]}

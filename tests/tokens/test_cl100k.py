@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.engines.tokens import CL100K_SHA256, load_cl100k
-from proofstone.engines.tokens.merging import merged_parts
-from proofstone.engines.tokens.seams import Seams
+from proofstone.models.tokens import CL100K_SHA256, Seams, load_cl100k, merged_parts
 
 # Characters that the pattern or the merging treats apart from others of their kind.
 SIGNS = (

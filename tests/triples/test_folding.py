@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.engines.triples import fold_triples, plain_triple, read_triples
+from proofstone.methods.bequ.triples.extraction import fold_triples, plain_triple
+from proofstone.methods.bequ.triples.json_records import read_triples
 
 
 @pytest.mark.parametrize(

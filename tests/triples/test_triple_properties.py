@@ -7,9 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.triples import read_triples
-from proofstone.engines.triples.as_asked import read_as_asked
-from proofstone.engines.triples.scanning import RecordScan
+from proofstone.methods.bequ.triples.json_records import RecordScan, read_as_asked, read_triples
 
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.draws import Draws
-from proofstone.engines.triples import ReadTriples, read_triples
+from proofstone.methods.bequ.triples.extraction import ReadTriples
+from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.records.ids import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLIES = ROOT.parent / "shared" / "data" / "bequ" / "unparseable_responses.jsonl.gz"

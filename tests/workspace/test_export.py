@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import create_workspace, open_workspace
+from proofstone.api import create_workspace, open_workspace
 from small_bank import rows, write_lines
 from told import Proofstone
 

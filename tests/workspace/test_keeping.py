@@ -17,16 +17,16 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, text
 
-from proofstone.engines.store import migrations
-from proofstone.engines.store.leases import this_process
-from proofstone.engines.store.schema import HEAD, metadata
+from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import BadUsage, WorkspaceUnusable
+from proofstone.keep.backup import move_workspace, restore_workspace
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.ports import BuiltFact
-from proofstone.records import Fact, fact_id
-from proofstone.wiring import Workspace, create_workspace, open_workspace
-from proofstone.wiring.folders import create_folder
-from proofstone.wiring.keeping import move_workspace, restore_workspace
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.session.folders import create_folder
+from proofstone.store import migrations
+from proofstone.store.database import this_process
+from proofstone.store.schema import HEAD, metadata
 from serving import wait_until
 from told import Proofstone
 

@@ -19,14 +19,14 @@ import zstandard
 from rows_for_tests import Note, call, open_store, source
 from sqlalchemy import select, text
 
-from proofstone.engines.store import derived_rows
-from proofstone.engines.store.schema import fact as fact_table
-from proofstone.engines.store.schema import metadata
+from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import RunInUse, SourcePurged, TextPurged, WorkspaceInUse
-from proofstone.ports import BuiltFact
-from proofstone.records import Fact, Passage, fact_id, passage_id
-from proofstone.wiring import Workspace, create_workspace, open_workspace
-from proofstone.wiring.keeping import restore_workspace
+from proofstone.keep.backup import restore_workspace
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import Fact, Passage, fact_id, passage_id
+from proofstone.store.purge import derived_rows
+from proofstone.store.schema import fact as fact_table
+from proofstone.store.schema import metadata
 from small_bank import write_lines
 from told import Proofstone
 

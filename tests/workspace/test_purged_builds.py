@@ -11,12 +11,12 @@ from sqlalchemy import text
 from test_purge import every_text
 
 from chinese_simpleqa.test_private_documents import OWN, Outsider, built, ingest
-from proofstone.engines.store.purged_builds import derived_build_rows
-from proofstone.engines.store.purged_text import Finder
+from proofstone.api import Workspace, create_workspace
+from proofstone.build.build import funnel_of
 from proofstone.errors import BadInput, TextPurged
-from proofstone.stages.building import funnel_of
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.store.purge import derived_build_rows
+from proofstone.store.purged_text import Finder
 from serving import configure, serving
 from small_bank import write_lines
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from test_purge import PLANTED, books, books_once, every_text, statements
 
+from proofstone.api import create_workspace, open_workspace
 from proofstone.errors import TextPurged
-from proofstone.wiring import create_workspace, open_workspace
 from review.filled import fill
 from small_bank import write_lines
 from told import Proofstone

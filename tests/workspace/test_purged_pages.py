@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proofstone.engines.ingest import WikiFile
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import create_workspace, open_workspace
+from proofstone.api import create_workspace, open_workspace
+from proofstone.documents.wiki_api import WikiFile
+from proofstone.ingest.ingest import ingest_paths
 from told import Proofstone
 
 KEPT = ".proofstone/wiki/wiki.example/{}.wikipage"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from test_purge import every_text
 
-from proofstone.engines.store.purged_text import said_in
-from proofstone.stages.ingest import ingest_paths
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.ingest.ingest import ingest_paths
+from proofstone.store.purged_text import said_in
 from small_bank import write_lines
 
 LABEL = "detail falsification"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.wiring import Workspace, create_workspace, open_workspace
+from proofstone.api import Workspace, create_workspace, open_workspace
 from review.filled import fill
 from small_bank import write_lines
 from told import Proofstone

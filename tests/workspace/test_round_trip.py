@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from proofstone.engines.ingest import read_rows
-from proofstone.engines.store import StoredItem
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.api import Workspace, create_workspace
+from proofstone.files.tables import read_rows
+from proofstone.store.items import StoredItem
 from small_bank import rows, write_lines
 from told import Proofstone
 

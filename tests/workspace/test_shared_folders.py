@@ -7,10 +7,16 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
+from proofstone.api import create_workspace, open_workspace
 from proofstone.errors import FolderShared
-from proofstone.wiring import create_workspace, open_workspace
-from proofstone.wiring.mounts import Mount, mounts_around, parse_mounts, parse_statfs
-from proofstone.wiring.shared_folders import find_markers, why_shared
+from proofstone.session.folders import (
+    Mount,
+    find_markers,
+    mounts_around,
+    parse_mounts,
+    parse_statfs,
+    why_shared,
+)
 from told import Proofstone
 
 MOUNTS = parse_mounts(

@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from proofstone.api import create_workspace, open_workspace
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.ports import BuiltFact
-from proofstone.records import (
+from proofstone.records.banks import BuiltFact
+from proofstone.records.knowledge import (
     Fact,
     Passage,
     Source,
@@ -21,7 +22,6 @@ from proofstone.records import (
     passage_id,
     source_id,
 )
-from proofstone.wiring import create_workspace, open_workspace
 from told import Proofstone
 
 BOOK = Source(kind="document", title="Book of pumps", content=sha256(b"pumps").digest())

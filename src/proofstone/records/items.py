@@ -3,25 +3,168 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
 
-from proofstone.identity import content_id, short
-from proofstone.records.context import Evidence, Retrieved
+from proofstone.records.ids import content_id, digest, short
 from proofstone.records.knowledge import Fact, Passage, Stratum
-from proofstone.records.own_prompts import OwnPrompt
 
-__all__ = [
-    "Item",
-    "ItemLabel",
-    "ItemSet",
-    "LoadedItem",
-    "Oracle",
-    "TextForm",
-    "Unit",
-    "Way",
-]
+# A prompt template of a person's own, in place of the method's: every row it made says so.
+
+# Settings of a run that was asked so: the template's hash, which makes the run another one, and the
+# name of its file, which only says how people call it.
+PROMPT = "prompt"
+
+
+PROMPT_NAME = "prompt_name"
+
+
+class OwnPrompt(Struct, frozen=True, gc=False):
+    """A template: the ``name`` of its file, without any folder, and its text. ``file`` is where it
+    lies on this machine, for commands to name; no run, export or merge has it."""
+
+    name: str
+    text: str
+    file: str = ""
+
+    @property
+    def hash(self) -> bytes:
+        """SHA-256 of the text in UTF-8."""
+        return digest(self.text.encode())
+
+    def __str__(self) -> str:
+        return _label(self.name, self.hash)
+
+
+def own_prompt_of(settings: Mapping[str, Any]) -> str:
+    """How the rows of a run with these settings are marked: ``mine.jinja (3f2a91bc)``; empty where
+    the method's own prompt asked."""
+    if PROMPT not in settings:
+        return ""
+    return _label(settings.get(PROMPT_NAME, ""), bytes.fromhex(settings[PROMPT]))
+
+
+def _label(name: str, identity: bytes) -> str:
+    return f"{name} ({short(identity)})".lstrip()
+
+
+# What a question is asked with: nothing beside it, the passages that it rests on, or what a search
+# found for it.
+
+ContextName = Literal["none", "evidence", "retrieved"]
+
+
+CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
+
+
+# Settings of a run that was asked with a context; one asked with nothing has none of them. How many
+# items were left out only says what came of the others, and is no part of the run's id.
+CONTEXT = "context"
+
+
+CONTEXT_TOKENS = "context_tokens"
+
+
+CONTEXT_CHUNKS = "context_chunks"
+
+
+CONTEXT_SEARCH = "context_search"
+
+
+CONTEXT_INDEX = "context_index"
+
+
+# Only of a search of the web, and only where another embedder than the carried one is named.
+CONTEXT_SOURCE = "context_source"
+
+
+CONTEXT_EMBEDDER = "context_embedder"
+
+
+LEFT_OUT = "context_left_out"
+
+
+CONTEXT_SETTINGS = (
+    CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE,
+    CONTEXT_EMBEDDER, LEFT_OUT,
+)  # fmt: skip
+
+
+class Evidence(Struct, frozen=True, gc=False):
+    """Items are asked with all passages that they rest on, or not at all.
+
+    ``most_tokens`` bounds the passages of one item together. ``left_out`` are the places in the set
+    of items that are not asked: ``n_without`` because a fact of theirs has no passage here,
+    ``n_too_long`` because the passages pass the bound.
+    """
+
+    most_tokens: int
+    left_out: frozenset[int] = frozenset()
+    n_without: int = 0
+    n_too_long: int = 0
+
+
+class ShownChunk(Struct, frozen=True, gc=False):
+    """What a prompt shows of a passage (its id): code points [start, end) of its text."""
+
+    passage: bytes
+    start: int
+    end: int
+
+
+class Retrieved(Struct, frozen=True, kw_only=True):
+    """Each item is asked with the chunks that a search found for it, best first, by item id; one
+    without any is asked as it is.
+
+    At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` (with
+    ``embedder``, where it is not the carried one) in the index named by ``index``, which is another
+    one whenever a source changed. ``source`` is "local", or the search of the web that found the
+    texts; then ``failed`` are items whose search failed, and why: they are not asked, and
+    ``n_unsearched`` is how many were not searched for yet, where nothing may be sent.
+    """
+
+    by_item: Mapping[bytes, tuple[ShownChunk, ...]]
+    chunks: int
+    most_tokens: int
+    search: str
+    index: str
+    source: str = "local"
+    embedder: str = ""
+    failed: Mapping[bytes, str] = {}
+    n_unsearched: int = 0
+
+
+def context_of(settings: Mapping[str, Any]) -> ContextName:
+    """The context that a run with these settings was asked with."""
+    found = settings.get(CONTEXT)
+    return next((name for name in CONTEXTS if name == found), "none")
+
+
+def context_label(settings: Mapping[str, Any]) -> str:
+    """How rows of such a run are marked: ``context=evidence``, ``context=retrieved`` (of the
+    workspace's own sources by words), ``context=retrieved:brave``; empty where nothing was
+    added."""
+    context = context_of(settings)
+    if context == "none":
+        return ""
+    label = search_label(settings) if context == "retrieved" else "local"
+    return f"{CONTEXT}={context}" + ("" if label == "local" else f":{label.replace(', ', ',')}")
+
+
+def search_label(settings: Mapping[str, Any]) -> str:
+    """Where and how a run's texts were searched for: ``local``, ``local, dense``,
+    ``searxng:bing``, ``brave, hybrid``."""
+    way = str(settings.get(CONTEXT_SEARCH, "bm25"))
+    parts = [str(settings.get(CONTEXT_SOURCE, "local"))]
+    parts += [] if way == "bm25" else [way]
+    parts += [str(settings[CONTEXT_EMBEDDER])] if CONTEXT_EMBEDDER in settings else []
+    return ", ".join(parts)
+
+
+def left_out_of(settings: Mapping[str, Any]) -> int:
+    """How many items of its set a run does not ask."""
+    return int(settings.get(LEFT_OUT, 0))
 
 
 class Item(Struct, frozen=True, gc=False, kw_only=True):
@@ -190,3 +333,47 @@ class Unit(Struct, frozen=True, gc=False, kw_only=True):
     sample: int = 0
     replies: Mapping[str, Any] = {}
     clusters: tuple[tuple[str, bytes], ...] = ()
+
+
+# Presets: what follows the paper, what the paper leaves open, and what differs and why.
+
+Status = Literal["published", "open", "ours"]
+
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """One choice of a preset.
+
+    ``published`` is what the paper says, ``where`` the section, ``here`` what the preset does.
+    ``status`` is "published" where the preset follows the paper, "open" where the paper does not
+    say and ``here`` decides, "ours" where the preset differs, with the reason in ``why``. ``at``
+    names the command that takes it, ``parameter`` and ``value`` what is set there, a list where
+    everything is asked once with each; without a parameter it is so anyway.
+    """
+
+    what: str
+    where: str
+    status: Status
+    published: str
+    here: str
+    why: str = ""
+    at: Literal["build form", "run", "score", ""] = ""
+    parameter: str = ""
+    value: Any = None
+
+
+class Preset(Struct, frozen=True, kw_only=True):
+    """A named set of choices, in the order in which data flow. ``study`` is the one that shows what
+    came of it, if there is one (``report --study``)."""
+
+    name: str
+    title: str
+    paper: str
+    choices: tuple[Choice, ...]
+    study: str = ""
+
+    def values(self, at: str) -> dict[str, Any]:
+        """The parameters that it sets at a command."""
+        return {c.parameter: c.value for c in self.choices if c.at == at and c.parameter}

@@ -6,18 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from proofstone.identity import content_id, short
-
-__all__ = [
-    "Bank",
-    "Fact",
-    "Passage",
-    "Role",
-    "RoleName",
-    "Source",
-    "SourcedPassage",
-    "Stratum",
-]
+from proofstone.records.ids import content_id, short
 
 RoleName = Literal["wrote", "falsified", "checked", "filtered", "judged"]
 

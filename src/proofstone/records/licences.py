@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["permits_publication"]
-
 # Words that no license for the public has; they decide, whatever else the text names.
 _DENIED = re.compile(
     r"\b(?:internal|proprietary|confidential|secret|private|restricted|non-?public|not|unpublished"
@@ -14,6 +12,8 @@ _DENIED = re.compile(
     r"|版权所有|版權所有|仅限|僅限|內部|機密|保密",
     re.IGNORECASE | re.ASCII,
 )
+
+
 # Names that mean a license wherever they stand in a text or an address.
 _NAMED = re.compile(
     r"\bcc[- ]?0\b|\bcc[- ]?pdm\b|\bcc[- ]?by\b|\bcreative ?commons\b"
@@ -27,6 +27,8 @@ _NAMED = re.compile(
     r"|知识共享|知識共享|創用|公有领域|公有領域|公共领域|公共領域|自由文档许可|自由文件許可|开放政府",
     re.IGNORECASE | re.ASCII,
 )
+
+
 # Names that mean a license only where nothing else is said, and what a person says instead of one.
 _WHOLE = re.compile(
     r"(?:mit|x11|expat|isc|zlib|bsd|apache|gpl|mpl|wtfpl|pd|public|公开|公開)"

@@ -9,25 +9,9 @@ from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
-from proofstone.identity import content_id
-
-__all__ = [
-    "Box",
-    "Mark",
-    "MarkKind",
-    "Page",
-    "PageLayout",
-    "PageState",
-    "PlacedLine",
-    "Unread",
-    "model_that_read",
-    "naming_request",
-    "pack_layout",
-    "page_id",
-    "requests_named",
-    "unpack_layout",
-    "vision_reader",
-]
+from proofstone.records.calls import ImagePart
+from proofstone.records.ids import content_id
+from proofstone.records.knowledge import Passage, Source
 
 MarkKind = Literal[
     "text",
@@ -41,17 +25,34 @@ MarkKind = Literal[
     "note",
     "contents",
 ]
+
+
 PageState = Literal["read", "unread"]
+
+
 # Why a page was not read: an image and no text, or characters that are no words (both are for OCR);
 # or what its reader could not do. A page with nothing on it is read, and its text is empty.
 Unread = Literal["", "image only", "garbled", "too large", "too slow", "broken"]
 
+
 _KINDS = get_args(MarkKind)
+
+
 _SCALE = 65535
+
+
 _UNSURE = 1 << 31  # in the number of lines: their confidences follow
+
+
 _BYTE = 255
+
+
 _REQUEST = re.compile(r"\brequest ([0-9a-f]{64})\b")
+
+
 _VISION = "vision "  # how the names of models as readers begin; a number and the model follow
+
+
 _PLACED, _MARK = struct.Struct(">IIHHHH"), struct.Struct(">BIIHHHH")
 
 
@@ -229,3 +230,24 @@ def _box(corners: Sequence[int], width: float, height: float) -> Box:
     left, top, right, bottom = corners
     across, down = width / _SCALE, height / _SCALE
     return Box(left * across, top * down, right * across, bottom * down)
+
+
+# Parts of pages as images: what a vision model takes knowledge from.
+
+
+class PageRegion(Struct, frozen=True, kw_only=True):
+    """A part of a page of a source as an image, cropped to its boxes and with all else masked, as
+    it enters a build.
+
+    ``text`` is what the page's own text has there; empty where that is not known. ``passage`` is
+    the one in which most of it stands, None where there is none.
+    """
+
+    source: Source
+    page: int
+    image: ImagePart
+    boxes: tuple[Box, ...]
+    text: str = ""
+    passage: Passage | None = None
+    heading: str = ""
+    language: str = ""

@@ -7,36 +7,141 @@ Nothing is changed in place: a decision that its reviewer changed is a new row t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from proofstone.identity import content_id
-from proofstone.records.answer_reviews import AnswerPolicy
-from proofstone.records.results import Estimate
+from proofstone.records.ids import content_id
+from proofstone.records.runs import Estimate
 
-__all__ = [
-    "CHECK_TASKS",
-    "CheckedRate",
-    "Review",
-    "ReviewDecision",
-    "ReviewFunnel",
-    "ReviewOutcome",
-    "ReviewPlace",
-    "ReviewPolicy",
-    "ReviewSheet",
-    "ReviewTask",
-    "ReviewText",
-    "ReviewedKind",
-    "SheetWithdrawal",
-    "review_id",
-    "review_sheet_id",
+# Corrections by people: rulings over replies, and what was edited, retired and restored.
+#
+# Each is a row of its own that names what it corrects; nothing is changed in place.
+
+Verdict = Literal["correct", "incorrect", "void"]
+
+
+Action = Literal["edit", "retire", "restore"]
+
+
+class Ruling(Struct, frozen=True, gc=False, kw_only=True):
+    """A person's ruling over a reply to an item, whatever the scorer made of it.
+
+    ``run`` and ``sample`` say where the reply was met; it holds wherever this very reply serves.
+    ``void``: the reply is left out, neither right nor wrong. ``actor`` is a random id; ``at`` is in
+    seconds since 1970; ``replaces`` names the former ruling over the same reply.
+    """
+
+    id: bytes = b""
+    run: bytes
+    item: bytes
+    sample: int
+    verdict: Verdict
+    reason: str
+    actor: bytes
+    at: float
+    replaces: bytes | None = None
+
+
+class Correction(Struct, frozen=True, gc=False, kw_only=True):
+    """What was done to a fact, item or form, by whom and why.
+
+    ``target`` is the row that was retired or restored, or the new version that an edit made (which
+    names the old one). ``follows`` is the former retirement or restoration of the same row.
+    """
+
+    id: bytes = b""
+    action: Action
+    kind: Literal["fact", "item", "form"]
+    target: bytes
+    reason: str
+    actor: bytes
+    at: float
+    follows: bytes | None = None
+
+
+def ruling_id(ruling: Ruling) -> bytes:
+    """The id of a ruling: all its fields."""
+    return content_id("ruling", structs.astuple(ruling)[1:])
+
+
+def correction_id(correction: Correction) -> bytes:
+    """The id of a correction: all its fields."""
+    return content_id("correction", structs.astuple(correction)[1:])
+
+
+# People as rows know them: random actor ids. Names stand in one table outside hash and export.
+
+
+class Person(Struct, frozen=True, gc=False, kw_only=True):
+    """Who an actor is. Erasing a person deletes this row and leaves the actor's id everywhere."""
+
+    actor: bytes
+    name: str
+    mail: str = ""
+    pay_details: str = ""
+
+
+# Questions that people answer by searching, so that their answers are set against a model's.
+
+AnswerState = Literal[
+    "waits for a first answer",
+    "waits for a second answer",
+    "waits for a third person",
+    "waits for a comparison",
+    "not compliant",
+    "too few pages",
+    "no authoritative source",
+    "differs from the model",
+    "kept",
 ]
 
+
+"""Where a question stands: whom it waits for, why it was discarded, or that it is kept."""
+
+
+ANSWER_STATES: tuple[AnswerState, ...] = get_args(AnswerState)
+
+
+class AnswerPolicy(Struct, frozen=True, kw_only=True):
+    """What an answer must rest on: at least so many different pages (``urls``), at least so many of
+    them of ``sources``. These are sites as ``engines.review.read_site`` gives them, sorted. Without
+    any page it rests on the document that the question was made from."""
+
+    urls: int = 2
+    authoritative: int = 1
+    sources: tuple[str, ...] = ()
+
+
+class CheckedAnswer(Struct, frozen=True, kw_only=True):
+    """Where one question stands. ``answer`` is what people agree on, or what the third decided;
+    empty before. ``answers`` are what the first two found, each with its pages, sorted; ``why`` in
+    words. ``people`` have had a hand in it, ``uncounted`` decisions did not count."""
+
+    target: bytes
+    state: AnswerState
+    answer: str = ""
+    answers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    why: str = ""
+    people: frozenset[bytes] = frozenset()
+    uncounted: int = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether somebody has still to look at it."""
+        return self.state.startswith("waits")
+
+
 ReviewedKind = Literal["fact", "item"]
+
+
 ReviewTask = Literal["format", "wording", "truth", "reason", "answer", "third", "same"]
+
+
 # Those that check what statements say, by a sample.
 CHECK_TASKS: tuple[ReviewTask, ...] = ("truth", "reason")
+
+
 ReviewOutcome = Literal["keep", "fix", "drop", "open"]
 
 
@@ -196,3 +301,83 @@ def review_sheet_id(sheet: ReviewSheet) -> bytes:
     """The id of a sheet: for whom, of what, which rows in which order, and how they were chosen."""
     key = [sheet.kind, sheet.target, sheet.reviewer, sheet.round, sheet.recipe]
     return content_id("review-sheet", [*key, [structs.astuple(place) for place in sheet.places]])
+
+
+# What was decided of a bank's or form's reviews: by which policy, from which reviews.
+
+
+class DecidedReviews(Struct, frozen=True, kw_only=True):
+    """One decision on all reviews that there were: ``reviews`` are their ids, sorted; ``outcomes``
+    counts what the statements came to, and ``decided`` names each that was not kept, by its id in
+    hexadecimal. With these reviews and this ``policy`` anybody comes to the same. ``actor`` is who
+    decided, ``at`` when (seconds since 1970)."""
+
+    policy: ReviewPolicy
+    reviews: tuple[bytes, ...]
+    outcomes: Mapping[ReviewOutcome, int]
+    decided: Mapping[str, Literal["fix", "drop", "open"]]
+    actor: bytes
+    at: float
+
+
+def policy_words(policy: ReviewPolicy) -> str:
+    """``quorum 1, drop majority, tie open, fix any``: a policy as its options are typed; of answers
+    what they must rest on."""
+    if not isinstance(policy.answers, UnsetType):
+        rule = policy.answers
+        if not rule.urls:
+            return "two answers from the documents, a third where they differ"
+        return (
+            f"two answers, a third where they differ, at least {rule.urls} pages each, "
+            f"{rule.authoritative} of them from {len(rule.sources):,} authoritative sources"
+        )
+    return f"quorum {policy.quorum}, drop {policy.drop}, tie {policy.tie}, fix {policy.fix}"
+
+
+# Judges of a build checked by people: both on the same statements.
+
+
+class CheckedJudge(Struct, frozen=True, kw_only=True):
+    """One ``judge``, or where it is empty what all together decided, against people.
+
+    ``counts[i][j]`` are the statements that people gave label i and the judge label j; on
+    ``silent`` more, which people labelled, the judge gave none. ``measures`` are agreement and
+    coefficients by name; none where no statement has both labels.
+    """
+
+    judge: str
+    counts: tuple[tuple[int, ...], ...]
+    silent: int
+    measures: Mapping[str, Estimate] = {}
+
+    @property
+    def n(self) -> int:
+        """The statements that both labelled."""
+        return sum(map(sum, self.counts))
+
+    @property
+    def agreed(self) -> int:
+        """Those of them that have one label by both."""
+        return sum(row[place] for place, row in enumerate(self.counts))
+
+
+class CheckedQuestion(Struct, frozen=True, kw_only=True):
+    """A question to the judges of a ``build``, and what people said on the same statements when
+    asked for ``task``.
+
+    ``labels`` are those of the judges. Of the bank's statements ``judged`` were judged as they
+    read, and of these ``read`` by people, who came to no label on ``unsure``. ``against`` counts
+    verdicts against texts that did not come into the bank, where no person reads them. ``judges``:
+    all together first where they are several, then each.
+    """
+
+    build: bytes
+    step: str
+    question: str
+    task: ReviewTask
+    labels: tuple[str, ...]
+    judged: int
+    read: int
+    unsure: int
+    against: int
+    judges: tuple[CheckedJudge, ...] = ()

@@ -6,8 +6,6 @@ from msgspec import Struct
 
 from proofstone.records.reviews import CheckedRate
 
-__all__ = ["Upkeep"]
-
 
 class Upkeep(Struct, frozen=True, kw_only=True):
     """What a workspace knows of the items of some runs: of how many people ruled on a reply, how

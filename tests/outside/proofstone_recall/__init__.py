@@ -12,40 +12,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.ports import (
-    BankReader,
-    BuiltFact,
-    Call,
-    Judge,
-    Method,
-    Parameter,
-    PayloadType,
-    Row,
-    Sifter,
-    StepBuilder,
-    TokenCounter,
-)
-from proofstone.records import (
-    Column,
-    Fact,
-    Item,
-    ItemSet,
-    LoadedItem,
-    Measure,
-    Message,
-    Oracle,
-    Preset,
-    Reply,
-    Scale,
-    Score,
-    Tabulation,
-    Unit,
-    Way,
-    fact_id,
-    item_id,
-)
+from proofstone.method import Method, Parameter, PayloadType
+from proofstone.records.banks import BankReader, BuiltFact, Sifter, TokenCounter
+from proofstone.records.building import StepBuilder
+from proofstone.records.calls import Call, Judge, Message
+from proofstone.records.ids import Draws
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Preset, Unit, Way, item_id
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.runs import Measure, Reply, Scale, Score
+from proofstone.records.tables import Column, Row, Tabulation
 from proofstone_recall.drills import PIPELINES, Pair
 
 

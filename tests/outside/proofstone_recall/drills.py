@@ -8,20 +8,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.ports import (
+from proofstone.method import Parameter
+from proofstone.records.banks import BuiltFact
+from proofstone.records.building import (
     BatchRows,
     BatchStep,
-    BuiltFact,
     Drop,
     Kept,
     ModelRole,
-    Parameter,
     Pipeline,
     Step,
     StepBuilder,
     StepContext,
 )
-from proofstone.records import Fact, Message, Oracle, SourcedPassage, fact_id
+from proofstone.records.calls import Message
+from proofstone.records.items import Oracle
+from proofstone.records.knowledge import Fact, SourcedPassage, fact_id
 
 
 class Topic(Struct, frozen=True):

@@ -3,12 +3,3 @@
 Read in this order: payloads, names, entity_rows, ways, prompting, ask, elicited, score, measures;
 README.md says what of the paper is where.
 """
-
-from __future__ import annotations
-
-from proofstone.methods.bequ.method import BeQu
-from proofstone.ports import Method
-
-__all__ = ["METHOD"]
-
-METHOD: Method = BeQu()

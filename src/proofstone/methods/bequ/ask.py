@@ -8,35 +8,337 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+import tomllib
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib import resources
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-from proofstone.errors import BadUsage
-from proofstone.identity import content_id
-from proofstone.methods.bequ.payloads import Entity, entity_of
-from proofstone.methods.bequ.prompting import asked_messages, shaping_texts
-from proofstone.methods.bequ.ways import TWO_STEP, read_way, schema_predicates
-from proofstone.ports import BankReader, Call
-from proofstone.records import ItemSet, LoadedItem, Message, Oracle, TextForm, Way
+import msgspec
+from msgspec import Struct
 
-__all__ = [
-    "MOST_PREDICATES",
-    "PREDICATES",
-    "TRIPLES",
-    "ask",
-    "is_of_triples",
-    "prepare",
-    "read_predicates",
-]
+from proofstone.errors import BadInput, BadUsage
+from proofstone.judging.question import fence
+from proofstone.methods.bequ.entities import Entity, entity_of
+from proofstone.records.banks import BankReader
+from proofstone.records.calls import Call, Message
+from proofstone.records.ids import content_id, digest
+from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, Preset, TextForm, Way
+from proofstone.texts.templates import Template, Turns, read_template, read_turns
+
+if TYPE_CHECKING:
+    from jinja2 import Template as Jinja2Template
+
+
+# Prompts in two languages: Chinese for Chinese texts, English for all others.
+
+_LANGUAGES = ("en", "zh")
+
+
+class TwoPrompts(Struct, frozen=True):
+    """The prompt ``prompts/NAME.en.jinja`` of a package and its Chinese twin. What they show is
+    fenced under ``shown``, of which ``shown_zh`` is the Chinese word."""
+
+    package: str
+    name: str
+    shown: str
+    shown_zh: str
+
+    def render(self, language: str, text: str, **values: Any) -> str:
+        """The prompt for a text in this language, which stands in it as ``passage``."""
+        code = "zh" if language.partition("-")[0] == "zh" else "en"
+        passage = fence(self.shown_zh if code == "zh" else self.shown, text, code)
+        return _template(self.package, self.name, code).render(passage=passage, **values)
+
+    def key(self) -> str:
+        """What a step depends on that sends it."""
+        texts = (_text(self.package, self.name, language) for language in _LANGUAGES)
+        return digest("\0".join(texts).encode()).hex()
+
+
+@cache
+def _template(package: str, name: str, language: str) -> Jinja2Template:
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
+
+    # Prompts are plain text: escaping would change the names in them.
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
+    return environment.from_string(_text(package, name, language))
+
+
+@cache
+def _text(package: str, name: str, language: str) -> str:
+    path = files(package) / f"prompts/{name}.{language}.jinja"
+    return path.read_text(encoding="utf-8")
+
+
+# Ways of asking: a set of prompts, and how many triples it asks for: ``wikidata@25-50``.
+
+WAYS = {
+    "direct": "triples about an entity, at once",
+    "repeated-2": "the same with its instruction twice in one request",
+    "repeated-3": "the same with its instruction three times; also repeated-4 to -9",
+    "wikidata": "only predicates of a closed list of 50 Wikidata properties",
+    "wikidata-open": "predicates of Wikidata or others",
+    "schema-org": "only predicates of a closed list of 25 Schema.org properties",
+    "schema-org-open": "predicates of Schema.org or others",
+    "two-step": "first the predicates that apply, then one request for the objects of each",
+}
+
+
+TWO_STEP = "two-step"
+
+
+RANGES_SIGN = "@"
+
+
+_REPEATED = re.compile(r"repeated-([2-9])")
+
+
+class Range(Struct, frozen=True, forbid_unknown_fields=True):
+    """From how many to how many triples are asked for of an entity that is widely known and of one
+    that is little known, and the tokens that this may take."""
+
+    known: tuple[int, int]
+    little_known: tuple[int, int]
+    max_tokens: int
+
+    @property
+    def name(self) -> str:
+        """The range of a widely known entity: ``50-100``."""
+        return f"{self.known[0]}-{self.known[1]}"
+
+    @property
+    def known_text(self) -> str:
+        """The number of triples of a widely known entity in words: ``50 to 100 triples``."""
+        return _in_words(self.known)
+
+    @property
+    def little_known_text(self) -> str:
+        """The number of triples of a little known entity in words."""
+        return _in_words(self.little_known)
+
+
+class ReadWay(Struct, frozen=True):
+    """A way as its name says it: which prompts, how often the instruction stands in one, and how
+    many triples it asks for."""
+
+    prompts: str
+    times: int
+    range: Range
+
+    @property
+    def name(self) -> str:
+        """The name, without the range that is the default."""
+        prompts = self.prompts if self.times == 1 else f"repeated-{self.times}"
+        is_default = self.range == default_range()
+        return prompts if is_default else f"{prompts}{RANGES_SIGN}{self.range.name}"
+
+
+def read_way(name: str) -> ReadWay:
+    """The way of a name. Raises BadUsage with what there is."""
+    prompts, sign, wanted = name.partition(RANGES_SIGN)
+    repeated = _REPEATED.fullmatch(prompts)
+    if prompts not in WAYS and repeated is None:
+        raise BadUsage(f"no way of asking is named {name!r}; there is {', '.join(WAYS)}")
+    if sign and wanted not in ranges():
+        raise BadUsage(
+            f"{wanted!r} is no range of triples; there is {', '.join(ranges())}",
+            hint="each is that of a widely known entity; little known ones have a smaller one",
+        )
+    if sign and prompts == TWO_STEP:
+        raise BadUsage(
+            f"{TWO_STEP} asks for each predicate in a request of its own and for no number of "
+            f"triples, so it takes no range, not {wanted!r}",
+            hint=f"leave the range out for {TWO_STEP}",
+        )
+    asked = ranges()[wanted] if sign else default_range()
+    return ReadWay("direct", int(repeated[1]), asked) if repeated else ReadWay(prompts, 1, asked)
+
+
+def _in_words(numbers: tuple[int, int]) -> str:
+    low, high = numbers
+    if low == high:
+        return f"{low} triple" if low == 1 else f"{low} triples"
+    return f"{low} to {high} triples"
+
+
+def settings(name: str) -> dict[str, Any]:
+    """The default settings of a way. Raises BadUsage for an unknown one."""
+    way = read_way(name)
+    return {"max_tokens": way.range.max_tokens, "temperature": _defaults()["temperature"]}
+
+
+@cache
+def ranges() -> dict[str, Range]:
+    """The ranges by their names, the default first."""
+    found = msgspec.convert(_defaults()["range"], dict[str, Range])
+    return {one.name: one for one in found.values()}
+
+
+def default_range() -> Range:
+    """The range where none is named."""
+    return next(iter(ranges().values()))
+
+
+@cache
+def schema_predicates(prompts: str) -> tuple[str, ...]:
+    """The predicates that a set of prompts allows; empty where it allows any."""
+    text = files(__package__).joinpath("schemas.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text).get(prompts, ()))
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    text = files(__package__).joinpath("defaults.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+# Prompts by a person's own template, such as one that holds a published text.
+
+VARIABLES: Mapping[str, str] = {
+    "entity": "the entity's name",
+    "description": "what its list says that it is; often empty",
+    "known": "the number of triples asked for of a widely known entity: 50 to 100 triples",
+    "little_known": "the same of a little known one: 5 to 10 triples",
+    "predicates": "the closed list of wikidata and schema-org; empty for other sets",
+    "predicate": "of two-step, the predicate whose objects are asked for; empty in the first step",
+    "way": "the set of prompts, such as direct or wikidata",
+}
+
+
+# A last line that is the entity alone becomes the user message, what is before it the system one.
+_ENTITY_LAST = re.compile(r"\n[^\S\n]*\{\{-?\s*entity\s*-?\}\}\s*\Z")
+
+
+def check_prompt(prompt: OwnPrompt, way: str, _item_set: ItemSet) -> None:
+    """Raises BadInput with every problem of the template, or where it leaves out the entity, or in
+    two steps the predicate."""
+    _turns(prompt.text, prompt.name)
+    uses = _own_prompts_template(prompt.text, prompt.name).uses
+    two_steps = read_way(way).prompts == TWO_STEP
+    needed = ("entity", "predicate") if two_steps else ("entity",)
+    if not uses.issuperset(needed):
+        raise BadInput(
+            f"the template {prompt.name} does not show what {way} asks: it must use "
+            f"{' and '.join(needed)}",
+            hint=f"it uses {', '.join(sorted(uses)) or 'nothing of the entity'}; see "
+            "docs/prompts.md",
+        )
+
+
+def own_prompt_messages(
+    prompt: OwnPrompt, entity: Entity, way: ReadWay, predicate: str
+) -> list[Message]:
+    """What a model is sent: the turns that the template marks, else one user message, or the
+    instruction as the system message where the template ends with the entity alone. Raises BadInput
+    where the template fails on it."""
+    values = {
+        "entity": entity.name,
+        "description": entity.description,
+        "known": way.range.known_text,
+        "little_known": way.range.little_known_text,
+        "predicates": list(schema_predicates(way.prompts)),
+        "predicate": predicate,
+        "way": way.name,
+    }
+    turns = _turns(prompt.text, prompt.name)
+    found = None if turns.before else _ENTITY_LAST.search(prompt.text)
+    if found is None:
+        return [*turns.messages_before(values), Message("user", turns.asks.render(values))]
+    instruction = _own_prompts_template(prompt.text[: found.start()], prompt.name).render(values)
+    return [Message("system", instruction), Message("user", entity.name)]
+
+
+@lru_cache(maxsize=32)
+def _own_prompts_template(text: str, name: str) -> Template:
+    return read_template(text, name, VARIABLES)
+
+
+@lru_cache(maxsize=32)
+def _turns(text: str, name: str) -> Turns:
+    return read_turns(text, name, VARIABLES)
+
+
+# Prompts from files, rendered for an entity; all of them in English, as in the paper.
+#
+# The instruction is the system message, and the entity's name the user message.
+
+_FILES = {TWO_STEP: ("predicates", "list", "objects", "form")}
+
+
+def asked_messages(
+    entity: Entity, way: ReadWay, *, predicate: str = "", own: OwnPrompt | None = None
+) -> list[Message]:
+    """What a model is sent of an entity: all there is, or of two steps the first, and with a
+    ``predicate`` the second. ``own`` is a person's template that asks in place of the method's."""
+    if own is not None:
+        return own_prompt_messages(own, entity, way, predicate)
+    lines = [entity.name]
+    lines += [f"What it is: {entity.description}"] if entity.description else []
+    lines += [f"Predicate: {predicate}"] if predicate else []
+    return [Message("system", _instruction(way, predicate)), Message("user", "\n".join(lines))]
+
+
+def shaping_texts(way: ReadWay) -> tuple[str, ...]:
+    """All texts that shape the prompts of a way."""
+    return tuple(_prompting_text(name) for name in _FILES.get(way.prompts, (way.prompts, "form")))
+
+
+def _instruction(way: ReadWay, predicate: str) -> str:
+    if way.prompts == TWO_STEP:
+        name, form = ("objects", "form") if predicate else ("predicates", "list")
+        return f"{_prompting_text(name)}\n\n{_prompting_text(form)}"
+    once = _compiled(way.prompts).render(
+        known=way.range.known_text,
+        little_known=way.range.little_known_text,
+        predicates=schema_predicates(way.prompts),
+    )
+    return "\n\n".join([f"{once}\n\n{_prompting_text('form')}"] * way.times)
+
+
+@cache
+def _compiled(name: str) -> Jinja2Template:
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
+
+    # Prompts are plain text: escaping would change the names in them.
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
+    return environment.from_string(_prompting_text(name))
+
+
+@cache
+def _prompting_text(name: str) -> str:
+    path = files(__package__).joinpath(f"prompts/{name}.jinja")
+    return path.read_text(encoding="utf-8").rstrip("\n")
+
 
 PREDICATES = "predicates"
+
+
 TRIPLES = "triples"
+
+
 _OBJECTS = "objects "  # and the number of the predicate, from 1; that of the last is TRIPLES
+
+
 MOST_PREDICATES = 100  # are asked for: what a reply lists beyond is a runaway
+
+
 _TEXT_VERSION = 2  # raised by every change of the texts for base models
+
+
 _ANSWER = "\n\nAnswer:\n"
+
+
 _NOTHING = "[]"
+
+
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)+)"')
+
+
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
+
+
 _LONGEST = 80  # characters of a predicate
 
 
@@ -121,3 +423,22 @@ def _oracle(entity: Entity, step: str) -> Oracle:
     if entity.is_fictional:
         return Oracle(gold=_NOTHING, choices=(known,))
     return Oracle(gold=known, choices=(_NOTHING,))
+
+
+# The method's presets, one an experiment of the paper, read from presets.toml.
+
+_IN_ALL = "all"
+
+
+@cache
+def presets() -> Mapping[str, Preset]:
+    """Each preset by its name: its own choices, then those that all share."""
+    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    shared = tables.pop(_IN_ALL)
+    return {
+        name: msgspec.convert(
+            {**entry, "name": name, "choices": [*entry["choices"], *shared]}, Preset
+        )
+        for name, entry in tables.items()
+    }

@@ -7,12 +7,13 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.methods.bequ import entity_rows, reference
-from proofstone.methods.bequ.payloads import Entity
-from proofstone.ports import BuiltFact, Row
-from proofstone.records import Fact, Item, LoadedItem, fact_id
-
-__all__ = ["read_facts", "write_fact"]
+from proofstone.methods.bequ import entities as entity_rows
+from proofstone.methods.bequ.entities import Entity
+from proofstone.methods.bequ.reference import facts as reference
+from proofstone.records.banks import BuiltFact
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.tables import Row
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:

@@ -7,16 +7,7 @@ from functools import lru_cache
 
 from msgspec import Struct, structs
 
-from proofstone.engines.choices import opens_with_refusal
-from proofstone.engines.choices.outcome import not_read
-from proofstone.engines.triples import (
-    FoundTriple,
-    ReadTriples,
-    SaidTriple,
-    Unread,
-    fold_triples,
-    read_triples,
-)
+from proofstone.choices.outcomes import not_read, opens_with_refusal
 from proofstone.methods.bequ.ask import (
     MOST_PREDICATES,
     PREDICATES,
@@ -24,13 +15,20 @@ from proofstone.methods.bequ.ask import (
     is_of_triples,
     read_predicates,
 )
-from proofstone.methods.bequ.names import plain_name
-from proofstone.methods.bequ.payloads import ElicitedTriple, Entity
-from proofstone.records import Outcome, Reply
-
-__all__ = ["Elicited", "elicited", "read_text", "triple_of"]
+from proofstone.methods.bequ.entities import ElicitedTriple, Entity, plain_name
+from proofstone.methods.bequ.triples.extraction import (
+    FoundTriple,
+    ReadTriples,
+    SaidTriple,
+    Unread,
+    fold_triples,
+)
+from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.records.runs import Outcome, Reply
 
 _BETWEEN = "\n\n"  # texts of several replies
+
+
 _KEPT = 128  # replies that are scored together are read once
 
 

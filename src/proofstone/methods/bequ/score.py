@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.methods.bequ.ask import TRIPLES
 from proofstone.methods.bequ.elicited import elicited, triple_of
+from proofstone.methods.bequ.entities import ElicitedTriple, Entity, entity_of
 from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
-from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
-from proofstone.ports import Judge
-from proofstone.records import LoadedItem, Reply, Score, Unit
-
-__all__ = ["SCORER_VERSION", "gold", "score", "units"]
+from proofstone.records.calls import Judge
+from proofstone.records.items import LoadedItem, Unit
+from proofstone.records.runs import Reply, Score
 
 # Raised with every change that can move a score (how replies are read too); each score names it.
 SCORER_VERSION = 2
+
+
 _SHOWN = 200  # characters of a triple that are kept with its score
 
 

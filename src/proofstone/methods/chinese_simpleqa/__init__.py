@@ -3,12 +3,3 @@
 Read in this order: payloads, question_rows, ask, reading, sameness, grading, score, measures;
 README.md says what of the paper is where.
 """
-
-from __future__ import annotations
-
-from proofstone.methods.chinese_simpleqa.method import ChineseSimpleQA
-from proofstone.ports import Method
-
-__all__ = ["METHOD"]
-
-METHOD: Method = ChineseSimpleQA()

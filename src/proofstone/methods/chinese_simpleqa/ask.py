@@ -10,41 +10,33 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.engines.choices import labels
+from proofstone.choices.options import labels
 from proofstone.errors import BadUsage
-from proofstone.identity import content_id
-from proofstone.methods.chinese_simpleqa.choice_prompts import (
-    choice_example,
-    choice_lines,
-    choice_prompt,
-    shaping_choices,
-    worked_choice,
-)
-from proofstone.methods.chinese_simpleqa.compose import posed_of
-from proofstone.methods.chinese_simpleqa.defaults import default_settings
-from proofstone.methods.chinese_simpleqa.own_prompts import own_prompt_text, own_turns
-from proofstone.methods.chinese_simpleqa.payloads import (
-    Closed,
-    ShortAnswer,
-    asked_of,
-    closed_of,
-)
+from proofstone.methods.chinese_simpleqa.compose import default_settings, posed_of
+from proofstone.methods.chinese_simpleqa.payloads import Closed, ShortAnswer, asked_of, closed_of
 from proofstone.methods.chinese_simpleqa.prompting import (
     BARE,
     PUBLISHED,
     Example,
     ask_prompt,
+    choice_example,
+    choice_lines,
+    choice_prompt,
     examples,
     is_chinese,
+    own_prompt_text,
+    own_turns,
+    shaping_choices,
     shaping_texts,
     stated,
     worked_answer,
+    worked_choice,
 )
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.ports import BankReader, Call
-from proofstone.records import Item, ItemSet, LoadedItem, Message, Oracle, TextForm, Way
-
-__all__ = ["STEPS", "WAYS", "ask", "messages", "oracle", "prepare", "settings"]
+from proofstone.records.banks import BankReader
+from proofstone.records.calls import Call, Message
+from proofstone.records.ids import content_id
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, TextForm, Way
 
 WAYS = {
     "direct": "the answer at once, nothing else",
@@ -53,6 +45,8 @@ WAYS = {
     "confidence": "the answer, and how sure the model is of it, from 0 to 100",
     "as-published": "the question alone, as the published code sends it",
 }
+
+
 # The step of the one call says how it was asked, and so how its reply is read.
 STEPS = {
     "direct": "answer",
@@ -61,11 +55,21 @@ STEPS = {
     "confidence": "sure",
     "as-published": "bare",
 }
+
+
 # Two examples may have an item's answer, or its question: so many are left for each item.
 MOST_SHOTS = 4
+
+
 _TEXT_VERSION = 1  # raised by every change of the texts for base models
+
+
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
+
+
 _SIMULATED_SURE = 75
+
+
 _BOTH_READ = "the answer and the confidence are read from the whole response"
 
 

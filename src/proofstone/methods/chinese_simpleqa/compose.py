@@ -5,27 +5,36 @@ The same seed and number give the same questions in the same order however they 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from importlib.resources import files
 from typing import Any, get_args
 
+import msgspec
 from msgspec import structs
 
-from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage
+from proofstone.method import Parameter
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
     Choice,
     Closed,
     Posed,
+    asked_of,
     closed_of_fact,
 )
-from proofstone.ports import BankReader, Parameter
-from proofstone.records import Fact, Item, item_id
-
-__all__ = ["PARAMETERS", "compose", "posed_of", "recipe"]
+from proofstone.records.banks import BankReader
+from proofstone.records.ids import Draws
+from proofstone.records.items import Item, LoadedItem, Preset, item_id
+from proofstone.records.knowledge import Fact
+from proofstone.wording.messages import noted
 
 COMPOSER_VERSION = 1
+
+
 PARAMETERS = (
     Parameter(
         name="questions",
@@ -114,6 +123,8 @@ def _order(fact: Fact, closed: Closed, posed: Posed, seed: int) -> tuple[int, ..
 _OPENED = (
     "make them open: build short-qa FILE --from-choices; or ask them as they are: --posed original"
 )
+
+
 _CLOSED = "generate options for them: proofstone build choices FILE"
 
 
@@ -129,3 +140,49 @@ def _check_posed(bank: BankReader, posed: Posed) -> None:
         raise BadInput(
             f"{len(unfit):,} of the {len(facts):,} in {bank.name} have {what}", hint=hint
         )
+
+
+# The defaults of ``defaults.toml``, read once.
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    text = files(__package__).joinpath("defaults.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def default_settings(way: str) -> dict[str, Any]:
+    """The default settings of a way of asking; KeyError where there is no such way."""
+    return dict(_defaults()["settings"][way])
+
+
+# The method's presets, read from presets.toml.
+
+
+@cache
+def presets() -> Mapping[str, Preset]:
+    """Return each preset by its name."""
+    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
+    return {
+        name: msgspec.convert({"name": name, **entry}, Preset)
+        for name, entry in tomllib.loads(text).items()
+    }
+
+
+# The groups that scores are shown by (section 4.4 and appendix D of the paper).
+
+_ANSWER_TYPE = noted("answer type")
+
+
+GROUPINGS = (_ANSWER_TYPE,)
+
+
+LEVEL_NAMES: Mapping[str, str] = {
+    "discipline": noted("primary category"),
+    "field": noted("secondary category"),
+}
+
+
+def groups_of(item: LoadedItem) -> Mapping[str, str]:
+    """The type of an item's answer; empty where nobody said."""
+    return {_ANSWER_TYPE: asked_of(item).answer_type}

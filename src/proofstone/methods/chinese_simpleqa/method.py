@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proofstone.methods.chinese_simpleqa import (
-    ask,
-    compose,
-    grade_metrics,
-    groupings,
-    measures,
-    own_prompts,
-    question_statistics,
-    reply_rows,
-    reviewing,
-    score,
-)
+from proofstone.method import Method, Parameter, PayloadType
+from proofstone.methods.chinese_simpleqa import ask, compose, grades, prompting, review, score
+from proofstone.methods.chinese_simpleqa import payloads as question_statistics
 from proofstone.methods.chinese_simpleqa import rows as files
-from proofstone.methods.chinese_simpleqa.building import PIPELINES
-from proofstone.methods.chinese_simpleqa.choice_prompts import choice_lines, marked_lines
+from proofstone.methods.chinese_simpleqa import sameness as measures
+from proofstone.methods.chinese_simpleqa.build.pipeline import PIPELINES
+from proofstone.methods.chinese_simpleqa.compose import presets
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
@@ -30,41 +22,15 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     asked_of,
     closed_of,
 )
-from proofstone.methods.chinese_simpleqa.presets import presets
-from proofstone.ports import (
-    BankReader,
-    BuiltFact,
-    Call,
-    FactBuilder,
-    Judge,
-    Parameter,
-    PayloadType,
-    Row,
-    Sifter,
-    StepBuilder,
-    TokenCounter,
-)
-from proofstone.records import (
-    AnswerPolicy,
-    CheckedAnswer,
-    Fact,
-    Item,
-    ItemSet,
-    LoadedItem,
-    Measure,
-    OwnPrompt,
-    Preset,
-    Reply,
-    Review,
-    ReviewText,
-    Scale,
-    Score,
-    Tabulation,
-    Unit,
-    Way,
-)
-
-__all__ = ["ChineseSimpleQA"]
+from proofstone.methods.chinese_simpleqa.prompting import choice_lines, marked_lines
+from proofstone.records.banks import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
+from proofstone.records.building import StepBuilder
+from proofstone.records.calls import Call, Judge
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewText
+from proofstone.records.runs import Measure, Reply, Scale, Score
+from proofstone.records.tables import Row, Tabulation
 
 
 class ChineseSimpleQA:
@@ -92,9 +58,9 @@ class ChineseSimpleQA:
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = None
-        self.groupings: tuple[str, ...] = groupings.GROUPINGS
-        self.level_names: Mapping[str, str] = groupings.LEVEL_NAMES
-        self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
+        self.groupings: tuple[str, ...] = compose.GROUPINGS
+        self.level_names: Mapping[str, str] = compose.LEVEL_NAMES
+        self.prompt_variables: Mapping[str, str] = prompting.VARIABLES
 
     def recognises(self, columns: Iterable[str]) -> bool:
         """See ``rows.recognises``."""
@@ -138,7 +104,7 @@ class ChineseSimpleQA:
 
     def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
         """See ``own_prompts.check_prompt``."""
-        own_prompts.check_prompt(prompt, way, item_set)
+        prompting.check_prompt(prompt, way, item_set)
 
     async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
         """See ``ask.ask``."""
@@ -172,47 +138,47 @@ class ChineseSimpleQA:
 
     def groups_of(self, item: LoadedItem) -> Mapping[str, str]:
         """See ``groupings.groups_of``."""
-        return groupings.groups_of(item)
+        return compose.groups_of(item)
 
     def read_replies(self, rows: Iterable[Row]) -> Sequence[Unit]:
         """See ``reply_rows.read_replies``."""
-        return reply_rows.read_replies(rows)
+        return grades.read_replies(rows)
 
     def graded_row(self, values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
         """See ``reply_rows.graded_row``."""
-        return reply_rows.graded_row(values, scores)
+        return grades.graded_row(values, scores)
 
     def item_columns(self, item: LoadedItem) -> dict[str, Any]:
         """See ``reply_rows.item_columns``."""
-        return reply_rows.item_columns(item)
+        return grades.item_columns(item)
 
     def metrics_of(
         self, rows: Iterable[Row], by: Sequence[str], against: str = ""
     ) -> dict[str, Any]:
         """See ``grade_metrics.metrics_of``."""
-        return grade_metrics.metrics_of(rows, by, against)
+        return grades.metrics_of(rows, by, against)
 
     def review_text(self, fact: Fact) -> ReviewText:
         """See ``reviewing.review_text``."""
-        return reviewing.review_text(fact)
+        return review.review_text(fact)
 
     def model_answers(self, fact: Fact) -> tuple[str, ...]:
         """See ``reviewing.model_answers``."""
-        return reviewing.model_answers(fact)
+        return review.model_answers(fact)
 
     def same_answer(self, fact: Fact, first: str, second: str) -> bool:
         """See ``reviewing.same_answer``."""
-        return reviewing.same_answer(fact, first, second)
+        return review.same_answer(fact, first, second)
 
     def answer_policy(self, lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
         """See ``reviewing.answer_policy``."""
-        return reviewing.answer_policy(lines, name)
+        return review.answer_policy(lines, name)
 
     def check_answers(
         self, facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
     ) -> Sequence[CheckedAnswer]:
         """See ``reviewing.check_answers``."""
-        return reviewing.check_answers(facts, reviews, policy)
+        return review.check_answers(facts, reviews, policy)
 
     def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
         """See ``question_statistics.fact_statistics``."""
@@ -223,3 +189,6 @@ class ChineseSimpleQA:
     ) -> Sequence[Tabulation]:
         """See ``question_statistics.item_statistics``."""
         return question_statistics.item_statistics(items, tokens)
+
+
+METHOD: Method = ChineseSimpleQA()

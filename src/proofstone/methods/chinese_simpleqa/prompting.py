@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from proofstone.choices.options import labels
+from proofstone.errors import BadInput
+from proofstone.methods.chinese_simpleqa.compose import posed_of
+from proofstone.methods.chinese_simpleqa.payloads import Closed
+from proofstone.records.calls import Message
+from proofstone.records.ids import Draws
+from proofstone.records.items import ItemSet, OwnPrompt
+from proofstone.texts.templates import Turns, read_turns
+
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = [
-    "BARE",
-    "PUBLISHED",
-    "Example",
-    "ask_prompt",
-    "examples",
-    "is_chinese",
-    "prompt_file",
-    "render_prompt",
-    "shaping_texts",
-    "stated",
-    "worked_answer",
-]
 
 _LANGUAGES = ("en", "zh")
+
+
 PUBLISHED = "as-published"
+
+
 BARE = frozenset({"direct", PUBLISHED})  # the whole reply is the answer
 
 
@@ -116,3 +117,130 @@ def _compiled(way: str, language: str) -> Template:
 @cache
 def _text(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+# A question over its options as each way of asking puts it, and what a reply to it states.
+
+
+def choice_prompt(closed: Closed, language: str, way: str) -> str:
+    """What a model is sent of a question over options."""
+    return render_prompt(f"choose_{way}", language, **choice_values(closed, language))
+
+
+def choice_values(closed: Closed, language: str) -> dict[str, Any]:
+    """What a template may show of it: the question, its options with their letters, all letters."""
+    letters = labels(len(closed.options))
+    return {
+        "question": closed.question,
+        "options": [
+            {"letter": letter, "text": text}
+            for letter, text in zip(letters, closed.options, strict=True)
+        ],
+        "letters": ("、" if is_chinese(language) else ", ").join(letters),
+    }
+
+
+def choice_lines(closed: Closed) -> str:
+    """The question and its options, one a line, as a text for a base model shows them."""
+    return "\n".join([closed.question, *_lettered(closed)])
+
+
+def marked_lines(closed: Closed) -> str:
+    """The same as a person reads it, the right option behind a mark."""
+    marked = [
+        f"{'*' if place == closed.gold else ' '} {line}"
+        for place, line in enumerate(_lettered(closed))
+    ]
+    return "\n".join([closed.question, *marked])
+
+
+def _lettered(closed: Closed) -> list[str]:
+    letters = labels(len(closed.options))
+    return [f"{letter}. {text}" for letter, text in zip(letters, closed.options, strict=True)]
+
+
+def choice_example(example: Example, language: str) -> Closed:
+    """A worked example with its options, the right one at a place that the example fixes."""
+    place = examples(language).index(example)
+    wrong = _wrong(language)[place]
+    options = Draws(0, place, "options of an example").shuffled((example.answer, *wrong))
+    return Closed(
+        question=example.question, options=tuple(options), gold=options.index(example.answer)
+    )
+
+
+def worked_choice(example: Example, language: str, way: str) -> str:
+    """The reply that an example deserves over its options."""
+    letter = labels(26)[choice_example(example, language).gold]
+    before = {"recall": example.recall, "cot": example.steps}.get(way, "")
+    if way == "direct":
+        return f"答案：{letter}" if is_chinese(language) else f"Answer: {letter}"
+    return stated(letter, language, way, before=before, sure=example.confidence)
+
+
+def shaping_choices(way: str) -> tuple[str, ...]:
+    """All that shapes the prompts over options besides what shapes the open ones."""
+    templates = [prompt_file(f"choose_{way}", language) for language in _LANGUAGES]
+    return (*templates, *map(_examples_text, _LANGUAGES))
+
+
+@cache
+def _wrong(language: str) -> list[list[str]]:
+    data = tomllib.loads(_examples_text("zh" if is_chinese(language) else "en"))
+    wrong: list[list[str]] = data["wrong"]
+    return wrong
+
+
+@cache
+def _examples_text(language: str) -> str:
+    name = f"example_options.{language}.toml"
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+# Prompts by a person's own template: in any language, and in any words.
+
+VARIABLES: Mapping[str, str] = {
+    "question": "the question",
+    "options": "the options in order, each with .letter and .text; none where the form is open",
+    "letters": "the options' letters in one text: A, B, C",
+    "language": "the question's language, such as en or zh",
+    "way": "the way of asking, such as direct or cot",
+}
+
+
+def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+    """Raises BadInput with every problem of the template, or where it leaves out the question, or
+    the options of a form that asks over options."""
+    uses = _turns(prompt).asks.uses
+    needed = ("question",) if posed_of(item_set.recipe) == "open" else ("question", "options")
+    if not uses.issuperset(needed):
+        must = " and ".join(needed)
+        raise BadInput(
+            f"the template {prompt.name} does not show what {way} asks: it must use {must}",
+            hint=f"it uses {', '.join(sorted(uses)) or 'nothing of the question'}; see "
+            "docs/prompts.md",
+        )
+
+
+def own_prompt_text(prompt: OwnPrompt, put: str | Closed, language: str, way: str) -> str:
+    """What a model is sent of a question, open or over options. Raises BadInput where the template
+    fails on it."""
+    return _turns(prompt).asks.render(_values(put, language, way))
+
+
+def own_turns(prompt: OwnPrompt, put: str | Closed, language: str, way: str) -> list[Message]:
+    """The template's turns before the one that asks: system message, few-shot examples."""
+    turns = _turns(prompt)
+    return turns.messages_before(_values(put, language, way)) if turns.before else []
+
+
+def _values(put: str | Closed, language: str, way: str) -> dict[str, Any]:
+    values: dict[str, Any] = {"question": put, "options": [], "letters": ""}
+    if isinstance(put, Closed):
+        values = choice_values(put, language)
+    return {**values, "language": language, "way": way}
+
+
+@lru_cache(maxsize=16)
+def _turns(prompt: OwnPrompt) -> Turns:
+    return read_turns(prompt.text, prompt.name, VARIABLES)

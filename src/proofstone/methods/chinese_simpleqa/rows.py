@@ -9,21 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proofstone.engines.ingest.option_columns import ANSWER_COLUMNS, QUESTION_COLUMNS
 from proofstone.errors import BadInput
-from proofstone.methods.chinese_simpleqa import choice_rows, question_rows
+from proofstone.files.option_columns import ANSWER_COLUMNS, QUESTION_COLUMNS
+from proofstone.methods.chinese_simpleqa import choices as choice_rows
+from proofstone.methods.chinese_simpleqa import questions as question_rows
 from proofstone.methods.chinese_simpleqa.payloads import closed_of, closed_of_fact
-from proofstone.ports import BuiltFact, Row
-from proofstone.records import Fact, Item, LoadedItem
-
-__all__ = [
-    "read_facts",
-    "read_items",
-    "recognises",
-    "recognises_facts",
-    "write_fact",
-    "write_item",
-]
+from proofstone.records.banks import BuiltFact
+from proofstone.records.items import Item, LoadedItem
+from proofstone.records.knowledge import Fact
+from proofstone.records.tables import Row
 
 recognises = question_rows.recognises
 

@@ -7,13 +7,29 @@ Only what can never change the meaning is taken off. What might (the case of "Co
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from functools import cache
+from importlib.resources import files
+from typing import Literal, get_args
 
-__all__ = ["as_number", "plain_answer", "without_label"]
+import msgspec
+from msgspec import Struct
+
+from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer
+from proofstone.methods.chinese_simpleqa.prompting import BARE, is_chinese
+from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Worth
+from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
+from proofstone.wording.messages import noted
 
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+
+
 _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+
+
 _ALIKE = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
@@ -25,12 +41,20 @@ _ALIKE = str.maketrans(
         "\u3009": "\u300b",
     }
 )
+
+
 _AROUND = (("\u300a", "\u300b"), ('"', '"'), ("'", "'"), ("**", "**"), ("*", "*"), ("`", "`"))
+
+
 _LABEL = re.compile(
     r"\A\s*\**(?:final answer|answer|最终答案|答案|答)\**\s*[:：]\**\s*", re.IGNORECASE
 )
+
+
 # A space between two letters or digits of a script with spaces parts words; any other is dress.
 _SPACE = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
+
+
 _WORD = re.compile(r"[^\W\d_]{5,}")
 
 
@@ -88,3 +112,253 @@ def _space(found: re.Match[str]) -> str:
 def _parts_words(character: str) -> bool:
     """Whether words of this script have spaces between them."""
     return character.isalnum() and unicodedata.east_asian_width(character) not in {"W", "F"}
+
+
+# Grading: what a rule may settle, and what a judge is asked about all else.
+#
+# A rule settles one thing alone: a reply that is the reference, or an alias, and nothing else
+# (``sameness``). Whether a longer reply holds the answer, contradicts it or gives none is a
+# judgement, and never a search for one text in another.
+
+Grade = Literal["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]
+
+
+GRADES: tuple[Grade, ...] = get_args(Grade)
+
+
+# A, B and C are what the graders of published results write.
+_LETTERS: dict[str, Grade] = dict(zip("ABC", GRADES, strict=True))
+
+
+class _Words(Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one language around the question to a judge."""
+
+    task: str
+    labels: dict[Grade, str]
+    question: str
+    reference: str
+    alias: str
+    tolerance: str
+    reply: str
+
+
+def settled_as(text: str, asked: ShortAnswer) -> str:
+    """Whether an answer is right by rule: ``reference``, ``alias`` or ``within tolerance``; empty
+    where a judge has to look."""
+    said = plain_answer(without_label(text))
+    if not said:
+        return ""
+    if said == plain_answer(asked.answer):
+        return "reference"
+    if said in {plain_answer(alias) for alias in asked.aliases}:
+        return "alias"
+    return "within tolerance" if _is_near(said, asked) else ""
+
+
+def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestion:
+    """What judges are asked about an answer: one of three labels, by the question and its
+    reference."""
+    words = _words("zh" if is_chinese(language) else "en")
+    task = words.task
+    if asked.tolerance:
+        task += "\n" + words.tolerance.replace("{tolerance}", f"{asked.tolerance:g}")
+    aliases = [Exhibit(words.alias, alias) for alias in asked.aliases]
+    return JudgeQuestion(
+        task=task,
+        labels=tuple(Label(grade, words.labels[grade]) for grade in GRADES),
+        exhibits=(
+            Exhibit(words.question, asked.question),
+            Exhibit(words.reference, asked.answer),
+            *aliases,
+            Exhibit(words.reply, text),
+        ),
+        language="zh" if is_chinese(language) else "en",
+    )
+
+
+def read_grade(text: str) -> Grade | None:
+    """The grade that a cell of somebody's results spells: A, B, C, or its words in any case, with
+    a space, a hyphen or an underscore; None for anything else."""
+    word = text.strip().upper().replace(" ", "_").replace("-", "_")
+    for grade in GRADES:
+        if word == grade:
+            return grade
+    return _LETTERS.get(word)
+
+
+def _is_near(said: str, asked: ShortAnswer) -> bool:
+    if not asked.tolerance:
+        return False
+    number, reference = as_number(said), as_number(plain_answer(asked.answer))
+    if number is None or reference is None:
+        return False
+    return abs(number - reference) <= Decimal(str(asked.tolerance))
+
+
+@cache
+def _words(language: str) -> _Words:
+    text = files(__package__).joinpath(f"prompts/grade.{language}.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Words)
+
+
+# What of a reply is its answer, and how sure the model says it is of it.
+
+_ANSWER_LINE = re.compile(
+    r"^[\s>#*_-]*(?:final answer|answer|最终答案|答案)[*_]*\s*[:：][*_]*[^\S\n]*(?P<said>.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+_SURE_LINE = re.compile(
+    r"^[\s>#*_-]*(?:confidence(?: score)?|把握|置信度|信心)[*_]*\s*[:：=][*_]*"
+    r"[^\S\n]*(?P<said>.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+_PERCENT = re.compile(r"(?P<number>\d{1,3}(?:\.\d+)?)\s*(?:%|％|/\s*100)?[.。]?", re.ASCII)
+
+
+class ReadAnswer(Struct, frozen=True, gc=False):
+    """The ``text`` that is graded; ``sure`` in [0, 1], None where it was not stated or cannot be
+    read. ``is_stated`` is False where a line with the answer was asked for and none was written.
+    ``flags``: ``no-answer-line``, ``several-answers``, ``no-confidence``."""
+
+    text: str
+    sure: float | None = None
+    is_stated: bool = True
+    flags: tuple[str, ...] = ()
+
+
+def read_answer(text: str, way: str) -> ReadAnswer:
+    """The answer of a reply to a question that was asked in ``way``.
+
+    Asked directly or by the question alone, all of it is. Where reasoning was asked for, the answer
+    is what stands from the answer's line on: what comes behind it may take it back. Without such a
+    line, and with two that differ, it is the whole reply.
+    """
+    if way in BARE:
+        return ReadAnswer(text)
+    if way == "confidence":
+        return _with_confidence(text)
+    found = list(_ANSWER_LINE.finditer(text))
+    if not found:
+        return ReadAnswer(text, is_stated=False, flags=("no-answer-line",))
+    if len({plain_answer(line["said"]) for line in found}) > 1:
+        return ReadAnswer(text, flags=("several-answers",))
+    return ReadAnswer(text[found[-1].start("said") :])
+
+
+def _with_confidence(text: str) -> ReadAnswer:
+    found = list(_SURE_LINE.finditer(text))
+    rest = without_label(_SURE_LINE.sub("", text))
+    stated = {_share(line["said"]) for line in found}
+    if len(stated) != 1 or None in stated:
+        return ReadAnswer(rest, flags=("no-confidence",))
+    return ReadAnswer(rest, sure=stated.pop())
+
+
+def _share(said: str) -> float | None:
+    found = _PERCENT.fullmatch(said.strip(" *_`\t"))
+    number = float(found["number"]) if found else -1.0
+    return number / 100 if 0 <= number <= 100 else None
+
+
+# What each outcome counts as, in one table: CO, NA, IN, CGA and F (section 4.3 of the paper).
+#
+# ``answered`` is a reply that was graded CORRECT (1) or INCORRECT (0), ``refused`` and
+# ``truncated`` one that gave no answer: NOT_ATTEMPTED. ``unparsed`` is a reply on which its judges
+# came to no label, or one to a question over options that chooses none of them; it counts nowhere,
+# and its rate is shown. With A correct, B incorrect and C not attempted, over n = A + B + C: CO = A
+# / n, NA = C / n, IN = B / n, CGA = A / (A + B), and F, the harmonic mean of CO and CGA, is 2A /
+# (2A + 2B + C).
+
+HEADLINE = "correct"
+
+
+GRADED = "correct"
+
+
+BY_RULE = "by_rule"
+
+
+SURE = STATED_CONFIDENCE
+
+
+_ALL = noted("all replies with a grade")
+
+
+_NOWHERE: Mapping[Outcome, Worth] = {
+    "answered": None,
+    "refused": None,
+    "unparsed": None,
+    "truncated": None,
+}
+
+
+_RIGHT: Mapping[Outcome, Worth] = {
+    **_NOWHERE,
+    "answered": "value",
+    "refused": 0.0,
+    "truncated": 0.0,
+}
+
+
+_STATED: Mapping[Outcome, Worth] = {**_NOWHERE, "answered": "value"}
+
+
+MEASURES = (
+    Measure(name=HEADLINE, of=GRADED, counts=_RIGHT, denominator=_ALL, judged=True),
+    Measure(
+        name="not_attempted",
+        of=GRADED,
+        counts={**_NOWHERE, "answered": 0.0, "refused": 1.0, "truncated": 1.0},
+        denominator=_ALL,
+        label="NA",
+        judged=True,
+        by_group=True,
+    ),
+    Measure(
+        name="incorrect",
+        of=GRADED,
+        counts={**_NOWHERE, "answered": "rest", "refused": 0.0, "truncated": 0.0},
+        denominator=_ALL,
+        label="IN",
+        judged=True,
+        by_group=True,
+    ),
+    Measure(
+        name="correct_given_attempted",
+        of=GRADED,
+        counts=_STATED,
+        weights={"answered": 1.0},
+        denominator=noted("all replies graded correct or incorrect"),
+        label="CGA",
+        judged=True,
+        by_group=True,
+    ),
+    Measure(
+        name="f_score",
+        of=GRADED,
+        counts=_RIGHT,
+        weights={"answered": 2.0},
+        denominator=noted("all replies with a grade, those that give an answer counting twice"),
+        label="F",
+        judged=True,
+        by_group=True,
+    ),
+    Measure(
+        name=BY_RULE,
+        of=BY_RULE,
+        counts=_STATED,
+        denominator=noted("all replies that were looked at"),
+        label=noted("by rule"),
+    ),
+    Measure(
+        name=SURE,
+        of=SURE,
+        counts=_STATED,
+        denominator=noted("all replies that state how sure they are"),
+        label=noted("sure"),
+    ),
+)

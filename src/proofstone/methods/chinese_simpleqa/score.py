@@ -14,21 +14,31 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from proofstone.engines.choices import labels, read_choice
-from proofstone.engines.choices.outcome import not_read
+from proofstone.choices.options import labels
+from proofstone.choices.outcomes import not_read, read_choice
 from proofstone.methods.chinese_simpleqa.ask import STEPS
-from proofstone.methods.chinese_simpleqa.grading import grade_question, settled_as
-from proofstone.methods.chinese_simpleqa.measures import BY_RULE, GRADED, SURE
 from proofstone.methods.chinese_simpleqa.payloads import Closed, asked_of, closed_of
-from proofstone.methods.chinese_simpleqa.reading import ReadAnswer, read_answer
-from proofstone.ports import Judge
-from proofstone.records import LoadedItem, Outcome, PanelVerdict, Reply, Score, Unit
-
-__all__ = ["SCORER_VERSION", "gold", "score", "units"]
+from proofstone.methods.chinese_simpleqa.sameness import (
+    BY_RULE,
+    GRADED,
+    SURE,
+    ReadAnswer,
+    grade_question,
+    read_answer,
+    settled_as,
+)
+from proofstone.records.calls import Judge
+from proofstone.records.items import LoadedItem, Unit
+from proofstone.records.runs import Outcome, Reply, Score
+from proofstone.records.verdicts import PanelVerdict
 
 # Raised with every change that can move a score (the words to a judge too); each score names it.
 SCORER_VERSION = 2
+
+
 _SHOWN = 200  # characters of an answer that are kept with its score
+
+
 _WAYS = {step: way for way, step in STEPS.items()}
 
 

@@ -15,28 +15,26 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.method import Parameter
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.tables import (
-    CARRIED,
-    Book,
+from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book, carried_books
+from proofstone.methods.encyclo_k.tables.table import (
     FactTable,
     Falsified,
     Falsifier,
     Stated,
-    carried_books,
     read_table,
-    read_template,
     true_statements,
     true_texts,
 )
-from proofstone.ports import BuiltFact, FactBuilder, Parameter
-from proofstone.records import Fact, Source, Stratum, fact_id, source_id
-
-__all__ = ["BUILDERS", "PARAMETERS", "BookCount", "BuiltStatements", "build_statements"]
+from proofstone.methods.encyclo_k.tables.template import read_template
+from proofstone.records.banks import BuiltFact, FactBuilder
+from proofstone.records.ids import Draws
+from proofstone.records.knowledge import Fact, Source, Stratum, fact_id, source_id
 
 KIND = "encyclo_k.statement"
+
 
 PARAMETERS = (
     Parameter(
@@ -158,7 +156,7 @@ def _carried_table(book: Book) -> FactTable:
 
 
 def _file_table(path: Path, templates: str) -> FactTable:
-    from proofstone.engines.ingest import read_checked  # noqa: PLC0415 - carried tables need no file
+    from proofstone.files.tables import read_checked  # noqa: PLC0415 - carried tables need no file
 
     beside = Path(templates) if templates else path.with_suffix(".toml")
     if not beside.is_file():

@@ -2,20 +2,610 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from binascii import b2a_base64
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from heapq import heapify, heapreplace
+from itertools import islice
+from math import fsum, nan
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from proofstone.methods.encyclo_k import items
-from proofstone.methods.encyclo_k.recipe import is_of_statements
-from proofstone.methods.encyclo_k.single import compose_single
-from proofstone.ports import BankReader
-from proofstone.records import Item
+import msgspec
 
-__all__ = ["compose"]
+from proofstone.choices.options import Subset, draw_options, subsets
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.encyclo_k.payloads import ComposedQuestion, SingleStatement, Statement
+from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.recipe import LEVELS, Recipe, is_of_statements, read_recipe
+from proofstone.methods.encyclo_k.recipe import recipe as read
+from proofstone.records.banks import BankReader
+from proofstone.records.ids import Draws, canonical_json, words_of
+from proofstone.records.items import Item, item_id
+from proofstone.records.knowledge import Fact, Stratum
+
+# The order in which the groups of a form take turns, so that any first part of it is a fair
+# mixture.
+
+
+def evenly_mixed(counts: Sequence[int], seed: int) -> Iterator[int]:
+    """Indices of groups, each as often as its count, spread evenly over the whole.
+
+    Member k of a group of c stands at (k + start) / c, start uniform in [0, 1).
+    """
+    starts = [Draws(seed, at, "order of groups").uniform() for at in range(len(counts))]
+    queue = [(starts[at] / count, at, 0) for at, count in enumerate(counts) if count]
+    heapify(queue)
+    for _ in range(sum(counts)):
+        _, at, asked = queue[0]
+        yield at
+        heapreplace(queue, ((asked + 1 + starts[at]) / counts[at], at, asked + 1))
+
+
+# Single statements as items: the paper's statement-level setting (Figure 3, left).
+#
+# A statement is one item, in whichever form it stands, so that samples of one bank pair by item.
+
+SINGLE = "encyclo_k.single"
+
+
+def compose_single(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+    """The bank's statements, each an item, or the first ``sample`` of them.
+
+    In an order in which the books' true and false statements take turns: any first part is a fair
+    mixture, and a sample is the first part of a larger one of the same seed. Raises BadUsage for a
+    recipe that cannot be, BadInput for an empty bank or a sample larger than the bank.
+    """
+    sample: int | None = read(recipe)["sample"]
+    facts = bank.facts()
+    if not facts:
+        raise BadInput("The bank is empty: it has no statement to ask about.")
+    if sample is not None and sample > len(facts):
+        raise BadInput(
+            f"The bank has {len(facts):,} statements, which gives no sample of {sample:,}.",
+            hint=f"ask for at most {len(facts)}, or leave --sample out for all of them",
+        )
+    return map(_item, islice(_in_turn(facts, seed), sample))
+
+
+def _in_turn(facts: Sequence[Fact], seed: int) -> Iterator[Fact]:
+    groups: dict[tuple[object, ...], list[Fact]] = {}
+    for fact in facts:
+        key = (fact.stratum, fact.language, fact.payload.correct)
+        groups.setdefault(key, []).append(fact)
+    shuffled = [
+        iter(Draws(seed, at, "order of statements").shuffled(groups[key]))
+        for at, key in enumerate(sorted(groups))
+    ]
+    for at in evenly_mixed([len(groups[key]) for key in sorted(groups)], seed):
+        yield next(shuffled[at])
+
+
+def _item(fact: Fact) -> Item:
+    item = Item(
+        kind=SINGLE,
+        payload=SingleStatement(),
+        facts=(fact.id,),
+        language=fact.language,
+        stratum=fact.stratum,
+    )
+    return msgspec.structs.replace(item, id=item_id(item))
+
+
+# Groups of a bank's statements: what one question is made of, and how many questions each gets.
+
+
+class _Key(NamedTuple):
+    """A path of the taxonomy from discipline to some level, in one language."""
+
+    path: tuple[str, ...]
+    language: str
+
+
+@dataclass(slots=True)
+class Group:
+    """All statements from which one question may be made.
+
+    Statement i < ``n_correct`` of ``ids`` is correct, the others are not; both by book, in
+    the bank's order. ``origins``: statements with the same number must not meet in one question.
+    ``weights``: correct statements by unit of allocation.
+    """
+
+    key: _Key
+    ids: list[bytes] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)
+    n_correct: int = 0
+    weights: Counter[_Key] = field(default_factory=Counter)
+
+    @property
+    def stratum(self) -> Stratum:
+        """The place in the taxonomy that all its statements share."""
+        return Stratum(*self.key.path)
+
+    @property
+    def language(self) -> str:
+        """The language of all its statements."""
+        return self.key.language
+
+    @property
+    def name(self) -> str:
+        """As people read it: ``Science / Physics / Optics (en)``."""
+        path = " / ".join(filter(None, self.key.path)) or "(no place in the taxonomy)"
+        return f"{path} ({self.language})" if self.language else path
+
+
+class Allocation(NamedTuple):
+    """How many questions a group gets."""
+
+    group: Group
+    questions: int
+
+
+def group_statements(facts: Sequence[Fact], recipe: Recipe) -> list[Group]:
+    """The groups of a bank in the order of their keys; empty for an empty bank."""
+    depth = LEVELS.index(recipe.within) + 1
+    groups: dict[_Key, list[_Shelf]] = {}
+    for shelf in _shelves(facts):
+        groups.setdefault(_Key(shelf.path[:depth], shelf.language), []).append(shelf)
+    return [_group(key, groups[key], recipe) for key in sorted(groups)]
+
+
+class _Shelf(NamedTuple):
+    """The statements of one book in one language, correct and false, in the bank's order."""
+
+    path: tuple[str, str, str, str]
+    language: str
+    correct: list[Fact]
+    false: list[Fact]
+
+
+def _shelves(facts: Sequence[Fact]) -> list[_Shelf]:
+    """The books in order. One pass over all facts, and little done for each."""
+    books: dict[tuple[str, str, str, str, str], tuple[list[Fact], list[Fact]]] = {}
+    for fact in facts:
+        at = fact.stratum
+        key = at.discipline, at.field, at.subfield, at.book, fact.language
+        pair = books.get(key)
+        if pair is None:
+            pair = books[key] = ([], [])
+        pair[0 if fact.payload.correct else 1].append(fact)
+    return [_Shelf(key[:4], key[4], *books[key]) for key in sorted(books)]
+
+
+def _group(key: _Key, shelves: list[_Shelf], recipe: Recipe) -> Group:
+    correct = [fact for shelf in shelves for fact in shelf.correct]
+    false = [fact for shelf in shelves for fact in shelf.false]
+    ids = [fact.id for fact in correct] + [fact.id for fact in false]
+    depth = LEVELS.index(recipe.allocate) + 1
+    weights: Counter[_Key] = Counter()
+    for shelf in shelves:
+        weights[_Key(shelf.path[:depth], shelf.language)] += len(shelf.correct)
+    return Group(
+        key=key,
+        ids=ids,
+        origins=list(range(len(ids))) if recipe.siblings else _origins(correct, false),
+        n_correct=len(correct),
+        weights=weights,
+    )
+
+
+def _origins(correct: list[Fact], false: list[Fact]) -> list[int]:
+    """One number a family: a correct statement, and all falsifications that name it."""
+    numbers: dict[bytes, int] = {}
+    families = [fact.id for fact in correct]
+    for fact in false:
+        statement: Statement = fact.payload
+        families.append(statement.origin or fact.id)
+    return [numbers.setdefault(family, len(numbers)) for family in families]
+
+
+# ---------------------------------------------------------------- enough statements?
+
+
+class _Need(NamedTuple):
+    """What a question may take at most: of each polarity, and in all."""
+
+    correct: int
+    false: int
+    together: int
+
+
+def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
+    """The groups with enough statements for any question of the recipe.
+
+    Raises BadInput naming each of the others, or, with ``skip_small``, when none is left.
+    """
+    need = _need(recipe)
+    large: list[Group] = []
+    problems: list[Problem] = []
+    for group in groups:
+        has = _supply(group)
+        if all(there >= needed for there, needed in zip(has, need, strict=True)):
+            large.append(group)
+        else:
+            problems.append(Problem(group.name, _shortage(has, need, siblings=recipe.siblings)))
+    if not large and not problems:
+        raise BadInput("The bank is empty: it has no statement to compose questions from.")
+    if problems and not (recipe.skip_small and large):
+        raise BadInput(
+            f"Too few statements in {len(problems)} of the bank's groups.",
+            problems,
+            hint=_remedies(recipe),
+        )
+    return large
+
+
+def _remedies(recipe: Recipe) -> str:
+    """What may be done about small groups, by the names of the command's options."""
+    remedies = ["add statements"]
+    if recipe.within != "discipline":
+        remedies.append(f"take a coarser level than --within {recipe.within}")
+    remedies.append("ask for fewer --statements")
+    if not recipe.skip_small:
+        remedies.append("leave these groups out with --skip-small")
+    return f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
+
+
+def _need(recipe: Recipe) -> _Need:
+    smallest, largest = recipe.combination
+    most = recipe.statements[1]
+    asked, others = largest, most - smallest
+    correct = max(asked * (recipe.correct_share > 0), others * (recipe.correct_share < 1))
+    false = max(asked * (recipe.correct_share < 1), others * (recipe.correct_share > 0))
+    return _Need(correct, false, most)
+
+
+def _supply(group: Group) -> _Need:
+    """What a group can give to one question: statements of one origin count once."""
+    correct = set(group.origins[: group.n_correct])
+    false = set(group.origins[group.n_correct :])
+    return _Need(len(correct), len(false), len(correct | false))
+
+
+def _shortage(has: _Need, need: _Need, *, siblings: bool) -> str:
+    kind = "" if siblings else " of different origin"
+    return (
+        f"has {has.correct} correct and {has.false} incorrect statements{kind}, {has.together} in "
+        f"all; a question may need {need.correct} correct, {need.false} incorrect, "
+        f"{need.together} in all"
+    )
+
+
+# ---------------------------------------------------------------- how many questions each
+
+
+def allocate(groups: Sequence[Group], recipe: Recipe) -> list[Allocation]:
+    """Questions by group: the sum over its units of allocation (books, by default).
+
+    A unit gets its part of ``base`` in proportion to its correct statements, rounded up (the
+    reading under which the paper's 62 books give 5,038 questions), or of exactly ``questions``.
+    """
+    weights = {key: n for group in groups for key, n in group.weights.items()}
+    if recipe.questions is None:
+        total = sum(weights.values())
+        shares = {key: -(-recipe.base * n // total) for key, n in weights.items()}
+    else:
+        shares = _largest_remainder(recipe.questions, weights)
+    return [Allocation(group, sum(shares[key] for key in group.weights)) for group in groups]
+
+
+def _largest_remainder(seats: int, weights: Mapping[_Key, int]) -> dict[_Key, int]:
+    """``seats`` in proportion to the weights, exactly; equal remainders in the keys' order."""
+    total = sum(weights.values())
+    shares = {key: seats * n // total for key, n in weights.items()}
+    by_remainder = sorted(weights, key=lambda key: (-(seats * weights[key] % total), key))
+    for key in by_remainder[: seats - sum(shares.values())]:
+        shares[key] += 1
+    return shares
+
+
+# Dealing: statements of a group from shuffled decks, so that a form uses all about equally often.
+#
+# The cards of a polarity are dealt round by round: none comes a second time before all came once.
+# A card that may not stand in the question at hand (its origin is there already) waits in front of
+# its deck for the next question. Decks depend on the seed and their group alone.
+
+
+class Dealer:
+    """Deals a group's statements, named by their places in ``Group.ids``.
+
+    The group must have passed ``usable_groups`` for the recipe whose questions are dealt; then
+    every hand can be made.
+    """
+
+    def __init__(self, group: Group, seed: int) -> None:
+        name = "\x1f".join([*group.key.path, group.key.language])
+        correct = range(group.n_correct)
+        false = range(group.n_correct, len(group.ids))
+        self._correct = _Deck(correct, seed, f"correct statements of {name}")
+        self._false = _Deck(false, seed, f"incorrect statements of {name}")
+        self._origins = group.origins
+        self._origin_of = group.origins.__getitem__
+        self._false_origins = {group.origins[card] for card in false}
+
+    def deal(self, n_correct: int, n_false: int) -> list[int]:
+        """A hand of statements of different origin, the correct ones first."""
+        hand = self._correct.take(n_correct) + self._false.take(n_false)
+        if len(set(map(self._origin_of, hand))) == len(hand):
+            return hand
+        self._correct.put_back(n_correct)
+        self._false.put_back(n_false)
+        return self._deal_apart(n_correct, n_false)
+
+    def _deal_apart(self, n_correct: int, n_false: int) -> list[int]:
+        """The same card by card. Correct cards leave enough origins for the false ones, which are
+        dealt after them."""
+        origins, false_origins = self._origins, self._false_origins
+        dealt: set[int] = set()
+        spare = len(false_origins) - n_false
+
+        def correct_fits(card: int) -> bool:
+            nonlocal spare
+            origin = origins[card]
+            if origin in dealt or (origin in false_origins and not spare):
+                return False
+            spare -= origin in false_origins
+            dealt.add(origin)
+            return True
+
+        def false_fits(card: int) -> bool:
+            if origins[card] in dealt:
+                return False
+            dealt.add(origins[card])
+            return True
+
+        correct = self._correct.pick(n_correct, correct_fits)
+        return correct + self._false.pick(n_false, false_fits)
+
+
+class _Deck:
+    """Cards in the order in which they will be dealt; further shuffled rounds follow for ever."""
+
+    __slots__ = ("_all", "_cards", "_next", "_purpose", "_round", "_seed")
+
+    def __init__(self, cards: range, seed: int, purpose: str) -> None:
+        self._all = cards
+        self._seed = seed
+        self._purpose = purpose
+        self._round = 0
+        self._cards: list[int] = []
+        self._next = 0
+
+    def take(self, count: int) -> list[int]:
+        """The next ``count`` cards."""
+        start = self._next
+        self._next = end = start + count
+        while len(self._cards) < end:
+            self._cards = self._cards[start:] + self._shuffled_round()
+            start, self._next = 0, count
+            end = count
+        return self._cards[start:end]
+
+    def put_back(self, count: int) -> None:
+        """Undoes the last ``take``, of ``count`` cards."""
+        self._next -= count
+
+    def pick(self, count: int, fits: Callable[[int], bool]) -> list[int]:
+        """The next ``count`` cards that fit; those passed over go back to the front."""
+        picked: list[int] = []
+        passed: list[int] = []
+        while len(picked) < count:
+            (card,) = self.take(1)
+            (picked if fits(card) else passed).append(card)
+        if passed:
+            self._cards = passed + self._cards[self._next :]
+            self._next = 0
+        return picked
+
+    def _shuffled_round(self) -> list[int]:
+        fresh = Draws(self._seed, self._round, self._purpose).shuffled(self._all)
+        self._round += 1
+        return fresh
+
+
+# The ids of composed items, from parts that are encoded once.
+#
+# The same bytes as ``records.item_id`` hashes (a test compares them), at half the price: composing
+# a million questions spends a third of its time on ids.
+
+_TEXT = (
+    b'item\n["encyclo_k.composed",{"asks_correct":%b,"gold":%d,"options":[%b],"template":%d,'
+    b'"type":"encyclo_k.composed","wording":%d},[%b],%b,%d,null]'
+)
+
+
+def encode_fact_id(identity: bytes) -> bytes:
+    """A fact's id as it stands in canonical JSON."""
+    return b'"%b"' % b2a_base64(identity, newline=False)
+
+
+def encode_place(language: str, stratum: Stratum) -> bytes:
+    """Language and stratum as they stand in an item's canonical JSON."""
+    return canonical_json([language, stratum])[1:-1]
+
+
+@lru_cache(maxsize=65536)
+def _encode_option(places: tuple[int, ...]) -> bytes:
+    return canonical_json(places)
+
+
+def composed_item_id(
+    question: ComposedQuestion, facts: Iterable[bytes], place: bytes, number: int
+) -> bytes:
+    """``item_id`` of the item with this payload, these encoded facts and place, and number."""
+    text = _TEXT % (
+        b"true" if question.asks_correct else b"false",
+        question.gold,
+        b",".join(map(_encode_option, question.options)),
+        question.template,
+        question.wording,
+        b",".join(facts),
+        place,
+        number,
+    )
+    return sha256(text).digest()
+
+
+# Composition (the paper's 3.1.3): statements of a bank become multiple-choice questions.
+#
+# A question shows statements of both polarities from one group. The gold option is exactly the set
+# of all that have the asked polarity; every other option holds at least one of the other polarity.
+
+COMPOSED = "encyclo_k.composed"
+
+
+def compose_items(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+    """The items of one form, streamed; any first part of it is a fair mixture of the groups.
+
+    ``Item.number`` is the place in the draw. What item n looks like comes from (seed, n), which
+    statements it shows from its group's decks; so another number of options changes neither
+    statements nor gold nor wording, and the first distractors stay. Raises BadUsage for a recipe
+    that cannot be, BadInput naming every group that has too few statements.
+    """
+    checked = read_recipe(recipe)
+    groups = usable_groups(group_statements(bank.facts(), checked), checked)
+    return _stream(allocate(groups, checked), checked, seed)
+
+
+def chance(items: Iterable[Item]) -> float:
+    """The accuracy expected of blind guessing: the mean of 1 / number of options; NaN for none."""
+    odds = [1 / len(item.payload.options) for item in items]
+    return fsum(odds) / len(odds) if odds else nan
+
+
+class Reuse(NamedTuple):
+    """How often a form uses its statements: ``places`` in all its questions, ``statements`` that
+    it uses at all, and the uses of the one used most and of the one used least."""
+
+    places: int
+    statements: int
+    most: int
+    least: int
+
+
+def reuse(items: Iterable[Item]) -> Reuse:
+    """The reuse of statements over a form; all zero for an empty one."""
+    uses = Counter(fact for item in items for fact in item.facts).values()
+    return Reuse(sum(uses), len(uses), max(uses, default=0), min(uses, default=0))
+
+
+# ---------------------------------------------------------------- the stream
+
+
+def _stream(allocations: Sequence[Allocation], recipe: Recipe, seed: int) -> Iterator[Item]:
+    sources = [_Source(allocation.group, recipe, seed) for allocation in allocations]
+    counts = [allocation.questions for allocation in allocations]
+    for number, at in enumerate(evenly_mixed(counts, seed)):
+        yield _question(recipe, seed, number, sources[at])
+
+
+class _Source:
+    """A group as questions are made of it: its dealer, and its texts for ids, encoded once."""
+
+    __slots__ = ("deal", "encoded", "forms", "ids", "language", "place", "sizes", "stratum")
+
+    def __init__(self, group: Group, recipe: Recipe, seed: int) -> None:
+        self.deal = Dealer(group, seed).deal
+        self.sizes = recipe.sizes
+        self.ids = group.ids
+        self.encoded = [encode_fact_id(identity) for identity in group.ids]
+        self.language = group.language
+        self.stratum = group.stratum
+        self.place = encode_place(self.language, self.stratum)
+        phrases = phrasing(self.language)
+        self.forms = _forms(
+            recipe.statements, recipe.combination, len(phrases.templates), len(phrases.correct)
+        )
+
+
+def _question(recipe: Recipe, seed: int, number: int, source: _Source) -> Item:
+    """Item ``number``: one word for the polarity; one split into digits for its form, the places of
+    the gold statements and, last, the number of options; one for each attempt at a distractor."""
+    words = words_of(seed, number, "question")
+    asks_correct = (next(words) >> 11) < recipe.correct_share * 9007199254740992
+    rest, digit = divmod(next(words), len(source.forms))
+    n, n_gold, template, wording, arrangements = source.forms[digit]
+    rest, rank = divmod(rest, len(arrangements))
+    gold, arrange = arrangements[rank]
+    least, most = recipe.options
+    options, at = draw_options(
+        words,
+        n,
+        gold,
+        least + rest % (most - least + 1),
+        source.sizes,
+        forbid_subsets=recipe.forbid_subsets,
+    )
+    payload = ComposedQuestion(
+        asks_correct=asks_correct, template=template, wording=wording, options=options, gold=at
+    )
+    if asks_correct:
+        hand = source.deal(n_gold, n - n_gold)
+    else:
+        hand = source.deal(n - n_gold, n_gold)
+        hand = hand[n - n_gold :] + hand[: n - n_gold]
+    shown = itemgetter(*arrange(hand))
+    return Item(
+        id=composed_item_id(payload, shown(source.encoded), source.place, number),
+        kind=COMPOSED,
+        payload=payload,
+        facts=shown(source.ids),
+        language=source.language,
+        stratum=source.stratum,
+        number=number,
+    )
+
+
+class _Form(NamedTuple):
+    """What a question looks like but for its options: numbers of statements and of gold ones,
+    template, wording, and the places that the gold ones may take."""
+
+    statements: int
+    gold: int
+    template: int
+    wording: int
+    arrangements: tuple[_Arrangement, ...]
+
+
+@lru_cache(maxsize=16)
+def _forms(
+    statements: tuple[int, int], combination: tuple[int, int], templates: int, wordings: int
+) -> tuple[_Form, ...]:
+    """All forms, each as likely as any other."""
+    return tuple(
+        _Form(n, gold, template, wording, _arrangements(n, gold))
+        for n in range(statements[0], statements[1] + 1)
+        for gold in range(combination[0], combination[1] + 1)
+        for template in range(templates)
+        for wording in range(wordings)
+    )
+
+
+class _Arrangement(NamedTuple):
+    """Which places the gold statements take, and the function that puts a hand (gold statements
+    first) into the order of the places."""
+
+    gold: Subset
+    arrange: itemgetter[Any]
+
+
+@lru_cache(maxsize=256)
+def _arrangements(places: int, n_gold: int) -> tuple[_Arrangement, ...]:
+    return tuple(_Arrangement(gold, _arrange(places, gold)) for gold in subsets(places, n_gold))
+
+
+def _arrange(places: int, gold: Subset) -> itemgetter[Any]:
+    hand = {place: at for at, place in enumerate(gold.places)}
+    others = (place for place in range(places) if place not in hand)
+    hand |= {place: at for at, place in enumerate(others, start=len(hand))}
+    return itemgetter(*[hand[place] for place in range(places)])
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
     """Single statements (``single``) or composed questions (``items``), streamed."""
     if is_of_statements(recipe):
         return compose_single(bank, recipe, seed)
-    return items.compose(bank, recipe, seed)
+    return compose_items(bank, recipe, seed)

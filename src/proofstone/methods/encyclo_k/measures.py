@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from proofstone.records import Measure, Outcome, Scale, Worth
-from proofstone.wording import noted
-
-__all__ = ["HEADLINE", "JUDGED", "MEASURES", "SCALES"]
+from proofstone.records.runs import Measure, Outcome, Scale, Worth
+from proofstone.wording.messages import noted
 
 HEADLINE = "accuracy"
+
+
 # The unit and the scores of one statement of a question that is asked for verdicts.
 JUDGED = "encyclo_k.judged"
 
+
 _Counts: TypeAlias = Mapping[Outcome, Worth]
+
+
 _WRONG: _Counts = {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
+
+
 _MISSED: _Counts = {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0}
+
+
 _GIVEN: _Counts = {"answered": "value", "refused": None, "unparsed": None, "truncated": None}
 
 
@@ -111,9 +118,12 @@ MEASURES = (
     ),
 )
 
+
 _SHARE = Scale(
     name=noted("True or false of each statement"),
     what=noted("a question's score is the share of its statements that were judged right"),
     chance=0.5,
 )
+
+
 SCALES: Mapping[str, Scale] = {"verdicts": _SHARE, "verdicts-cot": _SHARE}

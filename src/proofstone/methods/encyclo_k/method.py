@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from proofstone.method import ComparedQuestion, Contrast, Method, Parameter, PayloadType
+from proofstone.methods.encyclo_k import ask as own_prompts
 from proofstone.methods.encyclo_k import (
-    ask,
-    compared,
     compose,
-    contrasts,
+    edit,
     measures,
-    own_prompts,
+    question_text,
+    questions,
     recipe,
-    rendering,
-    reviewing,
-    revising,
+    review,
     score,
+    statements,
 )
-from proofstone.methods.encyclo_k import rows as files
+from proofstone.methods.encyclo_k import rows as compared
 from proofstone.methods.encyclo_k.build import BUILDERS
-from proofstone.methods.encyclo_k.extraction import PIPELINES
-from proofstone.methods.encyclo_k.filters import sift
+from proofstone.methods.encyclo_k.extraction.pipeline import PIPELINES
+from proofstone.methods.encyclo_k.filters.sifting import sift
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
@@ -29,42 +29,16 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.presets import presets
-from proofstone.methods.encyclo_k.question_statistics import question_statistics
-from proofstone.methods.encyclo_k.statement_statistics import statement_statistics
-from proofstone.ports import (
-    BankReader,
-    BuiltFact,
-    Call,
-    ComparedQuestion,
-    Contrast,
-    FactBuilder,
-    Judge,
-    Parameter,
-    PayloadType,
-    Row,
-    Sifter,
-    StepBuilder,
-    TokenCounter,
-)
-from proofstone.records import (
-    Fact,
-    Item,
-    ItemSet,
-    LoadedItem,
-    Measure,
-    OwnPrompt,
-    Preset,
-    Reply,
-    ReviewText,
-    Scale,
-    Score,
-    Tabulation,
-    Unit,
-    Way,
-)
-
-__all__ = ["EncycloK"]
+from proofstone.methods.encyclo_k.rows import presets
+from proofstone.methods.encyclo_k.statistics import question_statistics, statement_statistics
+from proofstone.records.banks import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
+from proofstone.records.building import StepBuilder
+from proofstone.records.calls import Call, Judge
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import ReviewText
+from proofstone.records.runs import Measure, Reply, Scale, Score
+from proofstone.records.tables import Row, Tabulation
 
 
 class EncycloK:
@@ -82,7 +56,7 @@ class EncycloK:
             "encyclo_k.single": PayloadType(SingleStatement),
             "encyclo_k.judged": PayloadType(JudgedStatement),
         }
-        self.ways: Mapping[str, str] = ask.WAYS
+        self.ways: Mapping[str, str] = question_text.WAYS
         self.scales: Mapping[str, Scale] = measures.SCALES
         self.measures: tuple[Measure, ...] = measures.MEASURES
         self.headline = measures.HEADLINE
@@ -93,11 +67,11 @@ class EncycloK:
         self.sift: Sifter | None = sift
         self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
         self.compared: Mapping[str, ComparedQuestion] = compared.COMPARED
-        self.kinds: Mapping[Literal["fact", "item"], tuple[str, str]] = contrasts.KINDS
+        self.kinds: Mapping[Literal["fact", "item"], tuple[str, str]] = review.KINDS
 
     def recognises(self, columns: Iterable[str]) -> bool:
         """See ``rows.recognises``."""
-        return files.recognises(columns)
+        return questions.recognises(columns)
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
@@ -109,35 +83,35 @@ class EncycloK:
 
     def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
         """See ``rows.read_facts``."""
-        return files.read_facts(rows)
+        return statements.read_facts(rows)
 
     def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
         """See ``rows.write_fact``."""
-        return files.write_fact(built, facts)
+        return statements.write_fact(built, facts)
 
     def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
         """See ``rows.read_items``."""
-        return files.read_items(rows)
+        return questions.read_items(rows)
 
     def write_item(self, item: LoadedItem) -> dict[str, Any]:
         """See ``rows.write_item``."""
-        return files.write_item(item)
+        return questions.write_item(item)
 
     def fact_contrasts(self, facts: Iterable[Fact]) -> Iterator[Contrast]:
         """See ``contrasts.fact_contrasts``."""
-        return contrasts.fact_contrasts(facts)
+        return review.fact_contrasts(facts)
 
     def item_contrasts(self, items: Iterable[LoadedItem]) -> Iterator[Contrast]:
         """See ``contrasts.item_contrasts``."""
-        return contrasts.item_contrasts(items)
+        return review.item_contrasts(items)
 
     def review_text(self, fact: Fact) -> ReviewText:
         """See ``reviewing.review_text``."""
-        return reviewing.review_text(fact)
+        return review.review_text(fact)
 
     def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
         """See ``revising.fact_fields``."""
-        return revising.fact_fields(fact)
+        return edit.fact_fields(fact)
 
     def revise_fact(
         self,
@@ -147,31 +121,31 @@ class EncycloK:
         theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
     ) -> Sequence[BuiltFact]:
         """See ``revising.revise_fact``."""
-        return revising.revise_fact(fact, changes, naming, theirs)
+        return edit.revise_fact(fact, changes, naming, theirs)
 
     def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
         """See ``revising.naming``."""
-        return revising.naming(fact, facts)
+        return edit.naming(fact, facts)
 
     def item_fields(self, item: LoadedItem) -> dict[str, Any]:
         """See ``revising.item_fields``."""
-        return revising.item_fields(item)
+        return edit.item_fields(item)
 
     def revise_item(self, item: LoadedItem, changes: Mapping[str, Any]) -> Item:
         """See ``revising.revise_item``."""
-        return revising.revise_item(item, changes)
+        return edit.revise_item(item, changes)
 
     def rest_anew(self, item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
         """See ``revising.rest_anew``."""
-        return revising.rest_anew(item, facts)
+        return edit.rest_anew(item, facts)
 
     def settings(self, way: str) -> dict[str, Any]:
         """See ``ask.settings``."""
-        return ask.settings(way)
+        return own_prompts.settings(way)
 
     def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
         """See ``ask.prepare``."""
-        return ask.prepare(way, shots, item_set, bank)
+        return own_prompts.prepare(way, shots, item_set, bank)
 
     def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
         """See ``own_prompts.check_prompt``."""
@@ -179,7 +153,7 @@ class EncycloK:
 
     async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
         """See ``ask.ask``."""
-        await ask.ask(item, way, call)
+        await own_prompts.ask(item, way, call)
 
     def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
         """See ``score.units``."""
@@ -195,11 +169,11 @@ class EncycloK:
 
     def query(self, item: LoadedItem) -> str:
         """See ``rendering.query``."""
-        return rendering.query(item)
+        return question_text.query(item)
 
     def show(self, item: LoadedItem) -> str:
         """See ``rendering.show``."""
-        return rendering.show(item)
+        return question_text.show(item)
 
     def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
         """See ``statement_statistics.statement_statistics``."""
@@ -210,3 +184,6 @@ class EncycloK:
     ) -> Sequence[Tabulation]:
         """See ``question_statistics.question_statistics``."""
         return question_statistics(items, tokens)
+
+
+METHOD: Method = EncycloK()

@@ -3,15 +3,15 @@ question made elsewhere, and a verdict found in a reply."""
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
 from msgspec import Struct
 
-__all__ = [
-    "ChoiceQuestion",
-    "ComposedQuestion",
-    "JudgedStatement",
-    "SingleStatement",
-    "Statement",
-]
+from proofstone.methods.encyclo_k.phrasing import is_chinese
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):
@@ -72,3 +72,56 @@ class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_
     """A unit: the verdict on the statement at ``place`` (from 0) of a composed question."""
 
     place: int
+
+
+# The defaults of ``defaults.toml``, read once.
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    text = files(__package__).joinpath("defaults.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def default_recipe() -> dict[str, Any]:
+    """The default of each composition parameter that has one."""
+    return dict(_defaults()["recipe"])
+
+
+def default_settings(way: str) -> dict[str, Any]:
+    """The default settings of a way of asking; KeyError where there is no such way."""
+    return dict(_defaults()["settings"][way])
+
+
+# The words in which statements are judged, by language.
+
+
+class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The phrases of one language: the question about one ``statement`` and about ``each`` of
+    several, both verdicts, and the lines that state them."""
+
+    statement: str
+    each: str
+    true: str
+    false: str
+    answer: str
+    verdict: str
+
+    def word(self, *, correct: bool) -> str:
+        """The verdict that a statement deserves."""
+        return self.true if correct else self.false
+
+    def line(self, numeral: str, verdict: str) -> str:
+        """The line that states the verdict on a numbered statement: ``ii: False``."""
+        return self.verdict.replace("{numeral}", numeral).replace("{verdict}", verdict)
+
+
+def judging(language: str) -> Judging:
+    """The phrases for statements in this language."""
+    return _read("zh" if is_chinese(language) else "en")
+
+
+@cache
+def _read(name: str) -> Judging:
+    file = files(__package__) / "prompts" / f"judging.{name}.toml"
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Judging)

@@ -12,8 +12,6 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["Phrasing", "is_chinese", "phrasing"]
-
 
 class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The phrases of one language.

@@ -13,41 +13,35 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from proofstone.engines.choices.options import (
-    MOST_OPTIONS,
-    MOST_PLACES,
-    MOST_TOGETHER,
-    distractor_supply,
-)
+from proofstone.choices.options import MOST_OPTIONS, MOST_PLACES, MOST_TOGETHER, distractor_supply
 from proofstone.errors import BadUsage
-from proofstone.methods.encyclo_k.defaults import default_recipe
-from proofstone.ports import Parameter
-from proofstone.records import ItemSet
-
-__all__ = [
-    "COMPOSER",
-    "LEVELS",
-    "PARAMETERS",
-    "Level",
-    "Recipe",
-    "Setting",
-    "is_composed",
-    "is_of_statements",
-    "read_recipe",
-    "recipe",
-]
+from proofstone.method import Parameter
+from proofstone.methods.encyclo_k.payloads import default_recipe
+from proofstone.records.items import ItemSet
 
 COMPOSER = 1  # raised by every change that makes other questions of the same seed and parameters
 
+
 STATEMENT_COMPOSER = 1  # the same for forms of single statements
 
+
 Setting: TypeAlias = Literal["questions", "statements"]
+
+
 Level: TypeAlias = Literal["discipline", "field", "subfield", "book"]
+
+
 LEVELS: tuple[Level, ...] = ("discipline", "field", "subfield", "book")
 
+
 _DEFAULTS = default_recipe()
+
+
 _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
+
+
 _MOST_QUESTIONS = 1_000_000_000
+
 
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
@@ -139,6 +133,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         help="Leave out groups with too few statements, rather than refuse the bank.",
     ),
 )
+
 
 _OF_STATEMENTS = frozenset({"setting", "sample"})
 

@@ -11,19 +11,18 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from proofstone.engines.choices import (
+from proofstone.choices.answer_format import read_answer_format
+from proofstone.choices.extract import joined
+from proofstone.choices.options import labels, option_text
+from proofstone.choices.outcomes import (
     Reading,
     VerdictReadings,
-    joined,
-    labels,
     opens_with_refusal,
     read_choice,
     read_choices,
     read_verdict,
     read_verdicts,
 )
-from proofstone.engines.choices.options import option_text
-from proofstone.engines.replies import read_answer_format
 from proofstone.methods.encyclo_k.measures import JUDGED
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
@@ -31,14 +30,15 @@ from proofstone.methods.encyclo_k.payloads import (
     JudgedStatement,
     SingleStatement,
 )
-from proofstone.methods.encyclo_k.tasks import STEP, VERDICTS
-from proofstone.ports import Judge
-from proofstone.records import Fact, LoadedItem, Reply, Score, Unit
-
-__all__ = ["SCORER_VERSION", "gold", "score", "units"]
+from proofstone.methods.encyclo_k.question_text import STEP, VERDICTS
+from proofstone.records.calls import Judge
+from proofstone.records.items import LoadedItem, Unit
+from proofstone.records.knowledge import Fact
+from proofstone.records.runs import Reply, Score
 
 # Raised with every change that can move a score; each stored score names it.
 SCORER_VERSION = 2
+
 
 _Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
 

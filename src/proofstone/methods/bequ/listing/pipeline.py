@@ -2,31 +2,277 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
-from msgspec import structs
+from msgspec import Meta, Struct, structs
 
+from proofstone.choices.outcomes import ask_for
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
-from proofstone.methods.bequ.listing.drawing import domains_step, thirds_step
-from proofstone.methods.bequ.listing.filtering import filter_step, once_step
-from proofstone.methods.bequ.listing.making_up import make_up_step
-from proofstone.methods.bequ.listing.online import ONLINE
-from proofstone.methods.bequ.listing.rating import rate_step
-from proofstone.methods.bequ.listing.rows import Candidate
-from proofstone.ports import (
+from proofstone.method import Parameter
+from proofstone.methods.bequ.ask import TwoPrompts
+from proofstone.methods.bequ.entities import DOMAINS, NamedRow, plain_name, same_entities
+from proofstone.methods.bequ.listing.candidates import (
+    ONLINE,
+    Candidate,
+    Ratings,
+    candidates,
+    drawn_candidates,
+    make_up_step,
+)
+from proofstone.records.banks import BuiltFact
+from proofstone.records.building import (
+    BatchRows,
     BatchStep,
-    BuiltFact,
+    Drop,
+    Kept,
     ModelRole,
-    Parameter,
     Pipeline,
     Step,
     StepBuilder,
+    StepContext,
 )
-from proofstone.records import Fact, Role, Stratum, fact_id, seats_of
+from proofstone.records.builds import seats_of
+from proofstone.records.calls import Message
+from proofstone.records.ids import Draws, digest
+from proofstone.records.knowledge import Fact, Role, Stratum, fact_id
 
-__all__ = ["PIPELINES", "facts_by"]
+# How many of each kind a list holds: thirds by what is known of them, so many of a domain.
+
+TIERS = ("0-33%", "33-66%", "66-100%")  # of popularity, from the least known on
+
+
+_UNKNOWN, _NOT_DRAWN, _NO_DOMAIN = "statements unknown", "not drawn", "no domain"
+
+
+def thirds_step(per_tier: int) -> BatchStep:
+    """Each entity with its third by the count of Wikidata's statements, and of each third so many,
+    drawn by the seed (0: all). Thirds are of those that came so far; where counts are equal, the
+    name decides. Those without a count are dropped; fictional ones stay as they are."""
+
+    def place(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
+        made: dict[int, Kept] = {}
+        counted: list[tuple[int, str, int]] = []
+        listed = list(rows)
+        for number, row in enumerate(listed):
+            if row.entity.is_fictional:
+                continue
+            if row.entity.statements is None:
+                made[number] = Drop(_UNKNOWN, row.entity.name)
+            else:
+                counted.append((row.entity.statements, plain_name(row.entity.name), number))
+        groups: dict[str, list[int]] = {tier: [] for tier in TIERS}
+        for rank, (_n, _name, number) in enumerate(sorted(counted)):
+            tier = TIERS[rank * len(TIERS) // len(counted)]
+            made[number] = structs.replace(listed[number], tier=tier)
+            groups[tier].append(number)
+        return made | _not_drawn(groups.values(), listed, per_tier, context, "tier")
+
+    return BatchStep(
+        name="thirds", version=1, takes=Candidate, work=place, reasons=(_UNKNOWN, _NOT_DRAWN),
+        config={"per_tier": per_tier, "tiers": TIERS}, draws=True,
+    )  # fmt: skip
+
+
+def domains_step(per_domain: int) -> BatchStep:
+    """Of each domain so many entities, drawn by the seed; those without one are dropped. Fictional
+    ones stay."""
+
+    def draw(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
+        made: dict[int, Kept] = {}
+        groups: dict[str, list[int]] = {}
+        listed = list(rows)
+        for number, row in enumerate(listed):
+            if row.entity.is_fictional:
+                continue
+            if row.domain:
+                groups.setdefault(row.domain, []).append(number)
+            else:
+                made[number] = Drop(_NO_DOMAIN, row.entity.name)
+        return made | _not_drawn(groups.values(), listed, per_domain, context, "domain")
+
+    return BatchStep(
+        name="domains", version=1, takes=Candidate, work=draw, reasons=(_NO_DOMAIN, _NOT_DRAWN),
+        config={"per_domain": per_domain}, draws=True,
+    )  # fmt: skip
+
+
+def _not_drawn(
+    groups: Iterable[Sequence[int]],
+    listed: Sequence[Candidate],
+    n: int,
+    context: StepContext,
+    purpose: str,
+) -> dict[int, Kept]:
+    """Those that are not among the ``n`` of their group that come first in the draw (0: none is).
+    A row's place in it rests on the seed and its name alone: a larger ``n`` keeps those drawn."""
+
+    def drawn_at(number: int) -> tuple[float, int]:
+        name = plain_name(listed[number].entity.name).encode("utf-8", "surrogatepass")
+        key = int.from_bytes(digest(name)[:8], "big")
+        return Draws(context.seed, key, purpose).uniform(), number
+
+    return {
+        number: Drop(_NOT_DRAWN, listed[number].entity.name)
+        for group in groups
+        if n
+        for number in sorted(group, key=drawn_at)[n:]
+    }
+
+
+# Whether models can be asked about an entity: a judge rates it, and names its domain.
+
+_PROMPTS = TwoPrompts(str(__package__), "rate", "article", "条目")
+
+
+_UNRATED = "not rated"
+
+
+_LOW = {"informative": "too little to say", "clear": "ambiguous", "suitable": "not suitable"}
+
+
+_SEVERAL = "not of one domain"
+
+
+_RATING = {"type": "integer", "minimum": 1, "maximum": 5}
+
+
+_SCHEMA: Mapping[str, Any] = {
+    "title": "ratings",
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(_LOW, _RATING),
+        "domains": {"type": "array", "items": {"type": "string", "enum": list(DOMAINS)}},
+    },
+    "required": [*_LOW, "domains"],
+    "additionalProperties": False,
+}
+
+
+_Likert = Annotated[int, Meta(ge=1, le=5)]
+
+
+class _Rated(Struct, frozen=True):
+    informative: _Likert
+    clear: _Likert
+    suitable: _Likert
+    domains: tuple[str, ...]
+
+
+def rate_step(least: int, *, one_domain: bool) -> Step:
+    """Candidates with three ratings of at least ``least``, each with its domain where it has one
+    alone; others are dropped where ``one_domain``. Fictional ones are not rated: they have no
+    article to be rated by."""
+
+    async def rate(row: Candidate, context: StepContext) -> Kept:
+        if row.entity.is_fictional:
+            return row
+        prompt = [Message("user", rate_prompt(row))]
+        found = await ask_for(context.call, "ratings", prompt, _Rated, _SCHEMA)
+        if isinstance(found, str):
+            return Drop(_UNRATED, found)
+        for name, reason in _LOW.items():
+            if getattr(found, name) < least:
+                return Drop(reason, f"{row.entity.name}: {getattr(found, name)} of 5")
+        named = {each.strip().casefold() for each in found.domains}
+        domains = [domain for domain in DOMAINS if domain in named]
+        if one_domain and len(domains) != 1:
+            return Drop(_SEVERAL, f"{row.entity.name}: {', '.join(domains) or 'none'}")
+        ratings = Ratings(informative=found.informative, clear=found.clear, suitable=found.suitable)
+        domain = row.domain or (domains[0] if len(domains) == 1 else "")
+        return structs.replace(row, ratings=ratings, domain=domain)
+
+    return Step(
+        name="ratings",
+        version=1,
+        takes=Candidate,
+        work=rate,
+        reasons=(_UNRATED, *_LOW.values(), *([_SEVERAL] if one_domain else [])),
+        config={
+            "least": least,
+            "one_domain": one_domain,
+            "prompt": _PROMPTS.key(),
+        },
+        asks=("judge",),
+    )
+
+
+def rate_prompt(row: Candidate) -> str:
+    """What a judge is sent, in Chinese for Chinese articles, else in English."""
+    entity = row.entity
+    return _PROMPTS.render(
+        row.language, row.lead, name=entity.name, description=entity.description, domains=DOMAINS
+    )
+
+
+# What a list refuses by rule: pages that are no articles, short ones, names that come again.
+
+_NONE, _UNREAD, _MEANINGS = "no article", "unreadable article", "article of meanings"
+
+
+_SHORT, _FEW, _EXISTS = "article too short", "too few statements", "no fiction"
+
+
+_AGAIN = "named before"
+
+
+def filter_step(least_length: int, least_statements: int) -> Step:
+    """Entities with an article of at least so many characters that is no list of meanings, and,
+    where their number is known, at least so many statements of Wikidata. Of fictional ones those
+    that have no article, and that no page of the web names."""
+
+    def look(row: Candidate, _context: StepContext) -> Kept:
+        entity = row.entity
+        if row.to_make_up:
+            raise BadUsage(
+                "no model is named that makes names up", hint="name it: -m author=PROVIDER/NAME"
+            )
+        if entity.is_fictional:
+            found = row.title or row.against
+            return Drop(_EXISTS, f"{entity.name}: {found}") if found else row
+        if not row.title or row.trouble or row.is_meanings:
+            return _without_article(row)
+        if (entity.length or 0) < least_length:
+            return Drop(_SHORT, f"{row.title}: {entity.length or 0} characters")
+        if entity.statements is not None and entity.statements < least_statements:
+            return Drop(_FEW, f"{row.title}: {entity.statements} statements")
+        return row
+
+    return Step(
+        name="filters",
+        version=2,
+        takes=Candidate,
+        work=look,
+        reasons=(_EXISTS, _NONE, _UNREAD, _MEANINGS, _SHORT, _FEW),
+        config={"length": least_length, "statements": least_statements},
+    )
+
+
+def _without_article(row: Candidate) -> Drop:
+    if not row.title:
+        return Drop(_NONE, row.entity.name)
+    if row.trouble:
+        return Drop(_UNREAD, f"{row.title}: {row.trouble}")
+    return Drop(_MEANINGS, row.title)
+
+
+def once_step() -> BatchStep:
+    """Each entity once: by its Wikidata number, its name, or a name among another's aliases."""
+
+    def fold(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
+        named = [_named(row) for row in rows]
+        again: dict[int, Kept] = {}
+        for first, *others in same_entities(named, []):
+            again |= {n: Drop(_AGAIN, f"{named[n].name}: {named[first].name}") for n in others}
+        return again
+
+    return BatchStep(name="once", version=1, takes=Candidate, work=fold, reasons=(_AGAIN,))
+
+
+def _named(row: Candidate) -> NamedRow:
+    entity = row.entity
+    return NamedRow("", entity.name, entity.description, entity.aliases, entity.wikidata)
+
 
 PARAMETERS = (
     Parameter(
@@ -91,10 +337,14 @@ PARAMETERS = (
         help="With --thirds: this many of each third, drawn by the seed.",
     ),
 )
+
+
 _UNCHECKED = (
     "nobody looked whether what was made up exists: export the bank, then build entities FILE "
     "--corpus zim:FILE --search ENGINE keeps what neither knows"
 )
+
+
 ROLES = {
     "author": ModelRole(
         help="makes up names, of inputs made-up:KIND",

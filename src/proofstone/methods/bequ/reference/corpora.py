@@ -3,44 +3,119 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from proofstone.engines.ingest import (
-    GuardedReader,
-    Job,
-    Opened,
-    PageRead,
-    Refused,
-    WikiArticle,
-    bare_name,
-    find_articles,
-    find_files,
-    read_articles,
-)
-from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.methods.bequ.names import plain_name
-from proofstone.methods.bequ.reference.rows import EntityText, Taken
-from proofstone.methods.bequ.reference.wanted import Wanted, read_wanted
+from msgspec import structs
 
-__all__ = [
-    "SOURCES",
-    "WIKI",
-    "documents_of",
-    "entity_texts",
-    "missing_text",
-    "of_article",
-    "read_corpus",
-    "read_wiki",
-    "texts_of",
-]
+from proofstone.documents.finding import find_files
+from proofstone.documents.passages import sentence_spans
+from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, Refused
+from proofstone.documents.sources import bare_name
+from proofstone.documents.wiki_dump import WikiArticle, find_articles, read_articles
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.files.tables import read_checked
+from proofstone.methods.bequ.entities import Entity, is_named, plain_name, read_entities
+from proofstone.methods.bequ.reference.facts import MISSING, About, EntityText, Known, Taken
+from proofstone.records.building import Drop, Kept, Step, StepContext
+from proofstone.records.builds import OnlineRows, OnlineTexts, OnlineWanted, WebText, WikiText
+from proofstone.records.calls import FoundText
+from proofstone.records.items import Item
+from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks, tokens_by_bytes
+from proofstone.texts.languages import guess_language, passage_language
+
+# The entities whose reference is built, each told apart from the others, and the names under which
+# its article may stand.
+
+
+class Wanted:
+    """Entities in their order. ``names[n]`` are the names under which the article of the n-th may
+    stand, best first: the title of its page, the name with its description in brackets, the name,
+    the aliases. A name that several entities have leads to none of them."""
+
+    def __init__(self, entities: Sequence[Entity], abouts: Sequence[About]) -> None:
+        self.entities = entities
+        self.abouts = abouts
+        named = Counter(
+            name for entity in entities for name in {plain_name(each) for each in entity.names}
+        )
+        self._shared = {name for name, n in named.items() if n > 1}
+        self.names = [article_names(entity, self._shared) for entity in entities]
+
+    def shares(self, number: int) -> tuple[str, ...]:
+        """The names of an entity that others have too."""
+        names = self.entities[number].names
+        return tuple(name for name in names if plain_name(name) in self._shared)
+
+
+def article_names(entity: Entity, shared: Collection[str] = ()) -> tuple[str, ...]:
+    """The names under which an entity's article may stand, best first, see ``Wanted``; none that is
+    ``shared``, as it is compared, with another entity."""
+    page = title_of_address(entity.wikipedia)
+    told = f"{entity.name} ({entity.description})" if entity.description else ""
+    own = (name for name in entity.names if plain_name(name) not in shared)
+    return tuple(dict.fromkeys(filter(None, (page, told, *own))))
+
+
+def read_wanted(inputs: Sequence[str]) -> Wanted:
+    """The entities of lists in files. Raises BadInput with every problem of a file, and for
+    entities of one name that no Wikidata number tells apart: a reference is found by name."""
+    items = [item for name in inputs for item in read_checked(Path(name), read_entities)]
+    items = list({item.id: item for item in items}.values())
+    _check_told_apart(items)
+    return Wanted([item.payload for item in items], [_about(item) for item in items])
+
+
+def title_of_address(address: str) -> str:
+    """The title of a wiki's page by its address (``.../wiki/TITLE``); empty for another one."""
+    head, sign, title = urlsplit(address).path.partition("/wiki/")
+    return unquote(title).replace("_", " ").strip() if sign and not head else ""
+
+
+def _about(item: Item) -> About:
+    entity: Entity = item.payload
+    return About(
+        name=entity.name,
+        description=entity.description,
+        aliases=entity.aliases,
+        wikidata=entity.wikidata,
+        domain=item.stratum.discipline,
+        tier=item.stratum.field,
+    )
+
+
+def _check_told_apart(items: Sequence[Item]) -> None:
+    groups: dict[str, list[Entity]] = {}
+    for item in items:
+        groups.setdefault(plain_name(item.payload.name), []).append(item.payload)
+    problems = [
+        Problem(
+            f'entity "{same[0].name}"',
+            f"stands for {len(same)} entities "
+            f"({'; '.join(each.description or 'no description' for each in same)}), and not each "
+            "has a Wikidata number: verification would take what is known of one for the others",
+        )
+        for same in groups.values()
+        if len({each.wikidata for each in same} - {""}) < len(same) > 1
+    ]
+    if problems:
+        raise BadInput("Some entities cannot be told apart by name.", problems)
+
 
 KINDS = ("dump", "zim", "folder")
+
+
 SOURCES = "sources"
+
+
 WIKI = "wiki"  # a live one
+
+
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,8})*")  # as in the names of Wikipedias
 
 
@@ -225,3 +300,195 @@ def _document(path: Path, opened: Opened, texts: Sequence[str]) -> tuple[str, Ta
         language=opened.language,
     )  # fmt: skip
     return bare_name(path), taken
+
+
+# Texts about entities from a live wiki and from searches of the web.
+
+
+def wants(
+    inputs: Sequence[str], params: Mapping[str, Any], per_input: int | None, _seed: int
+) -> OnlineWanted | None:
+    """The articles of all entities of the lists, and the web's pages about each, where a live wiki
+    or a search is named; of fictional ones nothing. Raises BadUsage, and what reading lists does.
+    """
+    api, search = read_wiki(params["corpus"]), str(params["search"])
+    if not api and not search:
+        return None
+    if per_input is not None:
+        raise BadUsage("--per-input does not go with a live wiki or a search", hint="--limit N")
+    if params["web_pages"] < 1:
+        raise BadUsage(f"--web-pages is 1 or more, not {params['web_pages']}")
+    wanted = read_wanted(inputs)
+    real = [n for n, entity in enumerate(wanted.entities) if not entity.is_fictional]
+    return OnlineWanted(
+        wiki=api,
+        names=tuple(wanted.names[n] for n in real) if api else (),
+        search=search,
+        queries=tuple(query_of(wanted.abouts[n]) for n in real) if search else (),
+        n_pages=params["web_pages"],
+    )
+
+
+def query_of(named: Any) -> str:
+    """What the web is searched for: an entity's name with its description."""
+    return " ".join(f"{named.name} {named.description}".split())
+
+
+def rows(
+    inputs: Sequence[str],
+    params: Mapping[str, Any],
+    _per_input: int | None,
+    _seed: int,
+    texts: OnlineTexts,
+) -> Iterator[tuple[EntityText, bytes]]:
+    """A row a text about an entity: those of the corpus, then those of the web."""
+    wanted = read_wanted(inputs)
+    if read_wiki(params["corpus"]):
+        yield from ((row, b"") for row in _of_live_wiki(wanted, texts))
+    elif params["corpus"]:
+        yield from ((row, b"") for row in texts_of(wanted, params["corpus"]))
+    if params["search"]:
+        yield from _of_web(wanted, texts, alone=not params["corpus"])
+
+
+def _of_live_wiki(wanted: Wanted, texts: OnlineTexts) -> Iterator[EntityText]:
+    of_title: dict[str, list[int]] = {}
+    for number, entity in enumerate(wanted.entities):
+        if entity.is_fictional:
+            yield EntityText(about=wanted.abouts[number], missing="fictional")
+        elif title := texts.title(wanted.names[number]):
+            of_title.setdefault(title, []).append(number)
+        else:
+            yield missing_text(wanted, number)
+    for whose in of_title.values():
+        found = texts.article(wanted.names[whose[0]])
+        if found is not None:
+            article = found_article(found)
+            yield from (of_article(wanted, number, article, whose) for number in whose)
+
+
+def found_article(found: WikiText) -> WikiArticle:
+    """An article of a live wiki as one of an offline wiki."""
+    return WikiArticle(
+        key=found.title, title=found.title, text=found.text, page_id=found.page_id,
+        language=found.language, date=found.date, url=found.url,
+        is_meanings=found.is_meanings, trouble=found.trouble,
+    )  # fmt: skip
+
+
+def _of_web(
+    wanted: Wanted, texts: OnlineTexts, *, alone: bool
+) -> Iterator[tuple[EntityText, bytes]]:
+    """Pages that could not be read are told one by one; where the web stands ``alone``, fictional
+    entities too."""
+    for about, entity in zip(wanted.abouts, wanted.entities, strict=True):
+        if entity.is_fictional:
+            if alone:
+                yield EntityText(about=about, missing="fictional"), b""
+            continue
+        query, n_read = query_of(about), 0
+        for page in texts.pages(query):
+            if page.problem:
+                sought = f"{page.url}: {page.problem} ({page.detail})"
+                yield EntityText(about=about, missing="unreadable page", sought=sought), b""
+            else:
+                n_read += 1
+                yield EntityText(about=about, taken=_taken(page)), page.source
+        if not n_read:
+            yield EntityText(about=about, missing="no page", sought=f"searched for {query}"), b""
+
+
+def _taken(page: WebText) -> Taken:
+    return Taken(
+        text=page.text, source="web", title=page.title, url=page.url, date=page.date,
+        content=page.content, language=page.language, source_id=page.source,
+    )  # fmt: skip
+
+
+ONLINE = OnlineRows(wants=wants, rows=rows)
+
+
+# Texts about entities among the workspace's own sources: passages that name them.
+
+SEARCH = "search:bm25"
+
+
+_NO_ARTICLE = "no article"
+
+
+def search_step(most: int) -> Step:
+    """The passages that name an entity, at most ``most`` of each of its names: those nearest to
+    the name. Others go on as they are."""
+
+    async def search(row: EntityText, context: StepContext) -> Kept:
+        if not row.names or context.search is None:
+            return row
+        found: dict[tuple[bytes, int], FoundText] = {}
+        for name in row.names:
+            for each in await context.search(name, most):
+                if is_named(f"{each.title}\n{each.text}", row.names):
+                    found.setdefault((each.passage, each.start), each)
+        if not found:
+            return Drop(_NO_ARTICLE, f"{row.about.name}: looked for {', '.join(row.names)}")
+        return [_with(row, each) for each in found.values()]
+
+    return Step(
+        name="search",
+        version=1,
+        takes=EntityText,
+        work=search,
+        reasons=(_NO_ARTICLE,),
+        config={"most": most},
+        reads=(SEARCH,),
+    )
+
+
+def _with(row: EntityText, found: FoundText) -> EntityText:
+    taken = Taken(
+        text=found.text, source="documents", title=found.title, url=found.address,
+        content=sha256(found.text.encode()).hexdigest(),
+        source_id=found.source, passage_id=found.passage,
+    )  # fmt: skip
+    return structs.replace(row, taken=taken, names=())
+
+
+# Texts about entities cut into passages, each of them known as it stands, and to be asked of.
+
+_NO_TEXT = "no text in it"
+
+
+def passages_step(most: int) -> Step:
+    """The passages of each text, of at most ``most`` tokens: whole sentences. Each comes twice: as
+    it stands, and to have triples taken from it. Entities without a text end here."""
+
+    def cut(row: EntityText, _context: StepContext) -> Kept:
+        if row.taken is None:
+            return Drop(row.missing or _NO_TEXT, f"{row.about.name}: {row.sought}")
+        passages = list(_passages(row.taken, most))
+        made = [
+            Known(about=row.about, taken=each, is_asked=is_asked)
+            for each in passages
+            for is_asked in (False, True)
+        ]
+        return made or Drop(_NO_TEXT, f"{row.about.name}: {row.taken.title}")
+
+    return Step(
+        name="passages",
+        version=1,
+        takes=EntityText,
+        work=cut,
+        reasons=(*MISSING, _NO_TEXT),
+        config={"most": most, "chunks": CHUNKS_VERSION},
+    )
+
+
+def _passages(taken: Taken, most: int) -> Iterator[Taken]:
+    """No passage comes twice, and none without a letter or digit."""
+    language = taken.language or guess_language([taken.text])
+    seen: set[str] = set()
+    chunking = Chunking(most=most)
+    for chunk in cut_chunks(taken.text, chunking, count=tokens_by_bytes, sentences=sentence_spans):
+        text = taken.text[chunk.start : chunk.end]
+        if text not in seen and any(sign.isalnum() for sign in text):
+            seen.add(text)
+            yield structs.replace(taken, text=text, language=passage_language(text, language))

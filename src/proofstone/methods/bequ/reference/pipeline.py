@@ -2,23 +2,204 @@
 
 from __future__ import annotations
 
+import json
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from proofstone.errors import BadUsage
-from proofstone.methods.bequ.reference.corpora import SOURCES, entity_texts, read_corpus
-from proofstone.methods.bequ.reference.facts import facts_by
-from proofstone.methods.bequ.reference.grounding import grounds_step
-from proofstone.methods.bequ.reference.online import ONLINE
-from proofstone.methods.bequ.reference.passages import passages_step
-from proofstone.methods.bequ.reference.rows import Known
-from proofstone.methods.bequ.reference.searching import SEARCH, search_step
-from proofstone.methods.bequ.reference.taking import once_step, subjects_step, triples_step
-from proofstone.ports import BatchStep, ModelRole, Parameter, Pipeline, Step, StepBuilder
+from msgspec import structs
 
-__all__ = ["PIPELINES"]
+from proofstone.errors import BadUsage
+from proofstone.method import Parameter
+from proofstone.methods.bequ.ask import TwoPrompts
+from proofstone.methods.bequ.entities import is_named, plain_name
+from proofstone.methods.bequ.reference.corpora import (
+    ONLINE,
+    SEARCH,
+    SOURCES,
+    entity_texts,
+    passages_step,
+    read_corpus,
+    search_step,
+)
+from proofstone.methods.bequ.reference.facts import Known, facts_by
+from proofstone.methods.bequ.triples.extraction import ReadTriples, fold_triples, plain_triple
+from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.records.building import (
+    BatchRows,
+    BatchStep,
+    Drop,
+    Kept,
+    ModelRole,
+    Pipeline,
+    Step,
+    StepBuilder,
+    StepContext,
+)
+from proofstone.records.calls import Message
+from proofstone.records.ids import digest
+from proofstone.search.bm25 import TERMS_VERSION, terms_of
+
+# Triples whose object stands in their passage: a model also writes what it knows from elsewhere.
+#
+# Seen with a small model (docs/log.md, 2026-11-22): of a passage that names no birth place it took
+# one, and of 1906-12-09 it made 1906-02-09.
+
+_ELSEWHERE = "not in the passage"
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+_GROUPED = re.compile(r"(?<=\d)[,' \u00a0\u202f](?=\d{3}(?!\d))")  # 1,085 is 1085
+
+
+_STEM = 5  # letters by which words are compared: melts and melting are one
+
+
+def grounds_step() -> Step:
+    """Triples whose object the passage states, see ``is_grounded``; passages as they stand go
+    on."""
+
+    def look(row: Known, _context: StepContext) -> Kept:
+        if not row.is_asked or is_grounded(row.object, row.taken.text):
+            return row
+        return Drop(_ELSEWHERE, f"{row.about.name}: {row.predicate}: {row.object}")
+
+    return Step(
+        name="grounds",
+        version=1,
+        takes=Known,
+        work=look,
+        reasons=(_ELSEWHERE,),
+        config={"terms": TERMS_VERSION, "stem": _STEM},
+    )
+
+
+def is_grounded(value: str, passage: str) -> bool:
+    """Whether a passage states a value: it stands there as it is, or each of its numbers does, and
+    of words and numbers together at least half, words by their first five letters. Values without
+    either are taken to be stated."""
+    if is_named(passage, [value]):
+        return True
+    numbers, words = _numbers(value), _words(value)
+    if not numbers <= _numbers(passage):
+        return False
+    n_found = len(numbers) + len(words & _words(passage))
+    return 2 * n_found >= len(numbers) + len(words)
+
+
+def _numbers(text: str) -> set[int]:
+    """The whole numbers in a text, the parts of dates and decimals among them."""
+    plain = _GROUPED.sub("", unicodedata.normalize("NFKC", text))
+    return {int(found[0]) for found in _NUMBER.finditer(plain) if len(found[0]) < 20}
+
+
+def _words(text: str) -> set[str]:
+    return {term[:_STEM] for term in terms_of(text) if not term[0].isdigit()}
+
+
+# Triples from passages, by a model; those of the entity, and each of them once.
+
+_UNREADABLE, _NONE = "unreadable reply", "no triple in it"
+
+
+_OTHER, _AGAIN = "of something else", "said before"
+
+
+_TRIES = 2
+
+
+_PROMPTS = TwoPrompts(str(__package__), "triples", "passage", "文字")
+
+
+def triples_step(reads: tuple[str, ...] = ()) -> Step:
+    """The triples that a model takes from each passage that is asked of; those that stand for
+    themselves go on as they are. ``reads`` says what passages were found by: what is sent is of
+    whatever that may find."""
+
+    async def take(row: Known, context: StepContext) -> Kept:
+        if not row.is_asked:
+            return row
+        prompt = [Message("user", take_prompt(row))]
+        read, text = ReadTriples(), ""
+        for reask in range(_TRIES):
+            reply = await context.call("triples", prompt, reask=reask)
+            text = "" if reply.thinking_unclosed else reply.text
+            read = read_triples(text, names=row.about.names, is_cut=reply.finish == "length")
+            if read.triples or read.says_nothing:
+                break
+        if read.says_nothing and not read.triples:
+            return Drop(_NONE, row.taken.text[:200])
+        if not read.triples:
+            return Drop(_UNREADABLE, text)
+        return [
+            structs.replace(row, subject=said.subject, predicate=said.predicate, object=said.object)
+            for said in (folded.first for folded in fold_triples(read.triples))
+        ]
+
+    return Step(
+        name="triples",
+        version=1,
+        takes=Known,
+        work=take,
+        reasons=(_UNREADABLE, _NONE),
+        config={"prompt": _PROMPTS.key()},
+        asks=("author",),
+        reads=reads,
+    )
+
+
+def subjects_step() -> Step:
+    """Triples whose subject is the entity, by its name or an alias."""
+
+    def told_apart(row: Known, _context: StepContext) -> Kept:
+        names = {plain_name(name) for name in row.about.names}
+        if not row.is_asked or plain_name(row.subject) in names:
+            return row
+        return Drop(_OTHER, f"{row.subject}: {row.predicate}: {row.object}")
+
+    return Step(name="subject", version=1, takes=Known, work=told_apart, reasons=(_OTHER,))
+
+
+def once_step() -> BatchStep:
+    """Each triple of an entity and a kind of source once, from the passage in which it stands
+    first."""
+
+    def fold(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
+        seen: set[bytes] = set()
+        again: dict[int, Kept] = {}
+        for place, row in enumerate(rows):
+            if not row.is_asked:
+                continue
+            said = plain_triple("", row.predicate, row.object)
+            whose = (row.about.name, row.about.wikidata, row.taken.source)
+            key = digest("\0".join((*whose, *said)).encode("utf-8", "surrogatepass"))[:16]
+            if key in seen:
+                again[place] = Drop(_AGAIN, f"{row.subject}: {row.predicate}: {row.object}")
+            seen.add(key)
+        return again
+
+    return BatchStep(name="once", version=1, takes=Known, work=fold, reasons=(_AGAIN,))
+
+
+def take_prompt(row: Known) -> str:
+    """What the model is sent of a passage, in Chinese for Chinese texts, else in English."""
+    about = row.about
+    return _PROMPTS.render(
+        row.taken.language,
+        row.taken.text,
+        name=about.name,
+        name_json=json.dumps(about.name, ensure_ascii=False),
+        description=about.description,
+        aliases=about.aliases,
+    )
+
 
 _LEAST_TOKENS = 50
+
+
 PARAMETERS = (
     Parameter(
         name="corpus",
@@ -55,6 +236,8 @@ PARAMETERS = (
         "Verification shows judges passages of 200.",
     ),
 )
+
+
 ROLES = {
     "author": ModelRole(
         help="takes triples from each passage", settings={"temperature": 0.0, "max_tokens": 2048}

@@ -6,16 +6,24 @@ and ``is_true``, whether the triple is true by any source at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from proofstone.engines.ingest import Fields
 from proofstone.errors import BadInput, Problem
-from proofstone.ports import Row
-from proofstone.records.triples import Direction, Verified
+from proofstone.files.fields import Fields
+from proofstone.records.runs import Estimate
+from proofstone.records.tables import Row
+from proofstone.records.triples import DIRECTIONS, Direction, Group, Verified
 
-__all__ = ["LABELS", "Checked", "PeopleSaid", "checked_of", "read_people"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from proofstone.stats.ppi import JudgedRate
+
 
 LABELS = {
     "precision": ("entailment", "contradiction", "neutral"),
@@ -89,3 +97,253 @@ def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | N
         said=people.get(found.id),
         drawn=found.drawn,
     )
+
+
+# How far a judge is right, by people's labels of some of the triples, and what that changes.
+#
+# Labels by the passages correct the judge; whether a triple is true by any source says how much the
+# corpus leaves out.
+
+_LEAST_LABELLED = 0.9  # of those drawn up to the last that is labelled; one may be passed over
+
+
+_RIGHT = {"precision": {"entailment"}, "recall": {"entailment", "covered"}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One direction of a group as 0 and 1: right by ``people`` and by the judge on the ``same``
+    triples (n, with their ``entity``), and by the judge on the rest (``elsewhere``)."""
+
+    people: NDArray[np.float64]
+    same: NDArray[np.float64]
+    entity: NDArray[np.int64]
+    elsewhere: NDArray[np.float64]
+    entity_elsewhere: NDArray[np.int64]
+
+
+class Corrected(Struct, frozen=True, kw_only=True):
+    """A group's figures with people's labels taken in. ``precision`` and ``recall`` are corrected
+    by PPI++ (``JudgedRate``), ``f1`` is made of both. ``agreement`` is the share of labels that
+    are the judge's too, and ``kappa`` that beyond chance, over precision's labels. ``corpus`` is
+    the recall of the reference itself: of the elicited triples that people know to be true, the
+    share that it entails (by people's reading, else the judge's); ``true_share`` the share of true
+    ones among all elicited ones that they verified. What the reference states is in it by
+    definition, and counts in neither. ``scattered`` are the directions whose labels are not on the
+    triples that were drawn first: only of a random share are the figures right."""
+
+    group: Group
+    n_people: Mapping[str, int]
+    precision: JudgedRate | None = None
+    recall: JudgedRate | None = None
+    f1: Estimate | None = None
+    agreement: Estimate | None = None
+    kappa: Estimate | None = None
+    corpus: Estimate | None = None
+    true_share: Estimate | None = None
+    scattered: tuple[Direction, ...] = ()
+
+    def figures(self) -> dict[str, Estimate]:
+        """Those that could be made, by their names; both rates as corrected."""
+        found = {
+            "precision": None if self.precision is None else self.precision.corrected,
+            "recall": None if self.recall is None else self.recall.corrected,
+            "f1": self.f1,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "corpus": self.corpus,
+            "true_share": self.true_share,
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
+
+def correct_by_people(
+    checked: Sequence[Checked], groups: Sequence[Group], *, n_draws: int = 2_000, seed: int = 0
+) -> list[Corrected]:
+    """The corrected figures of each group of which people saw something.
+
+    Right only where people's triples were drawn at random: the first of the sample, as numbered.
+    """
+    found = []
+    for number, group in enumerate(groups):
+        mine = [each for each in checked if each.group == number]
+        if any(each.said is not None for each in mine):
+            found.append(_corrected(mine, group, n_draws, seed))
+    return found
+
+
+def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -> Corrected:
+    sides = {"precision": _side(mine, "precision"), "recall": _side(mine, "recall")}
+    rates = {name: _rate(side) for name, side in sides.items() if len(side.people)}
+    known = [each for each in mine if each.direction == "precision" and _has_truth(each)]
+    agreement, kappa = _agreement(mine, n_draws, seed)
+    return Corrected(
+        group=group,
+        n_people={name: len(side.people) for name, side in sides.items()},
+        precision=rates.get("precision"),
+        recall=rates.get("recall"),
+        f1=_f1(sides, rates, n_draws, seed) if len(rates) == len(sides) else None,
+        agreement=agreement,
+        kappa=kappa,
+        corpus=_share([each for each in known if _is_true(each)], _is_entailed, n_draws, seed),
+        true_share=_share(known, _is_true, n_draws, seed),
+        scattered=tuple(side for side in DIRECTIONS if _is_scattered(mine, side)),
+    )
+
+
+def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
+    """Whether labels of a direction leave out many triples that were drawn before labelled ones."""
+    own = [each for each in mine if each.direction == direction and each.drawn]
+    labelled = [each.drawn for each in own if _has_label(each)]
+    before = sum(each.drawn <= max(labelled, default=0) for each in own)
+    return len(labelled) < _LEAST_LABELLED * before
+
+
+def _rate(side: _Side) -> JudgedRate:
+    """A side corrected. Triples of one entity depend on each other; where they seem to make the
+    rate surer than as many entities' would, that is noise."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.stats.clusters import SharedKeys  # noqa: PLC0415
+    from proofstone.stats.ppi import correct_judged_rate  # noqa: PLC0415
+
+    entities = np.concatenate([side.entity, side.entity_elsewhere])
+    triples = np.arange(len(entities))
+    return correct_judged_rate(
+        side.people,
+        side.same,
+        side.elsewhere,
+        unit=triples,
+        keys=SharedKeys(len(entities), triples, entities),
+    )
+
+
+def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
+    import numpy as np  # noqa: PLC0415
+
+    right = _RIGHT[direction]
+    own = [each for each in mine if each.direction == direction]
+    seen = [each for each in own if _has_label(each)]
+    rest = [each for each in own if not _has_label(each)]
+    said = [each.said.label in right for each in seen if each.said is not None]
+
+    def judged(among: Sequence[Checked]) -> NDArray[np.float64]:
+        return np.array([each.label in right for each in among], dtype=np.float64)
+
+    def entities(among: Sequence[Checked]) -> NDArray[np.int64]:
+        return np.array([each.entity for each in among], dtype=np.int64)
+
+    people = np.array(said, dtype=np.float64)
+    return _Side(people, judged(seen), entities(seen), judged(rest), entities(rest))
+
+
+def _f1(
+    sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_draws: int, seed: int
+) -> Estimate:
+    """The harmonic mean of both corrected figures, entities drawn again under both at once."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.stats.ratios import draw_ratios, harmonic_mean  # noqa: PLC0415
+
+    parts = [
+        (values, entity)
+        for side in sides.values()
+        for values, entity in (
+            (side.people, side.entity),
+            (side.same, side.entity),
+            (side.elsewhere, side.entity_elsewhere),
+        )
+    ]
+    n = max((int(entity.max(initial=-1)) for _values, entity in parts), default=-1) + 1
+    tops = [np.bincount(entity, weights=values, minlength=n) for values, entity in parts]
+    bottoms = [np.bincount(entity, minlength=n).astype(np.float64) for _values, entity in parts]
+    drawn = draw_ratios(
+        np.stack(tops, axis=1),
+        np.stack(bottoms, axis=1),
+        clusters="entities",
+        n_draws=n_draws,
+        seed=seed,
+    )
+
+    def corrected(ratios: NDArray[np.float64], at: int, rate: JudgedRate) -> NDArray[np.float64]:
+        moved = rate.trust * (ratios[:, at + 2] - ratios[:, at + 1]) if rate.trust else 0.0
+        return np.asarray(np.clip(ratios[:, at] + moved, 0.0, 1.0))
+
+    def f1(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+        first = corrected(ratios, 0, rates["precision"])
+        return harmonic_mean(first, corrected(ratios, 3, rates["recall"]))
+
+    return drawn.made_of((0, 3), f1)
+
+
+def _agreement(
+    mine: Sequence[Checked], n_draws: int, seed: int
+) -> tuple[Estimate | None, Estimate | None]:
+    """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
+    precision; entities are drawn again."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.stats.agreement import cohen_kappa  # noqa: PLC0415
+
+    seen = [each for each in mine if _has_label(each)]
+    if not seen:
+        return None, None
+    own = [each for each in seen if each.direction == "precision"]
+    place = {name: code for code, name in enumerate((*LABELS["precision"], "unparsed"))}
+    kappa = None
+    if own:
+        kappa = cohen_kappa(
+            np.array([place[_said(each)] for each in own]),
+            np.array([place[each.label] for each in own]),
+            n_categories=len(place),
+            clusters=_units(np.array([each.entity for each in own])),
+            n_draws=n_draws,
+            seed=seed,
+        )
+    return _share(seen, lambda each: _said(each) == each.label, n_draws, seed), kappa
+
+
+def _share(
+    among: Sequence[Checked], is_so: Callable[[Checked], bool], n_draws: int, seed: int
+) -> Estimate | None:
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.stats.ratios import draw_ratios  # noqa: PLC0415
+
+    if not among:
+        return None
+    unit = _units(np.array([each.entity for each in among]))
+    n = int(unit.max()) + 1
+    tops, bottoms = np.zeros((n, 1)), np.zeros((n, 1))
+    np.add.at(tops[:, 0], unit, [float(is_so(each)) for each in among])
+    np.add.at(bottoms[:, 0], unit, 1.0)
+    drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
+    return drawn.ratio(0)
+
+
+def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Entities numbered from 0 without gaps."""
+    import numpy as np  # noqa: PLC0415
+
+    return np.unique(entities, return_inverse=True)[1].astype(np.int64)
+
+
+def _has_label(each: Checked) -> bool:
+    return bool(_said(each))
+
+
+def _said(each: Checked) -> str:
+    return "" if each.said is None else each.said.label
+
+
+def _has_truth(each: Checked) -> bool:
+    return each.said is not None and each.said.is_true is not None
+
+
+def _is_true(each: Checked) -> bool:
+    return each.said is not None and each.said.is_true is True
+
+
+def _is_entailed(each: Checked) -> bool:
+    """By a person's reading of the passages where there is one, else by the judge's."""
+    return (_said(each) or each.label) in _RIGHT["precision"]

@@ -7,25 +7,16 @@ from typing import Literal, overload
 
 from msgspec import Struct
 
-from proofstone.engines.retrieval import SearchWay
-from proofstone.methods.bequ.verification.gathering import Gathered
-from proofstone.methods.bequ.verification.records import ReferenceTriple
-from proofstone.methods.bequ.verification.sampling import SamplingWay, sample_places
-
-__all__ = [
-    "Asked",
-    "RecallBy",
-    "RecallOver",
-    "SamplePer",
-    "Sampled",
-    "VerifyPlan",
-    "VerifySettings",
-    "known_triples",
-    "make_plan",
-]
+from proofstone.methods.bequ.records import ReferenceTriple
+from proofstone.methods.bequ.verification.plan import Gathered, SamplingWay, sample_places
+from proofstone.search.index import SearchWay
 
 RecallOver = Literal["reference", "elicited"]
+
+
 SamplePer = Literal["all", "domain", "popularity"]
+
+
 RecallBy = Literal["together", "single"]
 
 

@@ -10,23 +10,16 @@ from importlib.resources import files
 import msgspec
 from msgspec import UNSET, Struct
 
-from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
-from proofstone.methods.bequ.verification.texts import has_han
-from proofstone.records import Citing, Exhibit, JudgeQuestion, Label
-from proofstone.records.triples import Passage
-
-__all__ = [
-    "MOST_STATEMENTS",
-    "QUESTIONS_VERSION",
-    "cited_place",
-    "covered_question",
-    "precision_question",
-    "recall_question",
-]
+from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple, has_han
+from proofstone.records.verdicts import Citing, Exhibit, JudgeQuestion, Label, Passage
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
+
+
 MOST_STATEMENTS = 400  # elicited triples that one question about a reference triple shows
+
+
 _LONGEST = 2_000  # characters of a subject, predicate or object that a judge is shown
 
 

@@ -2,20 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from proofstone.engines.judging import fence
-from proofstone.engines.replies import ask_for
-from proofstone.identity import digest
-from proofstone.methods.encyclo_k.extraction.rows import Draft, Ground
-from proofstone.methods.encyclo_k.prompting import render_template, template_bytes
-from proofstone.ports import Drop, Kept, Step, StepContext
-from proofstone.records import Message, SourcedPassage
+from proofstone.choices.outcomes import ask_for
+from proofstone.judging.question import fence
+from proofstone.methods.encyclo_k.ask import render_template, template_bytes
+from proofstone.methods.encyclo_k.extraction.rows import Claim, Draft, Ground
+from proofstone.methods.encyclo_k.payloads import Statement
+from proofstone.records.banks import BuiltFact
+from proofstone.records.building import Drop, Kept, Step, StepContext
+from proofstone.records.builds import seats_of
+from proofstone.records.calls import Message, TextPart
+from proofstone.records.ids import digest
+from proofstone.records.knowledge import Fact, Role, SourcedPassage, fact_id
+from proofstone.records.pages import PageRegion
 
-__all__ = ["extract_step"]
+# A statement from a picture: one knowledge point, cropped out of its page (3.1.1, appendix A.1).
+#
+# The paper has one complete knowledge point a picture, with all else made unreadable, and asks for
+# its name and its content.
+
+
+class _Point(Struct, frozen=True):
+    title: str
+    content: str
+    transcript: str = ""
+
+
+def seen_step() -> Step:
+    """At most one statement of each region. Where the page's own text is not known, the model also
+    writes down what stands in the picture, and that is what the statement is checked against."""
+
+    async def extract(row: PageRegion, context: StepContext) -> Kept:
+        ground = Ground.of_region(row)
+        knows_text = bool(ground.text.strip())
+        prompt = render_template(
+            "extract_seen",
+            ground.language,
+            book=ground.book,
+            heading=ground.heading,
+            page=row.page,
+            transcribe=not knows_text,
+        )
+        message = Message("user", (row.image, TextPart(prompt)))
+        schema = _schema(transcribe=not knows_text)
+        found = await ask_for(context.call, "extract", [message], _Point, schema)
+        if isinstance(found, str):
+            return Drop("unreadable reply", found)
+        text = " ".join(found.content.split())
+        if not text:
+            return Drop("no statement in it", ground.text[:200])
+        if not knows_text:
+            ground = structs.replace(ground, text=found.transcript.strip() or text)
+        return Draft(text=text, title=found.title.strip(), ground=ground)
+
+    return Step(
+        name="extract from images",
+        version=1,
+        takes=PageRegion,
+        work=extract,
+        reasons=("unreadable reply", "no statement in it"),
+        config={"prompt": digest(template_bytes("extract_seen")).hex()},
+        asks=("writer",),
+    )
+
+
+def _schema(*, transcribe: bool) -> dict[str, Any]:
+    names = ["transcript", "title", "content"] if transcribe else ["title", "content"]
+    return {
+        "title": "knowledge_point",
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+# What is behind the last step as facts: every true statement, and after it the one made of it.
+
+_KIND = "encyclo_k.statement"
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
+    """The facts of claims, with the models of the build by seat as those who had a hand in them."""
+
+    def facts(claims: Iterable[Claim]) -> Iterator[BuiltFact]:
+        for claim in claims:
+            true = _true_fact(claim)
+            if claim.false is None:
+                yield BuiltFact(true, roles=_roles(models, "wrote", "checked"))
+            else:
+                yield BuiltFact(
+                    _false_fact(claim, true), roles=_roles(models, "wrote", "falsified", "checked")
+                )
+
+    return facts
+
+
+def _true_fact(claim: Claim) -> Fact:
+    draft, ground = claim.draft, claim.draft.ground
+    fact = Fact(
+        kind=_KIND,
+        payload=Statement(text=draft.text, correct=True, title=draft.title),
+        language=ground.language,
+        stratum=ground.stratum,
+        source=ground.source,
+        passage=ground.passage or None,
+        page=ground.page,
+    )
+    return structs.replace(fact, id=fact_id(fact))
+
+
+def _false_fact(claim: Claim, true: Fact) -> Fact:
+    false = claim.false
+    if false is None:
+        return true
+    payload = Statement(
+        text=false.text,
+        correct=False,
+        title=claim.draft.title,
+        origin=true.id,
+        error_type=false.error_type,
+        reason=false.reason,
+    )
+    fact = structs.replace(true, id=b"", payload=payload)
+    return structs.replace(fact, id=fact_id(fact))
+
+
+def _roles(models: Mapping[str, str], *names: str) -> tuple[Role, ...]:
+    by_role = {"wrote": "writer", "falsified": "falsifier", "checked": "judge"}
+    return tuple(
+        Role(name, model)  # type: ignore[arg-type]
+        for name in names
+        for model in seats_of(by_role[name], models).values()
+    )
+
 
 _SCHEMA: Mapping[str, Any] = {
     "title": "statements",
@@ -34,6 +158,8 @@ _SCHEMA: Mapping[str, Any] = {
     "required": ["statements"],
     "additionalProperties": False,
 }
+
+
 _LEAST_CHARACTERS = 12  # a heading or a lone number holds no knowledge point
 
 

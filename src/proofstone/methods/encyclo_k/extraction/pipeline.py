@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proofstone.engines.judging import seated_judges
 from proofstone.errors import BadUsage
-from proofstone.methods.encyclo_k.error_types import ErrorType, read_error_type
-from proofstone.methods.encyclo_k.extraction.alike import alike_step
-from proofstone.methods.encyclo_k.extraction.checked import standing_step, support_step
-from proofstone.methods.encyclo_k.extraction.extract import extract_step
-from proofstone.methods.encyclo_k.extraction.facts import facts_by
-from proofstone.methods.encyclo_k.extraction.falsify import claim_step, falsify_step
-from proofstone.methods.encyclo_k.extraction.judged import PANEL_PARAMETERS
-from proofstone.methods.encyclo_k.extraction.overlap import filter_step, overlap_step
-from proofstone.methods.encyclo_k.extraction.rows import Claim
-from proofstone.methods.encyclo_k.extraction.seen import seen_step
-from proofstone.methods.encyclo_k.extraction.verify import falsity_step, reason_step
-from proofstone.ports import ModelRole, Parameter, Pipeline, StepBuilder
-
-__all__ = ["PIPELINES", "make_pipeline"]
+from proofstone.judging.panel import seated_judges
+from proofstone.method import Parameter
+from proofstone.methods.encyclo_k.extraction.checks import (
+    PANEL_PARAMETERS,
+    claim_step,
+    falsify_step,
+    falsity_step,
+    filter_step,
+    overlap_step,
+    reason_step,
+    standing_step,
+    support_step,
+)
+from proofstone.methods.encyclo_k.extraction.extract import extract_step, facts_by, seen_step
+from proofstone.methods.encyclo_k.extraction.rows import Claim, alike_step
+from proofstone.methods.encyclo_k.review import ErrorType, read_error_type
+from proofstone.records.building import ModelRole, Pipeline, StepBuilder
 
 PARAMETERS = (
     Parameter(
@@ -65,6 +67,8 @@ PARAMETERS = (
     ),
     *PANEL_PARAMETERS,
 )
+
+
 ROLES = {
     "writer": ModelRole(
         help="takes statements from passages, and rewrites what does not stand alone",

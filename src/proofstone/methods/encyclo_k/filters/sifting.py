@@ -11,35 +11,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from proofstone.engines.pipeline import PlainStep, make_row, perform_plain, read_row
-from proofstone.methods.encyclo_k.filters.ambiguity import find_ambiguity
-from proofstone.methods.encyclo_k.filters.brevity import find_brevity
-from proofstone.methods.encyclo_k.filters.candidate import Candidate, candidates, file_row, plain
-from proofstone.methods.encyclo_k.filters.cleaner import clean
-from proofstone.methods.encyclo_k.filters.figures import find_figure
-from proofstone.methods.encyclo_k.filters.references import find_reference
-from proofstone.methods.encyclo_k.filters.together import (
+from proofstone.build.flow import PlainStep, perform_plain
+from proofstone.build.walking import make_row, read_row
+from proofstone.methods.encyclo_k.filters.cleaner import (
     ORPHANED,
     REPEATED,
+    Candidate,
+    candidates,
+    clean,
     drop_orphans,
     drop_repeats,
+    file_row,
+    plain,
 )
-from proofstone.ports import BatchStep, Drop, Kept, Row, Step, StepContext
-from proofstone.records import Funnel, FunnelStep, SiftedRow, SiftedRows
-
-__all__ = [
-    "FILTERS",
-    "FILTERS_VERSION",
-    "REASONS",
-    "REASONS_OF_TRUE",
-    "STEPS",
-    "Filter",
-    "sift",
-    "sift_row",
-]
+from proofstone.methods.encyclo_k.filters.rules import (
+    find_ambiguity,
+    find_brevity,
+    find_figure,
+    find_reference,
+)
+from proofstone.records.building import BatchStep, Drop, Kept, Step, StepContext
+from proofstone.records.builds import Funnel, FunnelStep
+from proofstone.records.tables import Row, SiftedRow, SiftedRows
 
 # Raise it whenever a rule changes: a bank's funnel says by which rules it was made.
 FILTERS_VERSION = 2
+
 
 _GROUPS = ("correct", "falsified")
 
@@ -58,8 +55,12 @@ FILTERS = (
     Filter("ambiguous", find_ambiguity),
     Filter("too short", find_brevity, falsified_only=True),
 )
+
+
 # What may drop a true statement that stands by itself, without the others of its file.
 REASONS_OF_TRUE = tuple(one.reason for one in FILTERS if not one.falsified_only)
+
+
 REASONS = (*(one.reason for one in FILTERS), REPEATED, ORPHANED)
 
 
@@ -84,6 +85,8 @@ _ALONE = (
         reasons=tuple(one.reason for one in FILTERS),
     ),
 )  # fmt: skip
+
+
 STEPS: tuple[Step | BatchStep, ...] = (
     *_ALONE,
     BatchStep(

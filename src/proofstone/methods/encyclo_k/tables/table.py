@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain, islice, product
 from typing import Any
 
 from proofstone.errors import BadInput, Problem
-from proofstone.identity import canonical_json
-from proofstone.methods.encyclo_k.tables.template import Column, Template
-from proofstone.ports import Row
-
-__all__ = [
-    "Cell",
-    "Claim",
-    "Entity",
-    "FactTable",
-    "agrees_with",
-    "is_false_against",
-    "normalised",
-    "read_table",
-    "slack",
-]
+from proofstone.methods.encyclo_k.review import ErrorType
+from proofstone.methods.encyclo_k.tables.template import Column, Point, Template, placeholders
+from proofstone.records.ids import Draws, canonical_json
+from proofstone.records.tables import Row
 
 Cell = str | float
 
@@ -199,3 +191,297 @@ def _number(raw: Any) -> tuple[Cell, ...]:
 
 def _text(raw: Any) -> str:
     return "" if raw is None else " ".join(str(raw).split())
+
+
+# True sentences of a table: what each states, its words, its title.
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence that the table bears out, with the claim it makes. ``title`` names the knowledge
+    point and is shared with its falsification."""
+
+    entity: Entity
+    point: Point
+    pattern: str
+    claim: Claim
+    text: str
+    title: str
+
+
+def written(column: Column, value: Cell) -> str:
+    """A value as sentences show it: numbers with the column's decimals, grouping and unit."""
+    if isinstance(value, str):
+        return value + column.unit
+    value = round(value, column.decimals) + 0.0  # never "-0"
+    comma = "," if column.grouped else ""
+    return f"{value:{comma}.{column.decimals}f}{column.unit}"
+
+
+def render(template: Template, pattern: str, claim: Claim) -> str:
+    """The pattern with the claim's label and values in it."""
+    words = {name: written(template.column(name), value) for name, value in claim.stated}
+    text = pattern.format_map({**words, template.key: claim.label})
+    opens = pattern.startswith(f"{{{template.key}}}")
+    return text[:1].upper() + text[1:] if opens else text
+
+
+def true_statements(table: FactTable, seed: int) -> Iterator[Stated]:
+    """One sentence for each row and point that has what the pattern needs; the pattern, and in a
+    ``many`` column the value, are drawn by (seed, row, point)."""
+    for entity in table.entities:
+        for point in table.template.points:
+            draws = Draws(seed, entity.number, f"{table.template.title}|{point.name}|say")
+            stated = state(table, entity, point, draws)
+            if stated is not None:
+                yield stated
+
+
+def state(table: FactTable, entity: Entity, point: Point, draws: Draws) -> Stated | None:
+    """A true sentence on this row and point, or None where a cell that it needs is missing."""
+    values = _statable(table.template, entity, point)
+    patterns = [pattern for pattern in point.say if _has_cells(pattern, entity)]
+    if not values or not patterns:
+        return None
+    pattern, value = draws.choice(patterns), draws.choice(values)
+    claim = _claim(table.template, entity, point, pattern, value)
+    title = render(table.template, point.title, Claim(entity.label, ()))
+    return Stated(entity, point, pattern, claim, render(table.template, pattern, claim), title)
+
+
+def true_texts(table: FactTable) -> Iterator[str]:
+    """Every true sentence that the templates can make of this table, normalised."""
+    for entity, point in product(table.entities, table.template.points):
+        for value in _statable(table.template, entity, point):
+            for pattern in point.say:
+                if _has_cells(pattern, entity):
+                    claim = _claim(table.template, entity, point, pattern, value)
+                    yield normalised(render(table.template, pattern, claim))
+
+
+def _has_cells(pattern: str, entity: Entity) -> bool:
+    return all(name in entity.cells for name in placeholders(pattern))
+
+
+def _statable(template: Template, entity: Entity, point: Point) -> list[Cell]:
+    values = entity.cells.get(point.column, ())
+    if point.only_single and len(values) > 1:
+        return []
+    column = template.column(point.column)
+    never = {normalised(value) for value in column.never}
+    return [value for value in values if normalised(written(column, value)) not in never]
+
+
+def _claim(template: Template, entity: Entity, point: Point, pattern: str, value: Cell) -> Claim:
+    names = [name for name in placeholders(pattern) if name != template.key]
+    stated = [(name, value if name == point.column else entity.cells[name][0]) for name in names]
+    return Claim(entity.label, tuple((name, _as_shown(template, name, of)) for name, of in stated))
+
+
+def _as_shown(template: Template, name: str, value: Cell) -> Cell:
+    """The value that the sentence really states: a number as rounded."""
+    return value if isinstance(value, str) else round(value, template.column(name).decimals)
+
+
+# Values that may stand in place of a true one, the most plausible first.
+
+_NEAREST = 6  # on each side: near enough to be plausible, enough of them to be varied
+
+
+_TRIES = 1000  # bounds the search where hardly any value is false; small tables are searched whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """Distinct values: those with a position, in its order (``positions``, ascending), then the
+    others in the table's order."""
+
+    values: tuple[Cell, ...]
+    positions: tuple[float, ...] = ()
+
+    def nearest(self, position: float, apart: float) -> list[Cell]:
+        """The values next to ``position`` on both sides, those within ``apart`` of it left out."""
+        low = bisect_left(self.positions, position - apart)
+        high = bisect_right(self.positions, position + apart)
+        last = min(high + _NEAREST, len(self.positions))
+        return [*self.values[max(0, low - _NEAREST) : low], *self.values[high:last]]
+
+    def around(self, draws: Draws) -> Iterator[Cell]:
+        """All values once, from a drawn place onward; at most ``_TRIES``."""
+        if not self.values:
+            return iter(())
+        start = draws.below(len(self.values))
+        return islice(chain(self.values[start:], self.values[:start]), _TRIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A column's values over the table: all of them, and by group where the point has ``like``."""
+
+    table: FactTable
+    like: str
+    near: str
+    is_own: bool
+    everyone: _Shelf
+    groups: dict[str, _Shelf]
+
+    def candidates(self, entity: Entity, draws: Draws) -> Iterator[Cell]:
+        """Values to try in turn for this row: near ones of its group, its group's, near ones of
+        the whole table, all. The same value may come again. Nothing is checked here."""
+        group = _first(entity, self.like)
+        shelves = [self.everyone]
+        if group is not None:
+            shelves.insert(0, self.groups.get(normalised(str(group)), _Shelf(())))
+        for shelf in shelves:
+            yield from draws.shuffled(self._near(shelf, entity))
+            yield from shelf.around(draws)
+
+    def _near(self, shelf: _Shelf, entity: Entity) -> list[Cell]:
+        position = _first(entity, self.near)
+        if not isinstance(position, float) or not shelf.positions:
+            return []
+        apart = slack(self.table.template.column(self.near), position) if self.is_own else 0.0
+        return shelf.nearest(position, apart)
+
+
+def make_pool(table: FactTable, point: Point, column: str) -> Pool:
+    """The pool of ``column`` (the point's own, or the key) for falsifying this point."""
+    template = table.template
+    is_own = not point.near and template.column(point.column).values == "number"
+    near = point.column if is_own else point.near
+    never = {normalised(value) for value in template.column(column).never}
+    groups: dict[str, list[Entity]] = {}
+    for entity in table.entities if point.like else ():
+        for group in entity.cells.get(point.like, ()):
+            groups.setdefault(normalised(str(group)), []).append(entity)
+
+    def shelf(entities: Iterable[Entity]) -> _Shelf:
+        return _shelf(table, entities, column, near, never)
+
+    by_group = {group: shelf(entities) for group, entities in groups.items()}
+    return Pool(table, point.like, near, is_own, shelf(table.entities), by_group)
+
+
+def _shelf(
+    table: FactTable, entities: Iterable[Entity], column: str, near: str, never: set[str]
+) -> _Shelf:
+    distinct: dict[str, tuple[float | None, Cell]] = {}
+    for entity in entities:
+        position = _first(entity, near)
+        for value in entity.cells.get(column, ()):
+            shown = normalised(written(table.template.column(column), value))
+            if shown not in never:
+                where = position if isinstance(position, float) else None
+                distinct.setdefault(shown, (where, value))
+    return _ordered(list(distinct.values()))
+
+
+def _ordered(placed: Sequence[tuple[float | None, Cell]]) -> _Shelf:
+    known = sorted(
+        ((position, value) for position, value in placed if position is not None),
+        key=lambda pair: pair[0],
+    )
+    others = [value for position, value in placed if position is None]
+    values = (*(value for _, value in known), *others)
+    return _Shelf(values, tuple(position for position, _ in known))
+
+
+def _first(entity: Entity, column: str) -> Cell | None:
+    values = entity.cells.get(column, ()) if column else ()
+    return values[0] if values else None
+
+
+# False sentences made of true ones, each provably false against its table.
+#
+# A replacement is taken from the same column of another row (or, for ``swap_key``, another row's
+# label), so that it is plausible, and kept only if ``table.is_false_against`` proves the new claim
+# false and its text is that of no true sentence and of no false one made before. Where no such
+# value exists there is no false sentence.
+
+
+@dataclass(frozen=True, slots=True)
+class Falsified:
+    """A false sentence, the claim it makes, what kind of error it holds and why it is false."""
+
+    claim: Claim
+    text: str
+    error_type: ErrorType
+    reason: str
+
+
+@dataclass(slots=True)
+class Falsifier:
+    """Falsifies one table's true sentences. ``true_texts`` are all texts (normalised) that are
+    true anywhere in the build. The only state is which false texts it has made."""
+
+    table: FactTable
+    true_texts: AbstractSet[str]
+    made: set[str] = field(default_factory=set)
+    pools: dict[tuple[str, str], Pool] = field(default_factory=dict)
+
+    def falsify(self, stated: Stated, draws: Draws) -> Falsified | None:
+        """A false version of the sentence, or None where the table can prove none."""
+        key, column = self.table.template.key, stated.point.column
+        ways = draws.shuffled([column, key]) if stated.point.swap_key else [column]
+        for way in ways:
+            found = self._replace(stated, way, draws)
+            if found is not None:
+                return found
+        return None
+
+    def _replace(self, stated: Stated, column: str, draws: Draws) -> Falsified | None:
+        pool = self._pool(stated.point, column)
+        for value in pool.candidates(stated.entity, draws):
+            claim = self._claim_with(stated.claim, column, value)
+            text = render(self.table.template, stated.pattern, claim)
+            if self._is_usable(claim, stated.point.column, text):
+                self.made.add(normalised(text))
+                swapped = column == self.table.template.key
+                kind: ErrorType = "concept substitution" if swapped else stated.point.error_type
+                return Falsified(claim, text, kind, self._reason(stated.point, claim))
+        return None
+
+    def _pool(self, point: Point, column: str) -> Pool:
+        if (point.name, column) not in self.pools:
+            self.pools[point.name, column] = make_pool(self.table, point, column)
+        return self.pools[point.name, column]
+
+    def _claim_with(self, claim: Claim, column: str, value: Cell) -> Claim:
+        if column == self.table.template.key:
+            return replace(claim, label=str(value))
+        decimals = self.table.template.column(column).decimals
+        new = value if isinstance(value, str) else round(value, decimals)
+        stated = tuple((name, new if name == column else old) for name, old in claim.stated)
+        return replace(claim, stated=stated)
+
+    def _is_usable(self, claim: Claim, column: str, text: str) -> bool:
+        """Whether the table contradicts the point's own part of the claim (so the claim as a whole,
+        and the reason can say how), in words that are no true sentence's."""
+        shown = normalised(text)
+        if shown in self.true_texts or shown in self.made:
+            return False
+        own = tuple(part for part in claim.stated if part[0] == column)
+        return is_false_against(self.table, replace(claim, stated=own))
+
+    def _reason(self, point: Point, claim: Claim) -> str:
+        """Why it is false, computed from the row that the false sentence names."""
+        template, column = self.table.template, self.table.template.column(point.column)
+        cells = self.table.by_label[normalised(claim.label)].cells[point.column]
+        title = render(template, point.title, replace(claim, stated=()))
+        true = [written(column, cell) for cell in cells]
+        said = written(column, dict(claim.stated)[point.column])
+        several = column.values == "many" and not point.only_single
+        return _because(template.language, title, true, said, several=several)
+
+
+def _because(language: str, title: str, true: list[str], said: str, *, several: bool) -> str:
+    """The sentence in Chinese for Chinese tables, else in English."""
+    if language.partition("-")[0] == "zh":
+        listed = "、".join(true)
+        if several:
+            return f"据表，{title}有{listed}，其中没有{said}。"
+        return f"据表，{title}是{listed}，不是{said}。"
+    listed = ", ".join(true)
+    if several:
+        return f"According to the table, the {title} are: {listed}; {said} is not among them."
+    return f"According to the table, the {title} is {listed}, not {said}."

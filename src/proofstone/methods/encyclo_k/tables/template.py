@@ -45,9 +45,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
-from proofstone.methods.encyclo_k.error_types import ErrorType
-
-__all__ = ["Column", "Point", "Template", "placeholders", "read_template"]
+from proofstone.methods.encyclo_k.review import ErrorType
 
 _DECIMALS = range(10)
 

@@ -1,0 +1,1 @@
+"""List, show, trace and export what a workspace holds."""

@@ -1,0 +1,398 @@
+"""Import and export: files into rows and rows into files, checked whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from math import isnan
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct, structs, to_builtins
+
+from proofstone.errors import BadInput, BadUsage
+from proofstone.files.fields import read_identity
+from proofstone.files.tables import TellUnread, read_checked
+from proofstone.files.write import write_rows
+from proofstone.method import (
+    CountsTriples,
+    GradesFiles,
+    Method,
+    NamesFacts,
+    NamesItems,
+    find_payload,
+)
+from proofstone.models.replies import read_reply
+from proofstone.records.banks import BuiltFact
+from proofstone.records.calls import CallRecord, Clock
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet, context_of, imported_set_id, own_prompt_of
+from proofstone.records.knowledge import Bank, Role
+from proofstone.records.runs import OUTCOMES, Run, Score
+from proofstone.records.scores import ScoreTable
+from proofstone.records.tables import Row
+from proofstone.records.triples import read_against
+from proofstone.results.audit.item_rows import (
+    FORM,
+    FormRow,
+    ItemsRead,
+    identified_facts,
+    item_row,
+    read_item_rows,
+)
+from proofstone.results.table import headline, shown_name
+from proofstone.store.items import StoredItem
+from proofstone.store.store import Store
+
+# Runs, scores and leaderboards as rows for a file.
+
+_PAGE = 256
+
+
+def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[dict[str, Any]]:
+    """One row a response of a run, in the order of the questions: what was asked, what came, what
+    it was worth in the current scoring, and what it cost.
+
+    An outcome stands where the response is the last of its item and has one score (on the headline
+    measure, where there are several); the scores of many units are in ``score_rows``. Raises
+    TextPurged.
+    """
+    current = store.scores.current(key)
+    measure = headline(method).of
+    judge = "" if current is None or read_against(current.judge) else current.judge
+    form = shown_name(store.items.item_set(run.item_set))
+    for page in store.items.pages(run.item_set, _PAGE):
+        keys = [stored.key for stored in page]
+        found = {} if current is None else store.scores.of_items(current.key, keys)
+        scores = _by_reply(found)
+        for stored in page:
+            question = method.show(stored.loaded)
+            metadata = stored.loaded.label.metadata
+            for sample, step, call in store.runs.calls_of_item(key, stored.key):
+                mine = scores.get((stored.key, sample), [])
+                told = [score for score in mine if score.measure == measure] or mine
+                row = {
+                    "response": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
+                    "model": run.respondent,
+                    "way": run.way,
+                    "own_prompt": own_prompt_of(run.settings),
+                    "context": context_of(run.settings),
+                    "form": form,
+                    **_item(stored),
+                    "sample": sample,
+                    "step": step,
+                    "question": question,
+                    **_reply(call),
+                    **(_score(told[0]) if step == run.last_step and len(told) == 1 else {}),
+                    **({"judge": judge} if judge else {}),
+                    **_graded(method, stored, mine if step == run.last_step else ()),
+                    **_call(call),
+                }
+                yield row | {k: v for k, v in metadata.items() if k not in row}
+
+
+def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
+    """One row a score of a table: respondent, unit, sample, outcome, value and what was read."""
+    strata = {name: table.stratum_names[name] for name in table.strata}
+    is_judged = any(who.judge for who in table.respondents)
+    for place, unit in enumerate(table.unit.tolist()):
+        who = table.respondents[int(table.respondent[place])]
+        value = float(table.value[place])
+        yield {
+            "model": who.name,
+            "way": who.way,
+            "settings": who.settings,
+            "simulated": who.simulated,
+            **({"judge": who.judge} if is_judged else {}),
+            "form": table.forms[int(table.form[unit])],
+            "item": table.items[unit].hex(),
+            **({"item_name": table.called.get(table.items[unit], "")} if table.called else {}),
+            **{name: names[int(table.strata[name][unit])] for name, names in strata.items()},
+            "sample": int(table.sample[place]),
+            "outcome": OUTCOMES[int(table.outcome[place])],
+            "value": None if isnan(value) else value,
+            "answer": table.answers[int(table.answer[place])],
+            "gold": table.golds[int(table.gold[unit])],
+            "n_options": int(table.n_options[unit]),
+        }
+
+
+def _item(stored: StoredItem) -> dict[str, Any]:
+    item, label = stored.loaded.item, stored.loaded.label
+    return {
+        "item": item.id.hex(),
+        **({"item_name": label.name} if label.name else {}),
+        "number": item.number,
+        "language": item.language,
+        **structs.asdict(item.stratum),
+    }
+
+
+def _reply(call: CallRecord) -> dict[str, Any]:
+    reply = read_reply(call.wire, call.raw)
+    return {"reply": reply.text, "reasoning": reply.reasoning, "finish": reply.finish}
+
+
+def _by_reply(
+    scores: Mapping[tuple[int, int, str], Sequence[Score]],
+) -> dict[tuple[int, int], list[Score]]:
+    """Scores by (item, sample), of whatever kinds of units."""
+    found: dict[tuple[int, int], list[Score]] = {}
+    for (item, sample, _kind), group in scores.items():
+        found.setdefault((item, sample), []).extend(group)
+    return found
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {
+        "outcome": score.outcome,
+        "value": score.value,
+        "answer": score.answer,
+        "basis": score.basis,
+        "flags": ", ".join(score.flags),
+    }
+
+
+def _graded(method: Method, stored: StoredItem, scores: Sequence[Score]) -> dict[str, Any]:
+    """What the rows of a method that grades files have besides: ``metrics`` reads it."""
+    if not isinstance(method, GradesFiles):
+        return {}
+    return method.graded_row(method.item_columns(stored.loaded), scores)
+
+
+def _call(call: CallRecord) -> dict[str, Any]:
+    started = datetime.fromtimestamp(call.started_at, UTC)
+    return {
+        "prompt_tokens": call.usage.prompt,
+        "completion_tokens": call.usage.completion,
+        "reasoning_tokens": call.usage.reasoning,
+        "cost_usd": call.cost_usd,
+        "latency_s": call.latency_s,
+        "served_model": call.served_model,
+        "simulated": call.simulated,
+        "started_at": started.isoformat(timespec="seconds"),
+        "request": call.request_hash.hex(),
+    }
+
+
+# One statement or question with all that belongs to it: a longer line lacks its line breaks.
+_ROW_BYTES = 8 * 2**20
+
+
+_FACTS_A_PAGE = 4000
+
+
+ReadFacts = Callable[[Iterable[Row]], Sequence[BuiltFact]]
+
+
+def import_bank(
+    store: Store,
+    method: Method,
+    path: Path,
+    *,
+    name: str | None,
+    clock: Clock,
+    roles: Sequence[Role] = (),
+    read: ReadFacts | None = None,
+    tell_unread: TellUnread | None = None,
+    encoding: str = "",
+    tell_counts: Callable[[ReferenceCounts], None] | None = None,
+) -> tuple[Bank, bool]:
+    """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
+    added to those that each row states. ``read`` stands in for the method's ``read_facts``;
+    ``tell_unread`` is told of columns that nobody read, ``tell_counts`` what a reference holds.
+
+    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    """
+    read = read or method.read_facts
+    listed = _ListedTriples(method, read) if isinstance(method, CountsTriples) else None
+    read = read if listed is None else listed.read
+    built = identified_facts(
+        read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
+    )
+    if not built:
+        raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
+    if tell_counts is not None and listed is not None:
+        tell_counts(listed.counts(built))
+    if roles:
+        built = [structs.replace(b, roles=(*b.roles, *roles)) for b in built]
+    return store.knowledge.add_bank(name or path_stem(path), method.name, built, clock.now())
+
+
+class ReferenceCounts(Struct, frozen=True, kw_only=True):
+    """What of a reference was stored: ``triples`` and ``texts``, each once. Of the triples that the
+    file ``listed``, ``repeated`` ones come again and ``empty`` ones lack a predicate or object."""
+
+    triples: int
+    texts: int
+    listed: int
+    repeated: int
+    empty: int
+
+
+class _ListedTriples:
+    """Counts the triples that rows list while they are read."""
+
+    def __init__(self, method: CountsTriples, read: ReadFacts) -> None:
+        self._method, self._read = method, read
+        self._listed = 0
+
+    def read(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """The facts of the rows."""
+        return self._read(self._counting(rows))
+
+    def counts(self, built: Sequence[BuiltFact]) -> ReferenceCounts:
+        """What became of what was read."""
+        triples = [each.fact.id for each in built if self._method.is_triple(each.fact)]
+        texts = {each.fact.id for each in built} - set(triples)
+        return ReferenceCounts(
+            triples=len(set(triples)),
+            texts=len(texts),
+            listed=self._listed,
+            repeated=len(triples) - len(set(triples)),
+            empty=self._listed - len(triples),
+        )
+
+    def _counting(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self._listed += self._method.triples_in(row)
+            yield row
+
+
+def import_items(
+    store: Store,
+    method: Method,
+    path: Path,
+    *,
+    name: str | None,
+    clock: Clock,
+    roles: Sequence[Role] = (),
+    tell: Callable[[str], None] | None = None,
+    encoding: str = "",
+    columns: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[ItemSet, bool]:
+    """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
+    of models that had a hand in the whole file; ``columns`` are values that every row gets where
+    it has none. Where several rows are one item, the set's recipe says how many rows there were.
+    A row's own id and the columns that mean nothing to the method are kept with its item. Rows of
+    an export bring back the facts of their items. ``tell`` is told what became of columns and rows.
+
+    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    """
+    rows_read = _Completed(columns)
+    read: ItemsRead = read_checked(
+        path,
+        lambda rows: rows_read.read(rows, method),
+        line_limit=_ROW_BYTES,
+        encoding=encoding,
+    )
+    if not read.items:
+        raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
+    if read.facts:
+        store.knowledge.add_facts(read.facts)
+    if tell is not None:
+        for note in read.notes():
+            tell(note)
+    item_set = _read_set(store, method, read, name or path_stem(path), rows_read.n)
+    is_new = store.items.add_set(item_set, read.items, clock.now(), read.labels)
+    if roles:
+        store.roles.add_to_set(item_set.id, roles)
+    return item_set if is_new else store.items.item_set(item_set.id), is_new
+
+
+def _read_set(store: Store, method: Method, read: ItemsRead, name: str, n_rows: int) -> ItemSet:
+    """The item set of what was read: the very form of an export, where its bank is here."""
+    ids = tuple(item.id for item in read.items)
+    made = ItemSet(
+        id=imported_set_id(method.name, ids, read.labels),
+        name=name,
+        kind="entities" if items_called(method) == "entities" else "imported",
+        method=method.name,
+        recipe={"rows": n_rows} if n_rows > len(ids) else {},
+        n_items=len(ids),
+    )
+    form = read.form
+    if form is None:
+        return made
+    made = structs.replace(made, seed=form.seed, recipe=form.recipe)
+    bank = read_identity(form.bank)
+    is_whole = form.items == imported_set_id(method.name, ids).hex()
+    if bank is None or not is_whole or not store.knowledge.has_bank(bank):
+        return made
+    return structs.replace(made, id=bytes.fromhex(form.id), kind="form", bank=bank)
+
+
+def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
+    """Writes a bank's facts to a file from which it can be imported again; returns how many."""
+    facts = store.knowledge.bank(bank).facts()
+    by_id = {fact.id: fact for fact in facts}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for at in range(0, len(facts), _FACTS_A_PAGE):
+            for entry in store.knowledge.built_facts(facts[at : at + _FACTS_A_PAGE]):
+                yield method.write_fact(entry, by_id)
+
+    return write_rows(path, rows())
+
+
+def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> int:
+    """Writes a set's items with their texts to a file, and with the facts that they rest on;
+    returns how many."""
+    whole = store.items.item_set(item_set)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for page in store.items.pages(item_set):
+            facts = {fact.id: fact for stored in page for fact in stored.loaded.facts}
+            built = store.knowledge.built_facts(list(facts.values()))
+            by_id = {each.fact.id: each for each in built}
+            for stored in page:
+                row = item_row(method, stored.loaded, by_id)
+                if stored.position == 0 and facts:
+                    row[FORM] = to_builtins(FormRow.of(whole, store.items.ids(item_set)))
+                yield row
+
+    return write_rows(path, rows())
+
+
+def export_responses(store: Store, method: Method, run: bytes, path: Path) -> int:
+    """Writes the responses of a run to a file, see ``response_rows``; returns how many."""
+    key, record = store.runs.run(run)
+    return write_rows(path, response_rows(store, method, key, record))
+
+
+def items_called(method: Method) -> str:
+    """What a method's items are called, in the plural."""
+    return method.items_called if isinstance(method, NamesItems) else "questions"
+
+
+def facts_called(method: Method) -> str:
+    """What a method's facts are called, in the plural: as its items, where it says nothing else."""
+    return method.facts_called if isinstance(method, NamesFacts) else items_called(method)
+
+
+class _Completed:
+    """Rows with the values of ``columns`` where they have none of their own, and their number."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self._columns = columns
+        self.n = 0
+
+    def read(self, rows: Iterable[Row], method: Method) -> ItemsRead:
+        """What is read of the rows. Raises BadUsage for a column that it never asks for."""
+        read = read_item_rows(self._counted(rows), method, find_payload)
+        unknown = [told for name, told in read.unread.items() if name in self._columns]
+        if unknown:
+            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
+        return read
+
+    def _counted(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for self.n, row in enumerate(rows, start=1):
+            own = {name: value for name, value in row.values.items() if value not in (None, "")}
+            row.values.update({**self._columns, **own})
+            yield row
+
+
+def path_stem(path: Path) -> str:
+    """The file's name without its endings (``bank.jsonl.gz`` is ``bank``)."""
+    return path.name.partition(".")[0]

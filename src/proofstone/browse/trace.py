@@ -1,0 +1,256 @@
+"""From a row back to where it came from: reply, question, facts, passage, page and source.
+
+Every line names a row by an id that ``show`` takes. A row whose text was purged says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.errors import NotFound
+from proofstone.records.calls import CallRecord
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.reviews import Correction, Ruling
+from proofstone.records.runs import run_label
+from proofstone.run.retrieved_prompt import shown_to
+from proofstone.session.dates import minute
+from proofstone.session.targets import call_id, response_id
+from proofstone.store.lookup import Found
+from proofstone.store.payloads import is_purged
+from proofstone.store.provenance import (
+    CallTrace,
+    FactTrace,
+    ResponseTrace,
+    ScoreTrace,
+    ScoringTrace,
+)
+from proofstone.store.purged_text import ids_in
+from proofstone.store.store import Store
+
+PURGED = "(purged)"
+
+
+_SHOWN = 72  # characters of a text in one line
+
+
+_STEPS = 4  # generations of facts that name facts
+
+
+class Ancestor(Struct, frozen=True, kw_only=True):
+    """A row that another came from: how many steps behind it, its id, and a line about it."""
+
+    depth: int
+    kind: str
+    id: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'  ' * self.depth}{self.id}  {self.text}".rstrip()
+
+
+class Ancestry:
+    """Walks back from rows of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._purged = {stone.source for stone in store.tombstones.in_force()}
+
+    def of_row(self, found: Found) -> Iterator[Ancestor]:
+        """What a row with a hash came from."""
+        if found.kind == "run":
+            yield from self.of_run(found.id)
+        elif found.kind == "form":
+            yield from self._of_form(self._store.items.item_set(found.id), 0)
+        elif found.kind == "item":
+            yield from self.of_item(found.key)
+        elif found.kind == "scoring":
+            yield from self.of_scoring(self._store.traces.scoring(found.id))
+        elif found.kind == "fact":
+            fact = self._store.traces.fact(found.id)
+            if fact is not None:
+                yield from self._of_fact(fact, 0)
+        elif found.kind == "passage":
+            passage = self._store.knowledge.passage(found.id)
+            if passage is not None:
+                yield self._source(passage.source, 0)
+
+    def of_score(self, score: ScoreTrace, scoring: ScoringTrace, item: Found) -> Iterator[Ancestor]:
+        """The scoring, the replies with their calls and run, and the question with its facts."""
+        yield self._scoring(scoring, 0)
+        run_key, _run = self._store.runs.run(scoring.run)
+        replies = self._store.traces.responses(run_key, item.key)
+        for response in replies:
+            if response.sample == score.sample:
+                yield self._row(0, "response", response_id(response), f"step {response.step}")
+                yield self.call(self._store.traces.call(response.call), 1)
+                yield from self._shown(response.call, 2)
+        yield from self._run(scoring.run, 0)
+        yield from self._item(item.key, score.item, 0)
+
+    def of_response(self, response: ResponseTrace, item: Found) -> Iterator[Ancestor]:
+        """Its call with what its prompt shows of a search, its run and its question."""
+        yield self.call(self._store.traces.call(response.call), 0)
+        yield from self._shown(response.call, 1)
+        yield from self._run(response.run, 0)
+        yield from self._item(item.key, response.item, 0)
+
+    def of_scoring(self, scoring: ScoringTrace) -> Iterator[Ancestor]:
+        """Its run."""
+        yield from self._run(scoring.run, 0)
+
+    def of_run(self, run: bytes) -> Iterator[Ancestor]:
+        """Its form and bank."""
+        _key, record = self._store.runs.run(run)
+        form = self._store.items.item_set(record.item_set)
+        yield self._form(form, 0)
+        yield from self._of_form(form, 1)
+
+    def of_item(self, key: int, depth: int = 0) -> Iterator[Ancestor]:
+        """The item that it corrects, and the facts that it rests on, each with its origin."""
+        before = self._store.traces.corrected_item(key)
+        if before is not None:
+            yield self._row(depth, "item", f"item:{short(before)}", "the version before")
+        for fact in self._store.traces.facts_of_item(key):
+            yield self._fact(fact, depth)
+            yield from self._of_fact(fact, depth + 1)
+
+    def call(self, call: CallTrace, depth: int) -> Ancestor:
+        """A call in a line."""
+        record = self._store.calls.call(call.key)
+        return self._row(depth, "call", call_id(call), call_line(record))
+
+    def _shown(self, call: int, depth: int) -> Iterator[Ancestor]:
+        """The passages of which a call's prompt shows what a search found, best first."""
+        for shown in shown_to(self._store.calls.call(call).prompt):
+            try:
+                found = self._store.lookup.find(shown.passage, ("passage",))
+            except NotFound:
+                text = f"characters {shown.start} to {shown.end}  (not here)"
+                yield self._row(depth, "passage", shown.passage, text)
+                continue
+            passage = self._store.knowledge.passage(found.id)
+            if passage is None:
+                continue
+            page = "" if passage.page is None else f"page {passage.page}, "
+            text = _cut(passage.text[shown.start : shown.end]) if passage.text else PURGED
+            place = f"{page}shown from character {shown.start} to {shown.end}"
+            yield self._row(depth, "passage", f"passage:{short(found.id)}", f"{place}  {text}")
+            yield self._source(passage.source, depth + 1)
+
+    # ---- rows in a line
+
+    def _row(self, depth: int, kind: str, identity: str, text: str) -> Ancestor:
+        return Ancestor(depth=depth, kind=kind, id=identity, text=text)
+
+    def _scoring(self, scoring: ScoringTrace, depth: int) -> Ancestor:
+        text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
+        return self._row(depth, "scoring", f"scoring:{short(scoring.id)}", text)
+
+    def _run(self, run: bytes, depth: int) -> Iterator[Ancestor]:
+        _key, record = self._store.runs.run(run)
+        text = run_label(record)
+        yield self._row(depth, "run", f"run:{short(run)}", text)
+        form = self._store.items.item_set(record.item_set)
+        yield self._form(form, depth + 1)
+        yield from self._of_form(form, depth + 2)
+
+    def _form(self, form: ItemSet, depth: int) -> Ancestor:
+        seed = "" if form.seed is None else f", seed {form.seed}"
+        text = f"{form.name}, {form.n_items} questions{seed}"
+        return self._row(depth, "form", f"form:{short(form.id)}", text)
+
+    def _of_form(self, form: ItemSet, depth: int) -> Iterator[Ancestor]:
+        if form.bank is not None:
+            name = self._store.knowledge.bank(form.bank).name
+            yield self._row(depth, "bank", f"bank:{short(form.bank)}", name)
+
+    def _item(self, key: int, identity: bytes, depth: int) -> Iterator[Ancestor]:
+        yield self._row(depth, "item", f"item:{short(identity)}", "the question")
+        yield from self.of_item(key, depth + 1)
+
+    def _fact(self, fact: FactTrace, depth: int) -> Ancestor:
+        return self._row(depth, "fact", f"fact:{short(fact.id)}", fact_text(fact.payload))
+
+    def _of_fact(self, fact: FactTrace, depth: int, steps: int = _STEPS) -> Iterator[Ancestor]:
+        """Passage and source, then the facts that it corrects or names, with theirs."""
+        passage = None if fact.passage is None else self._store.knowledge.passage(fact.passage)
+        if passage is not None:
+            page = "" if passage.page is None else f"page {passage.page}, "
+            place = f"{page}characters {passage.start} to {passage.end}"
+            text = f"{place}  {_cut(passage.text) if passage.text else PURGED}"
+            yield self._row(depth, "passage", f"passage:{short(passage.id)}", text)
+            yield self._source(passage.source, depth + 1)
+        elif fact.source is not None:
+            yield self._source(fact.source, depth, fact.page)
+        named = [fact.corrects] if fact.corrects else []
+        for identity in dict.fromkeys([*named, *ids_in(fact.payload)]):
+            before = self._store.traces.fact(identity) if steps else None
+            if before is not None:
+                yield self._fact(before, depth)
+                if (before.source, before.passage) != (fact.source, fact.passage):
+                    yield from self._of_fact(before, depth + 1, steps - 1)
+
+    def _source(self, identity: bytes, depth: int, page: str = "") -> Ancestor:
+        source = self._store.knowledge.sources([identity])[identity]
+        text = source.title + (f", page {page}" if page else "")
+        text += f"  {source.origin}" if "://" in source.origin else ""
+        text += f"  {PURGED}" if identity in self._purged else ""
+        return self._row(depth, "source", f"source:{short(identity)}", text)
+
+
+def call_line(record: CallRecord) -> str:
+    """A call in a line: who answered, how much, how long, when; or why nobody did."""
+    if record.state == "failed":
+        return f"failed: {record.error}, {minute(record.started_at)}"
+    tokens = f"{record.usage.prompt} + {record.usage.completion} tokens"
+    served = record.served_model or record.model
+    gone = "" if record.raw else f"  {PURGED}"
+    return f"{served}, {tokens}, {record.latency_s:.2f} s, {minute(record.started_at)}{gone}"
+
+
+def fact_text(payload: bytes) -> str:
+    """A fact in a line: its claims and its text, whatever its method calls them."""
+    if is_purged(payload):
+        return PURGED
+    fields = msgspec.json.decode(payload)
+    flags = {name: value for name, value in fields.items() if isinstance(value, bool)}
+    claims = [name if value else f"not {name}" for name, value in flags.items()]
+    texts = [v for name, v in fields.items() if isinstance(v, str) and v and name != "type"]
+    text = fields.get("text") or (texts[0] if texts else "")
+    return ": ".join([*claims, _cut(str(text))])
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "\u2026"
+
+
+# What was done to a fact, item or form, and what was ruled, in lines that people read.
+
+_VERBS = {"edit": "edited", "retire": "retired", "restore": "restored"}
+
+
+def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
+    """The version that a row corrects, each correction of it, oldest first, and the versions that
+    correct it: (what, which or by whom and why)."""
+    former = store.corrections.former(found.kind, found.key)
+    lines = [] if former is None else [("corrects", f"{found.kind}:{short(former)}")]
+    lines += [
+        (_VERBS[done.action], _told(done)) for done in store.corrections.of(found.kind, found.key)
+    ]
+    newer = store.corrections.newer(found.kind, found.key)
+    return lines + [("corrected by", f"{found.kind}:{short(identity)}") for identity in newer]
+
+
+def ruling_line(ruling: Ruling) -> str:
+    """``ruled correct by actor 3f2a77c0, 2026-03-01 14:05 UTC: reason``."""
+    by = f"by actor {short(ruling.actor)}, {minute(ruling.at)}"
+    return f"ruled {ruling.verdict} {by}: {ruling.reason}"
+
+
+def _told(done: Correction) -> str:
+    return f"by actor {short(done.actor)}, {minute(done.at)}: {done.reason}"

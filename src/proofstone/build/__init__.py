@@ -1,0 +1,1 @@
+"""Builds: statements and questions made from sources, step by step, resumable."""

@@ -1,0 +1,118 @@
+"""The prompts of a build's first rows as they would be sent, without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from proofstone.build.flow import Workshop, perform_pipeline
+from proofstone.build.models import AskedRole, request_for_row
+from proofstone.build.plan import PlannedBuild, entering_rows
+from proofstone.build.walking import MemoryJournal, StepProgress
+from proofstone.errors import CallFailed
+from proofstone.models.ask import Asker
+from proofstone.records.building import BatchStep, PipelineRow, Step, StepContext
+from proofstone.records.builds import role_of_seat
+from proofstone.records.calls import Message
+from proofstone.records.items import Oracle
+from proofstone.records.runs import Reply
+from proofstone.run.rendered import SentAs
+from proofstone.store.store import Store
+
+_LOOKED_AT = 100  # rows for each that is to be shown: the first ones may all be dropped unasked
+
+
+class StepPrompt(Struct, frozen=True, kw_only=True):
+    """A request of a step for one row; those that depend on its reply are shown where that is in
+    the cache."""
+
+    step: str
+    row: bytes
+    name: str
+    messages: tuple[Message, ...]
+    to: SentAs
+
+
+async def show_prompts(
+    store: Store, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
+) -> list[StepPrompt]:
+    """The prompts of the first ``n`` rows of which any is asked, step by step. Plain steps are
+    worked on, batch steps left out; nothing is sent and nothing kept."""
+    build = planned.build
+    builder = planned.builder
+    roles = {
+        seat: AskedRole(builder.roles[role_of_seat(seat)], askers[seat], settings)
+        for seat, settings in planned.settings.items()
+    }
+    shown: list[StepPrompt] = []
+    rows = entering_rows(store, builder, planned.spec, build.params)
+    asked = 0
+    for entering in islice(rows, n * _LOOKED_AT):
+        prompts = await _of_row(planned, roles, entering.row)
+        shown += prompts
+        asked += bool(prompts)
+        if asked == n:
+            break
+    order = {step.name: place for place, step in enumerate(planned.pipeline.steps)}
+    return sorted(shown, key=lambda each: order[each.step])
+
+
+async def _of_row(
+    planned: PlannedBuild, roles: Mapping[str, AskedRole], row: PipelineRow
+) -> list[StepPrompt]:
+    shown: list[StepPrompt] = []
+
+    def open_context(step: Step | BatchStep, _key: bytes, identity: bytes) -> StepContext:
+        calls = {role: _ShownCall(step.name, identity, roles[role], shown) for role in step.asks}
+        reads = planned.reads
+        return StepContext(
+            row=identity, calls=calls, seed=planned.build.seed,
+            search=reads.search(step.reads), banks=reads.banks_of(step.reads),
+        )  # fmt: skip
+
+    steps = planned.pipeline.steps
+    places = [place for place, step in enumerate(steps) if not isinstance(step, BatchStep)]
+    await perform_pipeline(
+        [steps[place] for place in places],
+        [planned.keys[place] for place in places],
+        lambda: [[row]],
+        Workshop(MemoryJournal(), open_context),
+        progress=[StepProgress(steps[place].name) for place in places],
+        reached=lambda *_reached: None,
+    )
+    return shown
+
+
+class _ShownCall:
+    """``StepCall`` that keeps the prompt, answers from the cache, and sends nothing."""
+
+    def __init__(self, step: str, row: bytes, asked: AskedRole, shown: list[StepPrompt]) -> None:
+        self._step, self._row, self._asked, self._shown = step, row, asked, shown
+
+    async def __call__(
+        self,
+        name: str,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        reask: int = 0,
+        sample: int = 0,
+        oracle: Oracle | None = None,
+    ) -> Reply:
+        """The stored reply. Raises CallFailed where there is none."""
+        request = request_for_row(
+            self._asked, self._row, name, messages, schema, reask, sample, oracle
+        )
+        asker = self._asked.asker
+        settings, dropped = asker.model.sent_settings(request.settings)
+        to = SentAs(model=asker.model.name, settings=settings, dropped=dropped)
+        self._shown.append(
+            StepPrompt(step=self._step, row=self._row, name=name, messages=request.messages, to=to)
+        )
+        cached = await asker.find_cached(request)
+        if cached is None or cached.reply is None:
+            raise CallFailed("not_sent", f"{name} is only shown")
+        return cached.reply

@@ -1,0 +1,493 @@
+"""Rows through steps one behind the other: each step at work on rows that the one before it kept.
+
+What is known of a row is taken from the journal; the rest is worked on, a bounded number of rows a
+step, and whoever is ahead waits. So memory holds what is on its way and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from proofstone.build.walking import (
+    PURGED,
+    SAME,
+    Pages,
+    StepProgress,
+    Visit,
+    batch_key,
+    ids_digest,
+    is_async,
+    kept_rows,
+    outcome_of,
+    outcome_of_row,
+    read_row,
+    step_key,
+    walk,
+    with_verdicts,
+)
+from proofstone.errors import CallFailed
+from proofstone.records.building import BatchStep, Journal, Outcome, PipelineRow, Step, StepContext
+
+# A bounded channel between two steps: who is ahead waits.
+
+
+class Channel:
+    """Rows from any number of tasks to one; holds ``most``, and what was put at once beyond it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._rows: deque[PipelineRow] = deque()
+        self._closed = False
+        self._putting: deque[asyncio.Future[None]] = deque()
+        self._taking: asyncio.Future[None] | None = None
+
+    async def put(self, rows: Iterable[PipelineRow]) -> None:
+        """Adds rows, once there is room."""
+        while len(self._rows) >= self._most:
+            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._putting.append(room)
+            await room
+        self._rows.extend(rows)
+        self._wake_taker()
+
+    async def take(self, most: int) -> list[PipelineRow]:
+        """Up to ``most`` rows, one at least; none once the channel is closed and empty."""
+        while not self._rows and not self._closed:
+            self._taking = asyncio.get_running_loop().create_future()
+            await self._taking
+        rows = [self._rows.popleft() for _ in range(min(most, len(self._rows)))]
+        while self._putting and len(self._rows) < self._most:
+            room = self._putting.popleft()
+            if not room.done():
+                room.set_result(None)
+                break  # it puts, and the next take lets in another
+        return rows
+
+    def close(self) -> None:
+        """Says that nothing more comes."""
+        self._closed = True
+        self._wake_taker()
+
+    def _wake_taker(self) -> None:
+        if self._taking is not None and not self._taking.done():
+            self._taking.set_result(None)
+
+
+_TAKEN = 256  # rows looked up in the journal at once
+
+
+_AHEAD = 512  # rows that may wait before a step
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedStep:
+    """A step with its key and its counters."""
+
+    step: Step
+    key: bytes
+    progress: StepProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What steps are worked with: the journal, contexts (of a step, its key and a row's id), and
+    whether to begin nothing new."""
+
+    journal: Journal
+    open_context: Callable[..., StepContext]
+    is_halted: Callable[[], bool] = lambda: False
+
+
+async def run_flow(
+    steps: Sequence[KeyedStep], pages: Iterable[Sequence[PipelineRow]], workshop: Workshop
+) -> None:
+    """Brings all rows of ``pages`` through ``steps``, until done or halted; returns once every
+    outcome is kept. A row of which a call failed is left where it is, and counted.
+
+    Raises what a step raises besides CallFailed, and what the journal raises.
+    """
+    channels = [Channel(_AHEAD) for _ in steps]
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_feed(pages, channels[0], workshop))
+            for place, step in enumerate(steps):
+                following = channels[place + 1] if place + 1 < len(steps) else None
+                work = _StepWork(step, channels[place], following, workshop)
+                tasks.create_task(work.run())
+    except ExceptionGroup as several:  # one failure says enough; the others follow from it
+        raise _first(several) from several
+    await workshop.journal.flush()
+
+
+def _first(several: ExceptionGroup[Exception]) -> Exception:
+    error = several.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error
+
+
+async def _feed(pages: Iterable[Sequence[PipelineRow]], first: Channel, workshop: Workshop) -> None:
+    for page in pages:
+        if workshop.is_halted():
+            break
+        await first.put(page)
+        await asyncio.sleep(0)
+    first.close()
+
+
+class _StepWork:
+    """One step at work on what comes through its channel."""
+
+    def __init__(
+        self, keyed: KeyedStep, inbox: Channel, outbox: Channel | None, workshop: Workshop
+    ) -> None:
+        self._step, self._key, self._progress = keyed.step, keyed.key, keyed.progress
+        self._inbox, self._outbox = inbox, outbox
+        self._workshop = workshop
+        self._slots = asyncio.Semaphore(keyed.step.at_once)
+        self._doing: dict[bytes, int] = {}  # rows under way, and how often each came meanwhile
+        self._is_async = is_async(keyed.step)
+
+    async def run(self) -> None:
+        """Works until the channel is closed and empty."""
+        journal = self._workshop.journal
+        async with asyncio.TaskGroup() as tasks:
+            while rows := await self._inbox.take(_TAKEN):
+                found = journal.find(self._key, [row.id for row in rows])
+                self._progress.entered += len(rows)
+                known = [(row, found[row.id]) for row in rows if row.id in found]
+                self._progress.from_before += len(known)
+                await self._pass_on(known)
+                left = [row for row in rows if row.id not in found]
+                if self._is_async:
+                    await self._start(left, tasks)
+                elif left:
+                    await self._work_through(left)
+                await asyncio.sleep(0)
+        if self._outbox is not None:
+            self._outbox.close()
+
+    async def _work_through(self, rows: Sequence[PipelineRow]) -> None:
+        """A plain step at its rows, here and now."""
+        if self._workshop.is_halted():
+            return
+        step, made = self._step, {}
+        for row in rows:
+            if row.id not in made:
+                context = self._workshop.open_context(step, self._key, row.id)
+                made[row.id] = outcome_of_row(step, row, context)
+        await self._workshop.journal.write(self._key, list(made.items()))
+        self._progress.done += len(rows)
+        await self._pass_on([(row, made[row.id]) for row in rows])
+
+    async def _start(self, rows: Sequence[PipelineRow], tasks: asyncio.TaskGroup) -> None:
+        new = []
+        for row in rows:  # all of them before the first wait: one may be done by then
+            if row.id not in self._doing:
+                new.append(row)
+            self._doing[row.id] = self._doing.get(row.id, 0) + 1
+        for row in new:
+            await self._slots.acquire()
+            if self._workshop.is_halted():
+                self._slots.release()
+                return
+            tasks.create_task(self._work_on(row))
+
+    async def _work_on(self, row: PipelineRow) -> None:
+        step, progress = self._step, self._progress
+        progress.in_flight += 1
+        try:
+            outcome = await self._outcome(row)
+        except CallFailed as failure:
+            times = self._doing.pop(row.id)
+            if not self._workshop.is_halted():  # else it was not sent, and nobody's fault
+                progress.fail(failure.kind, times)
+            return
+        except Exception as error:
+            error.add_note(f"in step {step.name} at row {row.id.hex()[:8]}")
+            raise
+        finally:
+            progress.in_flight -= 1
+            self._slots.release()
+        await self._workshop.journal.write(self._key, [(row.id, outcome)])
+        times = self._doing.pop(row.id)
+        progress.done += times
+        await self._pass_on([(row, outcome)] * times)
+
+    async def _outcome(self, row: PipelineRow) -> Outcome:
+        if not row.payload:
+            return PURGED
+        step = self._step
+        value = read_row(row, step.takes)
+        context = self._workshop.open_context(step, self._key, row.id)
+        kept = await step.work(value, context)  # type: ignore[misc]
+        return with_verdicts(outcome_of(step, value, row, kept), context)
+
+    async def _pass_on(self, made: Sequence[tuple[PipelineRow, Outcome]]) -> None:
+        """Counts outcomes, and hands what was kept to the next step."""
+        kept: list[PipelineRow] = []
+        for row, outcome in made:
+            if outcome.reason:
+                self._progress.drop(outcome.reason)
+            else:
+                kept.extend((row,) if outcome.kept is None else outcome.kept)
+        self._progress.kept += len(kept)
+        if self._outbox is not None and kept:
+            await self._outbox.put(kept)
+
+
+# A batch step: it sees all rows that reached it, each once, and says what it makes of some.
+
+_WRITTEN = 256
+
+
+class Batch:
+    """``BatchRows`` over pages of rows: ids are held, rows are read as they are wanted."""
+
+    def __init__(self, step: BatchStep, pages: Pages) -> None:
+        self._step = step
+        self._pages = pages
+        is_full = {row.id: bool(row.payload) for page in pages() for row in page}
+        self.ids = tuple(identity for identity, full in is_full.items() if full)
+        self.purged = tuple(identity for identity, full in is_full.items() if not full)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (read_row(row, self._step.takes) for row in self.rows())
+
+    def rows(self) -> Iterator[PipelineRow]:
+        """The rows, each once, in order; those whose text was purged are left out."""
+        place = 0
+        for page in self._pages():
+            for row in page:
+                # A repeated row comes behind its first place, so it is never the next one.
+                if place < len(self.ids) and row.id == self.ids[place]:
+                    place += 1
+                    yield row
+
+
+def read_batch(step: BatchStep, key: bytes, pages: Pages) -> tuple[Batch, bytes]:
+    """The rows of a batch step, and its key over these very rows."""
+    batch = Batch(step, pages)
+    return batch, batch_key(key, ids_digest(batch.ids))
+
+
+async def run_batch(
+    step: BatchStep, key: bytes, batch: Batch, workshop: Workshop, progress: StepProgress
+) -> bool:
+    """Brings all rows through a batch step, unless they are; whether it could be done.
+
+    Raises what the step raises besides CallFailed, ValueError for places that are none.
+    """
+    if batch.purged:
+        await workshop.journal.write(key, [(row, PURGED) for row in batch.purged])
+    if not len(batch) or _is_known(key, batch, workshop):
+        progress.entered = progress.from_before = len(batch)
+        return True
+    if workshop.is_halted():
+        return False
+    progress.entered = len(batch)
+    context = workshop.open_context(step, key, key)
+    try:
+        if is_async(step):
+            made = await step.work(batch, context)  # type: ignore[misc]
+        else:
+            made = await asyncio.to_thread(step.work, batch, context)
+    except CallFailed as failure:
+        if not workshop.is_halted():
+            progress.fail(failure.kind, len(batch))
+        return False
+    except Exception as error:
+        error.add_note(f"in step {step.name}")
+        raise
+    await _write(step, key, batch, made, workshop)
+    progress.done = len(batch)
+    return True
+
+
+def _is_known(key: bytes, batch: Batch, workshop: Workshop) -> bool:
+    ids = batch.ids
+    for start in range(0, len(ids), _WRITTEN):
+        part = ids[start : start + _WRITTEN]
+        if len(workshop.journal.find(key, part)) < len(part):
+            return False
+    return True
+
+
+async def _write(
+    step: BatchStep, key: bytes, batch: Batch, made: Mapping[int, Any], workshop: Workshop
+) -> None:
+    strays = [place for place in made if not 0 <= place < len(batch)]
+    if strays:
+        raise ValueError(f"step {step.name} speaks of place {strays[0]} of {len(batch)} rows")
+    group: list[tuple[bytes, Outcome]] = []
+    for place, row in enumerate(batch.rows()):
+        outcome = SAME
+        if place in made:
+            outcome = outcome_of(step, read_row(row, step.takes), row, made[place])
+        group.append((row.id, outcome))
+        if len(group) >= _WRITTEN:
+            await workshop.journal.write(key, group)
+            group = []
+    await workshop.journal.write(key, group)
+    await workshop.journal.flush()
+
+
+# A pipeline from its first step to its last: flows of rows, and batch steps between them.
+
+# Told each step as it is reached: its place and its key.
+Reached = Callable[[int, Step | BatchStep, bytes], None]
+
+
+class Performed(Struct, frozen=True):
+    """How far a pipeline came: the keys of the steps reached, and whether every row is through."""
+
+    keys: tuple[bytes, ...]
+    complete: bool
+
+
+def check_names(steps: Sequence[Step | BatchStep]) -> None:
+    """Raises ValueError where two steps have one name, or there is none."""
+    names = [step.name for step in steps]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"a pipeline needs steps of different names, not {names}")
+
+
+def plain_keys(
+    steps: Sequence[Step | BatchStep], tools: Mapping[str, Any], seed: int
+) -> tuple[bytes, ...]:
+    """The keys of steps before it is known which rows reach them: of batch steps without these."""
+    return tuple(step_key(step, tools, seed) for step in steps)
+
+
+async def perform_pipeline(
+    steps: Sequence[Step | BatchStep],
+    keys: Sequence[bytes],
+    pages: Pages,
+    workshop: Workshop,
+    *,
+    progress: Sequence[StepProgress],
+    reached: Reached,
+) -> Performed:
+    """Brings all rows through all steps as far as they come; ``keys`` are ``plain_keys``.
+
+    A batch step waits for all rows, and is not reached while one of them is held up before it.
+    """
+    check_names(steps)
+    done: list[bytes] = []
+    while len(done) < len(steps):
+        start = len(done)
+        step = steps[start]
+        if isinstance(step, BatchStep):
+            through = _through(done, pages, workshop)
+            batch, key = read_batch(step, keys[start], through)
+            reached(start, step, key)
+            done.append(key)
+            if not await run_batch(step, key, batch, workshop, progress[start]):
+                return Performed(tuple(done), complete=False)
+            _count(done, pages, workshop, progress[start])
+            continue
+        flowing = _flowing(steps, keys, progress, start)
+        for place, keyed in enumerate(flowing, start):
+            reached(place, keyed.step, keyed.key)
+        through = _through(done, pages, workshop)
+        await run_flow(flowing, through(), workshop)
+        done += [keyed.key for keyed in flowing]
+        if workshop.is_halted() or any(keyed.progress.failed for keyed in flowing):
+            return Performed(tuple(done), complete=False)
+    return Performed(tuple(done), complete=True)
+
+
+def _flowing(
+    steps: Sequence[Step | BatchStep],
+    keys: Sequence[bytes],
+    progress: Sequence[StepProgress],
+    start: int,
+) -> list[KeyedStep]:
+    """The row steps from ``start`` up to the next batch step."""
+    found = []
+    for place in range(start, len(steps)):
+        step = steps[place]
+        if isinstance(step, BatchStep):
+            break
+        found.append(KeyedStep(step, keys[place], progress[place]))
+    return found
+
+
+def _through(done: Sequence[bytes], pages: Pages, workshop: Workshop) -> Pages:
+    keys = tuple(done)
+
+    def rows() -> Iterator[list[PipelineRow]]:
+        return walk(keys, pages(), workshop.journal)
+
+    return rows
+
+
+def _count(done: Sequence[bytes], pages: Pages, workshop: Workshop, progress: StepProgress) -> None:
+    """Counts what the batch step that was done last made of the rows."""
+    last = len(done) - 1
+
+    def visit(seen: Visit) -> None:
+        if seen.place == last:
+            for outcome in seen.outcomes:
+                if outcome is not None and outcome.reason:
+                    progress.drop(outcome.reason)
+                elif outcome is not None:
+                    progress.kept += 1 if outcome.kept is None else len(outcome.kept)
+
+    for _rows in walk(tuple(done), pages(), workshop.journal, visit):
+        pass
+
+
+# Plain steps over rows that are held anyway: no loop and no store, the same outcomes.
+
+
+class PlainStep(Struct, frozen=True):
+    """What a step made of the rows that reached it, in their order."""
+
+    name: str
+    rows: tuple[PipelineRow, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def kept(self) -> list[PipelineRow]:
+        """The rows that came out of it."""
+        return kept_rows(self.rows, self.outcomes)
+
+
+def perform_plain(
+    steps: Sequence[Step | BatchStep], entering: Sequence[PipelineRow], *, seed: int = 0
+) -> list[PlainStep]:
+    """All rows through all steps, none of which waits or asks; what each made of them.
+
+    Raises what a step raises, ValueError for a step that asks a model or waits.
+    """
+    check_names(steps)
+    rows, done = list(entering), []
+    for step in steps:
+        if step.asks or is_async(step):
+            raise ValueError(f"step {step.name} asks or waits: perform it with a journal")
+        known = _of_batch(step, rows, seed) if isinstance(step, BatchStep) else {}
+        for row in rows:
+            if isinstance(step, Step) and row.id not in known:
+                context = StepContext(row=row.id, calls={}, seed=seed)
+                known[row.id] = outcome_of_row(step, row, context)
+        done.append(PlainStep(step.name, tuple(rows), tuple(known[row.id] for row in rows)))
+        rows = done[-1].kept
+    return done
+
+
+def _of_batch(step: BatchStep, rows: Sequence[PipelineRow], seed: int) -> dict[bytes, Outcome]:
+    once = list({row.id: row for row in rows}.values())
+    values = [read_row(row, step.takes) for row in once]
+    made: Any = step.work(values, StepContext(row=b"", calls={}, seed=seed))
+    return {
+        row.id: outcome_of(step, value, row, made[place]) if place in made else SAME
+        for place, (row, value) in enumerate(zip(once, values, strict=True))
+    }

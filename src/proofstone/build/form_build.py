@@ -1,0 +1,108 @@
+"""Building: facts into a bank, a bank into forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.method import Method, Parameter
+from proofstone.records.calls import Clock
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet, composed_set_id
+from proofstone.records.knowledge import Bank
+from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.store.store import Store
+
+
+def build_bank(
+    store: Store,
+    method: Method,
+    kind: str,
+    inputs: Sequence[str],
+    *,
+    name: str,
+    params: Mapping[str, Any],
+    seed: int,
+    clock: Clock,
+) -> tuple[Bank, bool]:
+    """Builds facts of ``kind`` from ``inputs`` into a bank; returns it and whether it is new.
+
+    Raises BadUsage for a kind the method does not build, BadInput where nothing came out.
+    """
+    if kind not in method.builders:
+        raise BadUsage(
+            f"{method.name} does not build {kind!r}; it builds {', '.join(method.builders)}"
+        )
+    builder, parameters = method.builders[kind]
+    built = list(builder(inputs, read_parameters(parameters, params), seed))
+    if not built:
+        raise BadInput(
+            f"no {kind} came out of {', '.join(inputs)}",
+            hint="look at the inputs: are they empty, or were all rows dropped?",
+        )
+    return store.knowledge.add_bank(name, method.name, built, clock.now())
+
+
+def build_forms(
+    store: Store,
+    method: Method,
+    bank: bytes,
+    *,
+    params: Mapping[str, Any],
+    seeds: Sequence[int],
+    clock: Clock,
+    name: str | None = None,
+) -> list[ItemSet]:
+    """Composes one form a seed from a bank, without its retired facts. The same bank, seed and
+    parameters, and nothing else retired: the same form.
+
+    Raises BadUsage for parameters that cannot be, BadInput where the bank cannot make the form.
+    """
+    plain = method.recipe(params)
+    whole = store.knowledge.bank(bank)
+    recipe = {**plain, **retired_facts(store, whole)}
+    reader = fewer_facts(whole, recipe)
+    forms = []
+    for seed in seeds:
+        identity = composed_set_id(method.name, bank, seed, recipe)
+        form = ItemSet(
+            id=identity, name=name or reader.name, kind="form", method=method.name, bank=bank,
+            seed=seed, recipe=recipe,
+        )  # fmt: skip
+        try:
+            forms.append(store.items.item_set(identity))
+            continue
+        except KeyError:
+            pass
+        items = list(method.compose(reader, plain, seed))
+        if not items:
+            raise BadInput(f"bank {short(bank)} gives no item with these parameters")
+        form = msgspec.structs.replace(form, n_items=len(items))
+        store.items.add_set(form, items, clock.now())
+        forms.append(form)
+    return forms
+
+
+def read_parameters(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters with their defaults, checked. Raises BadInput with every problem."""
+    known = {parameter.name: parameter for parameter in parameters}
+    problems = list(_unknown(known, given))
+    values = {}
+    for parameter in parameters:
+        value = given.get(parameter.name, parameter.default)
+        if parameter.choices and value not in parameter.choices:
+            allowed = ", ".join(parameter.choices)
+            problems.append(Problem(parameter.name, f"expected one of {allowed}, not {value!r}"))
+        values[parameter.name] = value
+    if problems:
+        raise BadInput("these parameters cannot be used", problems)
+    return values
+
+
+def _unknown(known: Mapping[str, Parameter], given: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in given:
+        if name not in known:
+            yield Problem(name, f"no such parameter; there is: {', '.join(known)}")

@@ -1,0 +1,411 @@
+"""``check``: whether answers can be told without knowing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+from proofstone.records.ids import short
+from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.options import (
+    budget_option,
+    json_option,
+    read_panel,
+    seed_option,
+    was_given,
+    workspace_option,
+    yes_option,
+)
+from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
+
+if TYPE_CHECKING:
+    from proofstone.check.contradictions import Contradiction, Contradictions, StatementPair
+    from proofstone.check.giveaway import Checked, Leak
+    from proofstone.check.semantic_map import SemanticMap
+    from proofstone.records.runs import Estimate
+
+
+# ``check --map``: a map of texts in meaning, and how far their groups stand apart.
+
+_ENDINGS = (".svg", ".png", ".html", ".json")
+
+
+def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json: bool) -> None:
+    """Writes the map of a bank or form to ``path`` and prints what it says in numbers."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    if path.suffix.lower() not in _ENDINGS:
+        raise BadUsage(f"--map writes {', '.join(_ENDINGS)}, not {path.suffix or path.name}")
+    with open_workspace(folder) as workspace:
+        drawn = workspace.semantic_map(target, seed=seed)
+        workspace.write_map(drawn, path)
+    if as_json:
+        print_json(drawn)
+        return
+    _show(drawn)
+    say(f"the map is in {path}")
+
+
+def _show(drawn: SemanticMap) -> None:
+    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+    from proofstone.stats.flags import FLAGS  # noqa: PLC0415
+
+    apart = drawn.separation
+    of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""
+    click.echo(f"{drawn.target}  {drawn.n_texts:,} {drawn.nature}{of}; vectors by {drawn.embedder}")
+    index = apart.index
+    click.echo(
+        f"separation by {drawn.level}: {index.value:.2f} [{index.low:.2f}, {index.high:.2f}]  "
+        "(0 mixed, 1 apart)"
+    )
+    click.echo(
+        f"of the {apart.k} nearest others {shown_estimate(apart.agreement)}% are of the same "
+        f"{drawn.level}, {100 * apart.chance:.1f}% by chance"
+    )
+    for text in (FLAGS[flag] for flag in FLAGS if flag in index.flags):
+        click.echo(f"! {text}")
+    rows = [(drawn.level, "texts", "neighbours of it", "by chance")]
+    rows += [
+        (group.name, f"{group.n:,}", f"{100 * group.agreement:.1f}", f"{100 * group.chance:.1f}")
+        for group in apart.groups
+    ]
+    print_table(rows)
+
+
+# ``check BANK --contradictions``: pairs of true statements that cannot both be true.
+
+_SHOWN = 10
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Who judges how many pairs, for how much; ``yes``: nothing is asked before it leaves."""
+
+    judges: Sequence[str]
+    pairs: int
+    budget: str | None
+    yes: bool
+
+
+def check_contradictions(
+    target: str, asked: Asked, output: Path | None, folder: Path | None, *, dry_run: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Prints what judges came to, and writes the work list where one is asked for."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    if not asked.judges and not dry_run:
+        raise BadUsage("contradictions need a judge", hint="--judge provider/model, or --dry-run")
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=asked.yes)
+        if dry_run:
+            n, pairs = workspace.near_statements(target, limit=asked.pairs)
+            _show_pairs(n, pairs, len(asked.judges) or 1, as_json=as_json)
+            return
+        found = workspace.contradictions(
+            target, judges=asked.judges, limit=asked.pairs, budget=asked.budget
+        )
+        if output is not None:
+            workspace.write_contradictions(found, output)
+    if as_json:
+        print_json(found)
+        return
+    _contradictions_show(found)
+    if output is not None and found.found:
+        say(f"next, once its decisions are filled in: proofstone retire --from {pasted(output)}")
+
+
+def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"statements": n, "pairs": pairs})
+        return
+    click.echo(
+        f"{n:,} true statements, {len(pairs):,} near pairs: {2 * n_judges * len(pairs):,} calls, "
+        "more where a reply cannot be read"
+    )
+    for pair in pairs[:_SHOWN]:
+        print_text(_pair_lines(pair))
+
+
+def _contradictions_show(found: Contradictions) -> None:
+    click.echo(
+        f"{found.bank}  {found.n_statements:,} true statements, {found.n_pairs:,} near pairs "
+        f"judged: {len(found.found):,} contradict, {len(found.undecided):,} not decided"
+    )
+    for each in found.found[:_SHOWN]:
+        print_text(_contradiction_lines(each))
+    if len(found.found) > _SHOWN:
+        click.echo(f"and {len(found.found) - _SHOWN:,} more (-o FILE, or --json, has all)")
+    for account in found.judges:
+        if account.failed or account.unparsed or account.split:
+            click.echo(
+                f"! {account.judge}: of {account.n:,} pairs {account.failed:,} failed, "
+                f"{account.unparsed:,} without a label, {account.split:,} other with the order"
+            )
+
+
+def _contradiction_lines(each: Contradiction) -> str:
+    return f"{_pair_lines(each.pair)}\n  {each.reason}".rstrip()
+
+
+def _pair_lines(pair: StatementPair) -> str:
+    return (
+        f"{pair.near:.2f}  fact:{short(pair.one)}  {pair.text}\n"
+        f"      fact:{short(pair.other)}  {pair.other_text}"
+    )
+
+
+_MOST_LEAKS = 12
+
+
+_FAIR = 0.55  # a bank that gives away more is to be mended
+
+
+@click.command("check")
+@click.argument("target")
+@click.option(
+    "--drop-to",
+    type=click.FloatRange(0.5, 1.0, min_open=True),
+    metavar="AREA",
+    help="Of a bank: which statements must go until no more than this is left, as 0.55.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the statements to drop here."
+)
+@click.option(
+    "--embeddings",
+    is_flag=True,
+    help="Let a classifier look at what texts mean too, by a sentence encoder (extra).",
+)
+@click.option(
+    "--contradictions",
+    is_flag=True,
+    help="Of a bank: which true statements contradict each other instead; judges decide.",
+)
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="PROVIDER/NAME",
+    help="With --contradictions: who judges; several vote.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    help="With --contradictions: how many of the nearest pairs are judged.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="With --contradictions: the pairs alone, and nobody asked."
+)
+@budget_option
+@yes_option
+@click.option(
+    "--taxonomy",
+    metavar="NAME|FILE",
+    help="Of a bank: what stands under each node of this taxonomy instead.",
+)
+@click.option(
+    "--map",
+    "map_to",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw where texts lie in meaning (.svg, .png, .html, .json), and say how far disciplines "
+    "stand apart instead.",
+)
+@seed_option
+@workspace_option
+@json_option
+@click.pass_context
+def check_command(
+    context: click.Context,
+    /,
+    target: str,
+    drop_to: float | None,
+    output: Path | None,
+    embeddings: bool,
+    contradictions: bool,
+    judges: tuple[str, ...],
+    pairs: int,
+    dry_run: bool,
+    budget: str | None,
+    yes: bool,
+    taxonomy: str | None,
+    map_to: Path | None,
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Say whether answers give themselves away, and what a bank covers.
+
+    TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
+    true and falsified statements, of a form at its right and other options. They are tried on books
+    that they never saw. 50 is what guessing gives; an interval above it means that a model can gain
+    by form rather than by knowledge, and the features that tell are named.
+
+    With --embeddings (pip install 'proofstone[embeddings]') another classifier looks at vectors of
+    the texts. What it sees has no name: told is which of the counted things go with it.
+
+    With --contradictions true statements of a bank that are near each other in meaning are put to
+    judges, in both orders: which pairs cannot both be true? What contradicts is a work list (-o):
+    decide in each row (retire, edit or keep), then 'retire --from' and 'edit --from'.
+
+    With --taxonomy it is counted instead how many statements and sources of a bank stand under each
+    node of a taxonomy ('list taxonomy', or a CSV or TOML file), beside the taxonomy's own counts.
+
+    With --map FILE (extra [embeddings]) up to 1,200 true statements of a bank, or questions of a
+    form, are drawn by t-SNE, a panel a discipline. The separation beside it needs no picture: which
+    share of a text's ten nearest neighbours is of its own discipline, above chance.
+
+    With --drop-to statements that are told most surely are listed until fresh classifiers, on books
+    that taught nothing of it, do no better; nothing is dropped before you retire them.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    _refuse_mixed(context)
+    if contradictions:
+        asked = Asked(judges=read_panel(judges), pairs=pairs, budget=budget, yes=yes)
+        check_contradictions(target, asked, output, folder, dry_run=dry_run, as_json=as_json)
+        return
+    if map_to is not None:
+        show_map(target, map_to, seed, folder, as_json=as_json)
+        return
+    if taxonomy is not None:
+        _check_coverage(target, taxonomy, folder, as_json=as_json)
+        return
+    with open_workspace(folder) as workspace:
+        checked = workspace.check(
+            target, drop_to=drop_to, embedder=workspace.embedder() if embeddings else None
+        )
+        if output is not None:
+            workspace.write_told(checked, output)
+    if as_json:
+        print_json(checked)
+        return
+    _checking_show(checked)
+    if output is not None:
+        say(f"the statements to drop are in {output}")
+        say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
+
+
+# Checks that are asked for by an option; without one it is the give-away audit.
+_CHECKS = {"contradictions": "--contradictions", "taxonomy": "--taxonomy", "map_to": "--map"}
+
+
+_OF_JUDGES = {
+    "judges": "--judge", "pairs": "--pairs", "dry_run": "--dry-run", "budget": "--budget",
+}  # fmt: skip
+
+
+_OF_AUDIT = {"drop_to": "--drop-to", "embeddings": "--embeddings"}
+
+
+def _refuse_mixed(context: click.Context) -> None:
+    """Raises BadUsage where more than one check is asked for, or what belongs to another one."""
+
+    def given(options: Mapping[str, str]) -> list[str]:
+        return [option for name, option in options.items() if was_given(context, name)]
+
+    asked, of_judges, of_audit = given(_CHECKS), given(_OF_JUDGES), given(_OF_AUDIT)
+    if len(asked) > 1:
+        raise BadUsage(
+            f"{', '.join(asked[:-1])} and {asked[-1]} are checks of their own",
+            hint="ask for one of them at a time",
+        )
+    if of_judges and asked != ["--contradictions"]:
+        raise BadUsage(f"{', '.join(of_judges)}: only with --contradictions")
+    if of_audit and asked:
+        raise BadUsage(f"{', '.join(of_audit)}: not with {asked[0]}, which is a check of its own")
+    writes = {"--contradictions", "--drop-to"} & {*asked, *of_audit}
+    if was_given(context, "output") and not writes:
+        hint = f"{asked[0]} writes no list" if asked else "add --drop-to 0.55"
+        raise BadUsage("-o writes the statements to drop", hint=hint)
+
+
+def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.build.taxonomies import show_coverage  # noqa: PLC0415
+    from proofstone.build.taxonomy import find_taxonomy  # noqa: PLC0415
+
+    found = find_taxonomy(taxonomy)
+    with open_workspace(folder) as workspace:
+        coverage = workspace.coverage(target, found)
+    show_coverage(coverage, as_json=as_json)
+
+
+def _checking_show(checked: Checked) -> None:
+    from proofstone.wording.messages import counted  # noqa: PLC0415
+
+    first, second = checked.kinds
+    click.echo(
+        f"{checked.target}  {checked.counts[0]:,} {first}, {checked.counts[1]:,} {second}, "
+        f"{counted(checked.sources, 'source')} in {checked.folds} folds"
+    )
+    rows = [("told by", "area", "pairs")]
+    rows += [(name, _shown(area), f"{area.n:,}") for name, area in checked.areas.items()]
+    print_table(rows)
+    click.echo(_verdict(checked))
+    for flag in checked.flags:
+        click.echo(f"! {flag}")
+    if checked.embedder:
+        click.echo(_seen_by_embeddings(checked))
+    if checked.leaks:
+        print_table(
+            [("what tells", "area", first, second), *map(_leak, checked.leaks[:_MOST_LEAKS])]
+        )
+        if len(checked.leaks) > _MOST_LEAKS:
+            click.echo(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
+    if checked.dropped is not None:
+        _show_dropped(checked)
+
+
+def _seen_by_embeddings(checked: Checked) -> str:
+    if not checked.companions:
+        return f"What {checked.embedder} sees goes with none of the things counted: it has no name."
+    named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
+    return f"What {checked.embedder} sees goes with: {named} (rank correlations)"
+
+
+def _show_dropped(checked: Checked) -> None:
+    dropped = checked.dropped
+    if dropped is None:
+        return
+    n = sum(checked.counts)
+    ending = "" if dropped.reached else ", which does not reach it"
+    click.echo(
+        f"dropping {len(dropped.rows):,} of {n:,} takes {_shown(dropped.before)} to "
+        f"{_shown(dropped.after)} on {dropped.held_out} sources that taught nothing{ending}"
+    )
+
+
+def _verdict(checked: Checked) -> str:
+    if not checked.worst:
+        return "Nothing could be measured."
+    worst = checked.areas[checked.worst]
+    if worst.low > 0.5:
+        hardly = f" It is little: {100 * _FAIR:g} is the bound." if worst.value <= _FAIR else ""
+        return (
+            f"The {checked.kinds[1]} can be told from the {checked.kinds[0]} without knowing "
+            f"anything, by {checked.worst}.{hardly}"
+        )
+    none = "No classifier tells them apart beyond what chance explains"
+    if checked.leaks:
+        n = len(checked.leaks)
+        tell = "one thing tells by itself" if n == 1 else f"{n:,} things tell by themselves"
+        return f"{none}, but of what was counted {tell}, as listed below."
+    return f"{none}."
+
+
+def _leak(leak: Leak) -> tuple[str, ...]:
+    return leak.feature, _shown(leak.area), f"{leak.mean_first:.3g}", f"{leak.mean_second:.3g}"
+
+
+def _shown(estimate: Estimate) -> str:
+    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+
+    return shown_estimate(estimate)

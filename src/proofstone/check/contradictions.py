@@ -1,0 +1,336 @@
+"""True statements of a bank that contradict each other: near ones paired, then judged.
+
+A pair is two statements whose vectors are near; each is put to judges with a closed label, in both
+orders. Falsified statements contradict by design, and are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadUsage
+from proofstone.judging.panel import JudgeModel, JudgingRules, Panel
+from proofstone.judging.verdicts import JudgeAccount, judge_accounts
+from proofstone.method import Contrasts, Method, find_method
+from proofstone.models.ask import Asker
+from proofstone.records.calls import CallRecord, Embedder
+from proofstone.records.ids import short
+from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
+from proofstone.run.campaign import Asking
+from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.run.judges import AskedJudge
+from proofstone.run.outbound import Outgoing, facts_would_leave
+from proofstone.search.near_duplicates import near_pairs
+from proofstone.session.targets import Target, find_target
+from proofstone.session.workspace import Background
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.check.semantic_map import SemanticMap
+    from proofstone.models.budget import Budget
+
+
+_AT_ONCE = 16
+
+
+_ORDERS = 2
+
+
+_CONTRADICT = "contradict"
+
+
+_LABELS = (
+    Label(_CONTRADICT, "both cannot be true: they say different things of the very same thing"),
+    Label("agree", "they say the same, or one follows from the other"),
+    Label("apart", "both can be true: they speak of different things, cases, times or measures"),
+)
+
+
+_TASK = "Can both of these statements be true? Take each word as its subject uses it."
+
+
+_LABELS_ZH = (
+    Label(_CONTRADICT, "两者不能同时为真：它们对同一事物说法不同"),
+    Label("agree", "它们说的是同一件事，或者一个可以从另一个推出"),
+    Label("apart", "两者可以同时为真：它们说的是不同的事物、情形、时间或度量"),
+)
+
+
+_TASK_ZH = "这两个陈述可以同时为真吗？词语按其学科中的含义理解。"
+
+
+class StatementPair(Struct, frozen=True, gc=False, kw_only=True):
+    """Two statements, the one with the lower place in the bank first, and how near they are."""
+
+    one: bytes
+    other: bytes
+    text: str
+    other_text: str
+    near: float
+    language: str
+
+
+class Contradiction(Struct, frozen=True, kw_only=True):
+    """A pair and what judges came to: only ``label`` "contradict" says that they contradict;
+    empty where nothing was decided."""
+
+    pair: StatementPair
+    label: str
+    reason: str = ""
+
+
+class Contradictions(Struct, frozen=True, kw_only=True):
+    """Pairs of a bank that were judged: ``found`` contradict, ``undecided`` were not decided;
+    ``n_pairs`` were asked about of ``n_statements`` true statements."""
+
+    bank: str
+    n_statements: int
+    n_pairs: int
+    found: tuple[Contradiction, ...]
+    undecided: tuple[Contradiction, ...]
+    judges: tuple[JudgeAccount, ...]
+    embedder: str
+
+
+class ContradictionRow(Struct, frozen=True, kw_only=True):
+    """One of two statements that contradict each other, as a row of a work list: a person decides
+    which of them, if any, is to be retired or edited."""
+
+    target: str
+    text: str
+    other: str
+    other_text: str
+    action: str = "retire"
+    decision: str = ""
+    why: str
+
+
+def near_statements(
+    store: Store,
+    method: Method,
+    found: Found,
+    embedder: Embedder,
+    *,
+    most: int = 5,
+    least: float = 0.6,
+    limit: int | None = None,
+) -> tuple[int, list[StatementPair]]:
+    """How many true statements in force a bank has, and its nearest pairs of different texts: each
+    statement's ``most`` nearest of its language that are at least ``least`` near, the ``limit``
+    nearest pairs of all. Raises BadUsage where the method's facts are not true or false.
+    """
+    if not isinstance(method, Contrasts):
+        raise BadUsage(f"{method.name} has no true and falsified statements")
+    whole = store.knowledge.bank(found.id)
+    facts = fewer_facts(whole, retired_facts(store, whole)).facts()
+    languages = {fact.id: fact.language or "en" for fact in facts}
+    true = {c.text: c.row for c in method.fact_contrasts(facts) if not c.is_second}
+    pairs: list[StatementPair] = []
+    by_language: dict[str, list[tuple[str, bytes]]] = {}
+    for text, row in true.items():
+        by_language.setdefault(languages[row], []).append((text, row))
+    for language, statements in by_language.items():
+        vectors = embedder.embed([text for text, _row in statements])
+        for near in near_pairs(vectors, most=most, least=least):
+            (text, one), (other_text, other) = statements[near.one], statements[near.other]
+            pairs.append(
+                StatementPair(
+                    one=one, other=other, text=text, other_text=other_text, near=near.near,
+                    language=language,
+                )
+            )  # fmt: skip
+    pairs.sort(key=lambda pair: (-pair.near, pair.one, pair.other))
+    return len(true), pairs[:limit]
+
+
+async def judge_statements(
+    store: Store,
+    bank: str,
+    n_statements: int,
+    pairs: Sequence[StatementPair],
+    askers: Sequence[Asker],
+    *,
+    embedder: str,
+    kept: Callable[[CallRecord], None] | None = None,
+) -> Contradictions:
+    """Judges each pair in both orders; more than half of the judges decide. Every call is kept: a
+    second time comes from the cache.
+
+    Raises what stopped an asker (EndpointUnusable, BudgetReached).
+    """
+    async with store.writer(kept) as writer:
+        panel = _panel([AskedJudge(asker, writer.write) for asker in askers])
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def judged(pair: StatementPair) -> PanelVerdict:
+            async with slots:
+                return await panel.decide(_question(pair))
+
+        verdicts = await asyncio.gather(*map(judged, pairs))
+    for asker in askers:
+        if asker.stopped is not None:
+            raise asker.stopped
+    made = [_made(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)]
+    return Contradictions(
+        bank=bank,
+        n_statements=n_statements,
+        n_pairs=len(pairs),
+        found=tuple(each for each in made if each.label == _CONTRADICT),
+        undecided=tuple(each for each in made if not each.label),
+        judges=judge_accounts(verdicts),
+        embedder=embedder,
+    )
+
+
+def pairs_would_leave(store: Store, pairs: Sequence[StatementPair]) -> Outgoing:
+    """What judging pairs would send to one judge: each in both orders."""
+    facts = [fact for pair in pairs for fact in (pair.one, pair.other) * _ORDERS]
+    characters = _ORDERS * sum(len(pair.text) + len(pair.other_text) for pair in pairs)
+    return facts_would_leave(store, facts, "pair", characters)
+
+
+def contradiction_rows(found: Contradictions) -> Iterator[ContradictionRow]:
+    """Both statements of each pair that contradicts, the one below the other, to be decided."""
+    for each in found.found:
+        pair, why = each.pair, " ".join(each.reason.split())
+        sides = (
+            (pair.one, pair.text, pair.other, pair.other_text),
+            (pair.other, pair.other_text, pair.one, pair.text),
+        )
+        for one, text, other, other_text in sides:
+            named = f"fact:{short(other)}"
+            yield ContradictionRow(
+                target=f"fact:{short(one)}",
+                text=text,
+                other=named,
+                other_text=other_text,
+                why=f"contradicts {named}: {why}".rstrip(": "),
+            )
+
+
+def _panel(judges: Sequence[JudgeModel]) -> Panel:
+    return Panel(
+        judges,
+        asking=JudgingRules(orders=_ORDERS),
+        rules=PanelRules(quorum=len(judges) // 2 + 1),
+    )
+
+
+def _question(pair: StatementPair) -> JudgeQuestion:
+    is_chinese = pair.language.startswith("zh")
+    names = ("陈述一", "陈述二") if is_chinese else ("statement 1", "statement 2")
+    return JudgeQuestion(
+        task=_TASK_ZH if is_chinese else _TASK,
+        labels=_LABELS_ZH if is_chinese else _LABELS,
+        exhibits=(Exhibit(names[0], pair.text), Exhibit(names[1], pair.other_text)),
+        compared=(0, 1),
+        language="zh" if is_chinese else "en",
+    )
+
+
+def _made(pair: StatementPair, verdict: PanelVerdict) -> Contradiction:
+    reason = next((b.reason for b in verdict.ballots if b.label and b.label == verdict.label), "")
+    return Contradiction(pair=pair, label=verdict.label, reason=reason)
+
+
+# Contradictions of a bank: the part of a workspace that finds near statements and asks judges.
+
+_PAIRS = 500
+
+
+class Contradicting(Asking):
+    """The part of a workspace that looks for statements that contradict each other."""
+
+    def semantic_map(
+        self, target: Target, *, seed: int = 0, embedder: Embedder | None = None
+    ) -> SemanticMap:
+        """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
+        groups stand apart. It is kept, without its texts, for cards and pages."""
+        from proofstone.check.semantic_map import (  # noqa: PLC0415
+            keep_map,
+            map_texts,
+        )
+
+        found = find_target(self.store, target, ("bank", "form"))
+        owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
+        method = find_method(owner(found.id).method)
+        drawn = map_texts(self.store, method, found, embedder or self.embedder(), seed=seed)
+        keep_map(self.store, found, drawn, self.clock.now())
+        return drawn
+
+    def write_map(self, drawn: SemanticMap, path: Path) -> None:
+        """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
+        from proofstone.check.semantic_map import drawn_figure  # noqa: PLC0415
+        from proofstone.page.figure import FIGURE_KINDS, figure_files  # noqa: PLC0415
+
+        kind = path.suffix.lower().lstrip(".")
+        kinds = [each for each in FIGURE_KINDS if each == kind]
+        files = figure_files(drawn_figure(drawn), kinds)
+        path.write_bytes(files.get(kind, files["vl.json"]))
+
+    def near_statements(
+        self, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None
+    ) -> tuple[int, list[StatementPair]]:
+        """How many true statements a bank has, and its nearest pairs; asks nobody."""
+
+        found = find_target(self.store, bank, ("bank",))
+        method = find_method(self.store.knowledge.bank(found.id).method)
+        return near_statements(self.store, method, found, embedder or self.embedder(), limit=limit)
+
+    def contradictions(
+        self,
+        bank: Target,
+        *,
+        judges: Sequence[str],
+        limit: int | None = _PAIRS,
+        budget: Budget | str | None = None,
+        embedder: Embedder | None = None,
+    ) -> Contradictions:
+        """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
+        these judges. Calls are kept and cached; ``budget`` is as of ``run``."""
+        from proofstone.session.askers import on_record  # noqa: PLC0415
+
+        found = find_target(self.store, bank, ("bank",))
+        encoder = embedder or self.embedder()
+        n, pairs = self.near_statements(found, limit=limit, embedder=encoder)
+        self._clear_pairs(pairs, judges)
+        spending = self.spending(budget)
+        named = f"{found.name}-{short(found.id, 4)}"
+
+        async def work(stop: asyncio.Event) -> Contradictions:
+            async with self._askers(judges, None, stop, spending=spending) as askers:
+                asked = [askers[name] for name in judges]
+                async with on_record(self.store, asked, self.clock) as kept:
+                    return await judge_statements(
+                        self.store, named, n, pairs, asked, embedder=encoder.name, kept=kept
+                    )
+
+        return Background(work).wait()
+
+    def write_contradictions(self, found: Contradictions, path: Path) -> int:
+        """Writes a work list of statements that contradict each other, which ``retire --from`` and
+        ``edit --from`` carry out once somebody has decided; returns how many rows."""
+        from proofstone.session.written_files import write_work_file  # noqa: PLC0415
+
+        rows = [structs.asdict(row) for row in contradiction_rows(found)]
+        return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
+
+    def _clear_pairs(self, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
+        """Lets out the statements that remote judges would see, once that is allowed."""
+        from proofstone.models.registry import leaves_to  # noqa: PLC0415
+        from proofstone.session.egress import Load, Loads  # noqa: PLC0415
+
+        loads: Loads = {}
+        for judge in judges:
+            to = leaves_to(judge, self.config)
+            if to is not None and not to.is_local and pairs:
+                outgoing = pairs_would_leave(self.store, pairs)
+                loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
+        if loads:
+            self._clear(loads)

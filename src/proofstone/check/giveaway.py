@@ -1,0 +1,649 @@
+"""Checking a bank or a form: can its answers be told without knowing anything?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+from scipy import stats
+
+from proofstone.check.classifiers import (
+    Area,
+    area_within,
+    cross_fit,
+    cross_ridge,
+    fit_logistic,
+    folds_by_source,
+    swapped_areas,
+    widened,
+)
+from proofstone.errors import BadUsage
+from proofstone.method import Contrast, Contrasts, Method
+from proofstone.records.calls import Embedder
+from proofstone.records.ids import short
+from proofstone.records.runs import Estimate
+from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+
+# Dropping the texts that give themselves away, and what is left measured on other sources.
+
+Floats = NDArray[np.float64]
+
+
+Ints = NDArray[np.int64]
+
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """``kept`` (texts) is False for what gave itself away. ``held_out`` (texts): those of the
+    sources from which nothing of the dropping was learnt. ``before`` and ``after`` are areas on
+    these alone, by models of their own. ``rounds`` of dropping were made; ``reached``: ``after`` is
+    no more than the target. Where no round reaches it, the one that came nearest stands here: too
+    much dropping tells the kinds apart again, the other way round."""
+
+    kept: Bools
+    held_out: Bools
+    before: Area
+    after: Area
+    rounds: int
+    reached: bool
+
+
+def sift_give_aways(
+    values: Floats,
+    is_second: Bools,
+    source: Ints,
+    *,
+    target: float = 0.55,
+    held_share: float = 0.3,
+    step: float = 0.05,
+    most: float = 0.5,
+    penalty: float = 10.0,
+) -> Sifted:
+    """Drops texts (of ``values``, texts by features) until models tell the two kinds apart no
+    better than ``target``, ``most`` of them at the most.
+
+    A model of most of the sources says how surely each text is told (of its own source by a model
+    that never saw it). Round by round the ``step`` of each kind that is told most surely goes, on
+    all sources alike, until fresh models on the sources held out come to the target: these taught
+    nothing of what goes, only when to stop. ValueError with fewer than four sources: two to learn
+    from, two to measure on.
+    """
+    if len(np.unique(source)) < 4:
+        raise ValueError("dropping needs four sources: two to learn from and two to measure on")
+    held_out = _held_out(source, held_share)
+    scores = _told(values, is_second, source, ~held_out, penalty)
+    before = _area(values, is_second, source, held_out, penalty)
+    best = Sifted(
+        np.ones(len(source), dtype=np.bool_), held_out, before, before, 0, _is_fair(before, target)
+    )
+    for rounds in range(1, int(most / step + 1e-9) + 1):
+        if best.reached:
+            break
+        kept = _without_surest(scores, is_second, ~held_out, rounds * step)
+        after = _area(values, is_second, source, held_out & kept, penalty)
+        if not after.value >= best.after.value:
+            best = Sifted(kept, held_out, before, after, rounds, _is_fair(after, target))
+    return best
+
+
+def _is_fair(area: Area, target: float) -> bool:
+    """Also where there is no pair left to tell apart."""
+    return not area.pairs or area.value <= target
+
+
+def _held_out(source: Ints, share: float) -> Bools:
+    """Every text of about ``share`` of the sources: two at least, and two at least left."""
+    keys = np.unique(source)
+    n_folds = min(max(2, round(1.0 / share)), len(keys) // 2)
+    fold = folds_by_source(source, n_folds)
+    return np.asarray(fold == fold.max())
+
+
+def _told(
+    values: Floats, is_second: Bools, source: Ints, learning: Bools, penalty: float
+) -> Floats:
+    """How surely each text is told to be of its own kind (texts), by models of other sources."""
+    model = fit_logistic(values[learning], is_second[learning], penalty=penalty)
+    scores = model.score(values)
+    fold = folds_by_source(source[learning])
+    scores[learning] = cross_fit(
+        values[learning], is_second[learning], fold, penalty=penalty
+    ).scores
+    return np.where(is_second, scores, -scores)
+
+
+def _without_surest(told: Floats, is_second: Bools, learning: Bools, share: float) -> Bools:
+    """All texts but those above what ``share`` of the learning ones of their kind pass."""
+    kept = np.ones(len(told), dtype=np.bool_)
+    for kind in (is_second, ~is_second):
+        if (kind & learning).any():
+            bound = np.quantile(told[kind & learning], 1.0 - share)
+            kept &= ~(kind & (told > bound))
+    return kept
+
+
+def _area(values: Floats, is_second: Bools, source: Ints, chosen: Bools, penalty: float) -> Area:
+    if not chosen.any():
+        return Area(float("nan"), float("nan"), float("nan"), 0, 0)
+    fold = folds_by_source(source[chosen])
+    fit = cross_fit(values[chosen], is_second[chosen], fold, penalty=penalty)
+    return area_within(fit.scores, is_second[chosen], fold, source[chosen])
+
+
+# What can be seen of a text without knowing anything: lengths, signs, tell-tale words.
+#
+# A falsified statement that is longer, more absolute or more negated than a true one can be told
+# from it by a reader who knows nothing of the subject.
+
+_WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[0-9]+|[\u3400-\u9fff]")
+
+
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+
+
+_SENTENCE = re.compile(r"[.!?。！？]+(?:\s|$|(?<=[。！？]))")
+
+
+_LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "negations": ("not", "no", "never", "none", "neither", "nor", "without", "cannot",
+                  "不", "没", "無", "无", "非", "未"),
+    "absolutes": ("always", "all", "every", "only", "must", "entirely", "solely", "exclusively",
+                  "completely", "any", "完全", "总是", "所有", "只", "必须", "唯一", "一切"),
+    "hedges": ("may", "might", "can", "often", "usually", "generally", "some", "sometimes",
+               "typically", "probably", "可能", "通常", "往往", "一般", "有时"),
+    "causal words": ("because", "therefore", "thus", "causes", "caused", "leads", "due", "hence",
+                     "result", "因为", "因此", "导致", "所以", "由于"),
+    "contrasts": ("but", "however", "although", "whereas", "rather", "instead", "despite",
+                  "但", "然而", "虽然", "而是", "却"),
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """Named columns: ``values`` (texts, features), finite."""
+
+    names: tuple[str, ...]
+    values: Floats
+
+    def beside(self, other: FeatureTable) -> FeatureTable:
+        """Both tables' columns, side by side, for the same texts."""
+        return FeatureTable(
+            (*self.names, *other.names), np.concatenate([self.values, other.values], axis=1)
+        )
+
+
+def surface_features(texts: Sequence[str]) -> FeatureTable:
+    """Lengths, counts of signs, and words of five kinds by the hundred words, in English and
+    Chinese (texts, features)."""
+    measures = _measures()
+    rows = [[measure(_Seen.of(text)) for measure in measures.values()] for text in texts]
+    values = np.array(rows, dtype=np.float64).reshape(len(texts), len(measures))
+    return FeatureTable(tuple(measures), values)
+
+
+def word_features(texts: Sequence[str], *, most: int = 400, least: int = 5) -> FeatureTable:
+    """Whether each of the ``most`` common words stands in each text (0 or 1): words of letters in
+    lower case, pairs of neighbouring characters in Chinese; only what ``least`` texts hold."""
+    held = [frozenset(_terms(text)) for text in texts]
+    counts = Counter(term for terms in held for term in terms)
+    usable = [(term, n) for term, n in counts.items() if least <= n < len(texts)]
+    chosen = [term for term, _n in sorted(usable, key=lambda each: (-each[1], each[0]))[:most]]
+    values = np.array([[term in terms for term in chosen] for terms in held], dtype=np.float64)
+    names = tuple(f'the word "{term}"' for term in chosen)
+    return FeatureTable(names, values.reshape(len(texts), len(chosen)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    text: str
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _Seen:
+        return cls(text, tuple(word.lower() for word in _WORD.findall(text)))
+
+    def a_hundred(self, count: float) -> float:
+        return 100.0 * count / max(1, len(self.words))
+
+
+def _measures() -> dict[str, Callable[[_Seen], float]]:
+    measures: dict[str, Callable[[_Seen], float]] = {
+        "length in characters": lambda seen: float(len(seen.text)),
+        "length in words": lambda seen: float(len(seen.words)),
+        "sentences": lambda seen: float(len(_SENTENCE.findall(seen.text)) or 1),
+        "letters a word": lambda seen: _mean([len(word) for word in seen.words]),
+        "different words": lambda seen: len(set(seen.words)) / max(1, len(seen.words)),
+        "numbers": lambda seen: seen.a_hundred(len(_NUMBER.findall(seen.text))),
+        "commas": lambda seen: seen.a_hundred(sum(map(seen.text.count, ",，、"))),
+        "brackets": lambda seen: seen.a_hundred(sum(map(seen.text.count, "(（[【"))),
+        "quotation marks": lambda seen: seen.a_hundred(sum(map(seen.text.count, "\"'“”‘’「」"))),
+        "colons and semicolons": lambda seen: seen.a_hundred(sum(map(seen.text.count, ":;：；"))),
+        "dashes": lambda seen: seen.a_hundred(sum(map(seen.text.count, "–—"))),
+        "capital letters": lambda seen: seen.a_hundred(sum(map(str.isupper, seen.text))),
+        "ends in a full stop": lambda seen: float(seen.text.rstrip().endswith((".", "。"))),
+    }
+    for kind, listed in _LISTS.items():
+        measures[kind] = _counter(listed)
+    return measures
+
+
+def _counter(listed: tuple[str, ...]) -> Callable[[_Seen], float]:
+    plain = frozenset(word for word in listed if word.isascii())
+    other = tuple(word for word in listed if not word.isascii())
+
+    def count(seen: _Seen) -> float:
+        found = sum(word in plain for word in seen.words)
+        return seen.a_hundred(found + sum(map(seen.text.count, other)))
+
+    return count
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def _terms(text: str) -> list[str]:
+    words = _WORD.findall(text.lower())
+    latin = [word for word in words if word[0] < "\u3400"]
+    han = re.findall(r"[\u3400-\u9fff]{2,}", text)
+    return latin + [run[at : at + 2] for run in han for at in range(len(run) - 1)]
+
+
+# Embeddings of texts as a third view of a give-away audit, and what goes with what they tell.
+
+_LEAST = 0.2  # a weaker correlation says nothing of what is seen
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A counted column whose values go with a classifier's scores: Spearman's rank correlation."""
+
+    name: str
+    correlation: float
+
+
+def principal_columns(embeddings: Floats, n: int = 50) -> FeatureTable:
+    """The first ``n`` principal components of embeddings (texts, dimensions): they know nothing of
+    the kinds. Fewer where there are not so many."""
+    centred = embeddings - embeddings.mean(axis=0)
+    own, axes = np.linalg.eigh(centred.T @ centred)
+    order = np.argsort(-own, kind="stable")[: min(n, len(own), max(1, len(embeddings) - 1))]
+    chosen = axes[:, order]
+    chosen = chosen * np.where(chosen[np.abs(chosen).argmax(axis=0), range(len(order))] < 0, -1, 1)
+    names = tuple(f"embedding, component {place + 1}" for place in range(len(order)))
+    return FeatureTable(names, centred @ chosen)
+
+
+def companions(
+    scores: Floats, fold: Ints, counted: FeatureTable, *, most: int = 3
+) -> tuple[Companion, ...]:
+    """The counted columns that go with ``scores`` (texts) of a classifier that cannot say what it
+    sees, the strongest first; none where all correlations (of ranks within each fold, averaged) are
+    below 0.2: then what it sees is not among them."""
+    if not counted.names or not len(scores):
+        return ()
+    ranked = _ranks_within(scores[:, None], fold)[:, 0]
+    columns = _ranks_within(counted.values, fold)
+    spread = np.sqrt((columns**2).sum(axis=0) * (ranked**2).sum())
+    found = np.divide(ranked @ columns, spread, out=np.zeros(len(spread)), where=spread > 0)
+    order = np.argsort(-np.abs(found), kind="stable")[:most]
+    return tuple(
+        Companion(counted.names[at], float(found[at])) for at in order if abs(found[at]) >= _LEAST
+    )
+
+
+def _ranks_within(values: Floats, fold: Ints) -> Floats:
+    """Ranks of each column in its fold, centred."""
+    ranks = np.zeros(values.shape)
+    for place in np.unique(fold):
+        inside = fold == place
+        own = stats.rankdata(values[inside], axis=0)
+        ranks[inside] = (own - own.mean(axis=0)) / len(own)
+    return ranks
+
+
+# The give-away audit: can the two kinds be told apart by one who knows nothing of the subject?
+
+EMBEDDINGS = "embeddings"  # the name of their classifier
+
+
+_FEWEST = 5  # texts of a kind: of one alone every column "tells", without any spread
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureLeak:
+    """One column that tells by itself: its ``area``, the interval at a level shared among all
+    columns (Bonferroni), and its mean among the first and among the second kind."""
+
+    name: str
+    area: Area
+    mean_first: float
+    mean_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveAway:
+    """``areas`` are those of each classifier, by name, and of ``all`` columns together; ``leaks``
+    the columns whose interval leaves 0.5 out, the strongest first; ``companions`` the counted
+    columns that go with what embeddings tell. ``n_first`` and ``n_second``
+    texts of ``sources`` sources in ``folds`` folds. ``flags`` say what limits it."""
+
+    areas: Mapping[str, Area]
+    leaks: tuple[FeatureLeak, ...]
+    n_first: int
+    n_second: int
+    sources: int
+    folds: int
+    flags: tuple[str, ...]
+    companions: tuple[Companion, ...] = ()
+
+    @property
+    def worst(self) -> str:
+        """The classifier that tells most surely, by the lower end of its interval: a larger area
+        with a wide one says less. "" where none could be measured."""
+        known = {
+            name: (np.nan_to_num(area.low), area.value)  # no interval from one source a fold
+            for name, area in self.areas.items()
+            if area.pairs
+        }
+        return max(known, key=known.__getitem__, default="")
+
+
+def audit_give_away(
+    tables: Mapping[str, FeatureTable],
+    is_second: Bools,
+    source: Ints,
+    *,
+    embeddings: Floats | None = None,
+    n_folds: int = 5,
+    penalty: float = 10.0,
+    confidence: float = 0.95,
+) -> GiveAway:
+    """What classifiers on ``tables`` (each of texts by features) tell of ``is_second`` (texts),
+    cross-validated so that no ``source`` (texts) is in both halves.
+
+    ``embeddings`` (texts, dimensions) have a ridge classifier of their own, its penalty chosen
+    within the training folds, and their principal components stand among ``all`` columns.
+
+    No interval is narrower than the spread of areas with the kinds swapped source by source.
+    0.5 is what guessing gives. With one source there is nothing to validate on: no area.
+    """
+    fold = folds_by_source(source, n_folds)
+    together = _together(tables)
+    sources = len(np.unique(source))
+    areas = {
+        name: _cross_area(table.values, is_second, source, fold, penalty, confidence)
+        for name, table in tables.items()
+    }
+    told = None
+    if embeddings is not None and sources > 1:
+        told = cross_ridge(embeddings, is_second, fold)
+        area = area_within(told.scores, is_second, fold, source, confidence=confidence)
+        chance = _spread_by_chance(embeddings, is_second, source, fold, penalty)
+        areas[EMBEDDINGS] = widened(area, chance, confidence=confidence)
+    if len(areas) > 1:
+        values = together.values
+        if embeddings is not None:
+            values = together.beside(principal_columns(embeddings)).values
+        areas["all"] = _cross_area(values, is_second, source, fold, penalty, confidence)
+    return GiveAway(
+        areas=areas,
+        leaks=_leaks(together, is_second, source, confidence),
+        n_first=int((~is_second).sum()),
+        n_second=int(is_second.sum()),
+        sources=sources,
+        folds=len(np.unique(fold)) if sources > 1 else 0,
+        flags=tuple(_flags(is_second, sources)),
+        companions=() if told is None else companions(told.scores, fold, together),
+    )
+
+
+def _cross_area(
+    values: Floats, is_second: Bools, source: Ints, fold: Ints, penalty: float, confidence: float
+) -> Area:
+    if len(np.unique(fold)) < 2:
+        nothing = float("nan")
+        return Area(nothing, nothing, nothing, 0, len(np.unique(source)))
+    fit = cross_fit(values, is_second, fold, penalty=penalty)
+    area = area_within(fit.scores, is_second, fit.fold, source, confidence=confidence)
+    chance = _spread_by_chance(values, is_second, source, fold, penalty)
+    return widened(area, chance, confidence=confidence)
+
+
+def _spread_by_chance(
+    values: Floats, is_second: Bools, source: Ints, fold: Ints, penalty: float
+) -> float:
+    if is_second.all() or not is_second.any():
+        return float("nan")
+    return float(np.std(swapped_areas(values, is_second, source, fold, penalty=penalty)))
+
+
+def _leaks(
+    table: FeatureTable, is_second: Bools, source: Ints, confidence: float
+) -> tuple[FeatureLeak, ...]:
+    if min(is_second.sum(), (~is_second).sum()) < _FEWEST or not table.names:
+        return ()
+    level = 1.0 - (1.0 - confidence) / len(table.names)
+    one = np.zeros(len(is_second), dtype=np.int64)  # raw columns compare over all texts
+    found = []
+    for name, column in zip(table.names, table.values.T, strict=True):
+        area = area_within(column, is_second, one, source, confidence=level)
+        if area.low > 0.5 or area.high < 0.5:
+            means = float(column[~is_second].mean()), float(column[is_second].mean())
+            found.append(FeatureLeak(name, area, *means))
+    return tuple(sorted(found, key=lambda leak: (-abs(leak.area.value - 0.5), leak.name)))
+
+
+def _together(tables: Mapping[str, FeatureTable]) -> FeatureTable:
+    first, *others = tables.values()
+    for other in others:
+        first = first.beside(other)
+    return first
+
+
+def _flags(is_second: Bools, sources: int) -> list[str]:
+    flags = []
+    if sources < 2:
+        flags.append("one source, or sources of one book: nothing to validate on")
+    elif sources < 10:
+        flags.append("fewer than ten sources: the interval is rough")
+    if min(int(is_second.sum()), int((~is_second).sum())) < 50:
+        flags.append("fewer than fifty texts of a kind")
+    return flags
+
+
+_CONFIDENCE = 0.95
+
+
+_ESTIMAND = "other sources like these"
+
+
+class Leak(Struct, frozen=True, kw_only=True):
+    """A thing that tells by itself: how often it ranks a text of the second kind above one of the
+    first (0.5: not at all), and its mean in both."""
+
+    feature: str
+    area: Estimate
+    mean_first: float
+    mean_second: float
+
+
+class Dropped(Struct, frozen=True, kw_only=True):
+    """What dropping came to: the areas on the ``held_out`` sources, before and after; how many rows
+    are to go (``rows``, with their texts), and whether ``target`` was reached."""
+
+    target: float
+    before: Estimate
+    after: Estimate
+    reached: bool
+    held_out: int
+    rows: tuple[tuple[bytes, str], ...]
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """A give-away audit of a bank or form. ``areas`` are those of each kind of classifier; the
+    ``worst`` of them tells most; ``companions`` are counted things that go with what the
+    ``embedder``'s vectors tell, with their rank correlation."""
+
+    target: str
+    kinds: tuple[str, str]
+    counts: tuple[int, int]
+    sources: int
+    folds: int
+    areas: dict[str, Estimate]
+    worst: str
+    leaks: tuple[Leak, ...]
+    flags: tuple[str, ...]
+    embedder: str = ""
+    companions: tuple[tuple[str, float], ...] = ()
+    dropped: Dropped | None = None
+
+
+class ToldRow(Struct, frozen=True, kw_only=True):
+    """A fact that is to go, as a row of a work list that ``retire --from`` carries out; a person
+    may write another ``decision``."""
+
+    target: str
+    text: str
+    action: str = "retire"
+    decision: str = "retire"
+    why: str = "gives itself away"
+
+
+def check_give_aways(
+    store: Store,
+    method: Method,
+    found: Found,
+    *,
+    drop_to: float | None = None,
+    embedder: Embedder | None = None,
+) -> Checked:
+    """The give-away audit of a bank's facts or a form's items, on their ``embedder``'s vectors too
+    where there is one; with ``drop_to`` which facts of a
+    bank would have to go until no more than that area is left on other sources.
+
+    Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
+    facts are to go, and for items, of which none can go alone.
+    """
+    contrasting = _contrasting(method)
+    nature: Literal["fact", "item"] = "fact" if found.kind == "bank" else "item"
+    if drop_to is not None and nature == "item":
+        raise BadUsage(
+            "options cannot go one by one, so --drop-to is for banks",
+            hint="check the bank that the form was composed from",
+        )
+    contrasts = _contrasts(store, contrasting, found)
+    texts = [contrast.text for contrast in contrasts]
+    is_second = np.array([contrast.is_second for contrast in contrasts], dtype=np.bool_)
+    source = _codes([contrast.source for contrast in contrasts])
+    tables = {"lengths and signs": surface_features(texts), "words": word_features(texts)}
+    vectors = None if embedder is None else embedder.embed(texts)
+    audit = audit_give_away(tables, is_second, source, embeddings=vectors, confidence=_CONFIDENCE)
+    dropped = None
+    if drop_to is not None:
+        if vectors is not None:
+            tables["components"] = principal_columns(vectors)
+        dropped = _dropped(tables, contrasts, is_second, source, drop_to)
+    checked = _checked(found, contrasting.kinds[nature], audit, dropped)
+    return structs.replace(checked, embedder="" if embedder is None else embedder.name)
+
+
+def told_rows(checked: Checked) -> Iterator[ToldRow]:
+    """The facts that are to go, as rows of a work list."""
+    for identity, text in checked.dropped.rows if checked.dropped else ():
+        yield ToldRow(target=f"fact:{short(identity)}", text=text)
+
+
+def _contrasting(method: Method) -> Contrasts:
+    if not isinstance(method, Contrasts):
+        raise BadUsage(f"{method.name} names no two kinds of texts that could give themselves away")
+    return method
+
+
+def _contrasts(store: Store, method: Contrasts, found: Found) -> list[Contrast]:
+    """Those of a bank's facts in force, or of a form's items."""
+    if found.kind == "bank":
+        whole = store.knowledge.bank(found.id)
+        return list(method.fact_contrasts(fewer_facts(whole, retired_facts(store, whole)).facts()))
+    pages = store.items.pages(found.id)
+    return list(method.item_contrasts(stored.loaded for page in pages for stored in page))
+
+
+def _codes(names: Sequence[str]) -> NDArray[np.int64]:
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
+
+
+def _dropped(
+    tables: dict[str, FeatureTable],
+    contrasts: Sequence[Contrast],
+    is_second: NDArray[np.bool_],
+    source: NDArray[np.int64],
+    target: float,
+) -> Dropped:
+    values = np.concatenate([table.values for table in tables.values()], axis=1)
+    try:
+        sifted = sift_give_aways(values, is_second, source, target=target)
+    except ValueError as cause:
+        raise BadUsage(f"nothing can be dropped: {cause}") from None
+    gone = np.flatnonzero(~sifted.kept).tolist()
+    return Dropped(
+        target=target,
+        before=_estimate(sifted.before),
+        after=_estimate(sifted.after),
+        reached=sifted.reached,
+        held_out=len(np.unique(source[sifted.held_out])),
+        rows=tuple((contrasts[place].row, contrasts[place].text) for place in gone),
+    )
+
+
+def _checked(
+    found: Found, kinds: tuple[str, str], audit: GiveAway, dropped: Dropped | None
+) -> Checked:
+    return Checked(
+        target=f"{found.kind}:{short(found.id)}",
+        kinds=kinds,
+        counts=(audit.n_first, audit.n_second),
+        sources=audit.sources,
+        folds=audit.folds,
+        areas={name: _estimate(area) for name, area in audit.areas.items()},
+        worst=audit.worst,
+        leaks=tuple(
+            Leak(
+                feature=leak.name,
+                area=_estimate(leak.area),
+                mean_first=leak.mean_first,
+                mean_second=leak.mean_second,
+            )
+            for leak in audit.leaks
+        ),
+        flags=audit.flags,
+        companions=tuple((each.name, each.correlation) for each in audit.companions),
+        dropped=dropped,
+    )
+
+
+def _estimate(area: Area) -> Estimate:
+    return Estimate(
+        value=float(area.value),
+        n=area.pairs,
+        low=float(area.low),
+        high=float(area.high),
+        level=_CONFIDENCE,
+        estimand=_ESTIMAND,
+        made_by="share of concordant pairs; Obuchowski's variance by source, no less than that of "
+        "areas with the kinds swapped source by source",
+        resampled="sources",
+    )

@@ -1,0 +1,440 @@
+"""Where statements and questions lie in meaning, and how far their disciplines stand apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage, ExtraMissing
+from proofstone.method import Contrasts, Method, find_method
+from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.section import Column, Figure, Mark, Section, Table
+from proofstone.records.calls import Embedder
+from proofstone.records.ids import Draws, short
+from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.tables import Audience, GroupsApart, GroupSeparation, StoredMap
+from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+from proofstone.wording.messages import noted, say, word
+
+# A map of texts in meaning, as a figure and as a section of a page.
+
+_SHOWN = 120
+
+
+_LONGEST_NAME = 80  # a longer name of a group is a text of its own
+
+
+class MappedText(NamedTuple):
+    """A fact or item of a map, and what its dot says; empty where nothing may be told."""
+
+    row: bytes
+    text: str
+
+
+def map_figure(kept: StoredMap, told: Sequence[MappedText]) -> Figure:
+    """The map as a figure: a panel a group, its texts in front of all others. ``told`` is of the
+    map's rows, in their order."""
+    index = kept.separation.index
+    names = _names(kept)
+    marks = [
+        (names[group], place, each.text)
+        for group, place, each in zip(kept.group, kept.places, told, strict=True)
+    ]
+    return Figure(
+        name="semantic-map",
+        kind="map",
+        title=say("Semantic map of {nature}", nature=word(kept.nature)),
+        subtitle=say(
+            "{n:,} texts, t-SNE of {embedder}, seed {seed}; separation of the groups {value:.2f} "
+            "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
+            n=len(kept.rows), embedder=kept.embedder, seed=kept.seed,
+            value=index.value, low=index.low, high=index.high,
+        ),
+        marks=tuple(
+            Mark(row=group, column=group, x=x, value=y, text=text[:_SHOWN])
+            for group, (x, y), text in sorted(marks)
+        ),
+        value_unit="number",
+        x_unit="number",
+    )  # fmt: skip
+
+
+def map_section(name: str, kept: StoredMap, told: Sequence[MappedText]) -> Section:
+    """The map with its separation index, which needs no picture, and each group's share. ``name``
+    tells it from other maps of the page."""
+    apart = kept.separation
+    return Section(
+        name=f"semantic-map-{name}",
+        title=say("Semantic separation of {nature}", nature=word(kept.nature)),
+        finding=say(
+            "Separation by {level}: {value:.2f} [{low:.2f}, {high:.2f}], where 0 is mixed and 1 is "
+            "apart.",
+            level=word(kept.level), value=apart.index.value, low=apart.index.low,
+            high=apart.index.high,
+        ),
+        plain=say(
+            "{share}% of the {k} nearest neighbors of a text belong to its own group; {chance}% "
+            "are expected by chance.",
+            k=apart.k, share=shown_estimate(apart.agreement), chance=points(apart.chance),
+        ),
+        cannot=say(
+            "Distances on the map have no scale: they do not measure how similar two texts are."
+        ),
+        how=say(
+            "As kept by {command}: vectors by {embedder}, {n:,} of {n_all:,} texts, seed {seed}. "
+            "Texts that share a statement or a passage are never counted as neighbours; intervals "
+            "resample sources.",
+            command="check --map", embedder=kept.embedder, n=len(kept.rows), n_all=kept.n_all,
+            seed=kept.seed,
+        ),
+        tables=(_groups(kept),),
+        figures=(map_figure(kept, told),),
+    )  # fmt: skip
+
+
+def _groups(kept: StoredMap) -> Table:
+    rows = tuple(
+        (name, group.n, group.agreement, group.chance)
+        for name, group in zip(_names(kept), kept.separation.groups, strict=True)
+    )
+    columns = (
+        Column(key="group", name=say("Group")),
+        Column(key="n", name=say("Texts"), digits=0),
+        Column(key="own", name=say("Neighbors in its own group"), unit="share"),
+        Column(key="chance", name=say("By chance"), unit="share"),
+    )
+    return Table(title=say("Groups"), columns=columns, rows=rows)
+
+
+def _names(kept: StoredMap) -> list[str]:
+    return [
+        group.name if len(group.name) <= _LONGEST_NAME else f"group {place}"
+        for place, group in enumerate(kept.separation.groups, start=1)
+    ]
+
+
+# How far groups of texts stand apart in meaning: the groups of each text's nearest neighbours.
+
+Floats = NDArray[np.float64]
+
+
+def groups_apart(
+    vectors: Floats,
+    group: NDArray[np.integer],
+    names: tuple[str, ...],
+    *,
+    shared: SharedKeys,
+    clusters: SharedKeys,
+    k: int = 10,
+    confidence: float = 0.95,
+) -> GroupsApart:
+    """How far the groups of ``group`` (n, codes into ``names``) stand apart among ``vectors`` (n,
+    dimensions, of length 1), by cosine.
+
+    Texts that share a key of ``shared`` (a statement, a passage) are never each other's neighbours;
+    the interval resamples ``clusters`` (sources). A text with fewer than ``k`` others that may be
+    its neighbours has as many as there are. Raises BadUsage for fewer than two groups or k below 1.
+    """
+    if k < 1 or len(np.unique(group)) < 2:
+        raise BadUsage("separation needs texts of two groups, and one neighbour or more")
+    near = _apart(np.asarray(vectors, dtype=np.float32), shared)
+    is_alike = group[:, None] == group[None, :]
+    allowed = np.isfinite(near)
+    there = allowed.any(axis=1)
+    agreement = np.where(there, _agreement(near, is_alike, k), np.nan)
+    chance = (is_alike & allowed).sum(axis=1) / np.maximum(allowed.sum(axis=1), 1)
+    used = np.flatnonzero(there)
+    values, expected = agreement[used], float(chance[used].mean()) if len(used) else float("nan")
+    (found,) = mean_estimates(
+        values[:, None],
+        equal_weights(len(used)),
+        clusters.among(used),
+        estimand="knowledge",
+        confidence=confidence,
+        n_parts=k * len(used),
+    )
+    return GroupsApart(
+        k=k,
+        n=len(used),
+        agreement=found,
+        chance=expected,
+        index=structs.replace(
+            found,
+            value=_above(found.value, expected),
+            low=_above(found.low, expected),
+            high=_above(found.high, expected),
+        ),
+        groups=tuple(
+            GroupSeparation(
+                name=name,
+                n=int(own.sum()),
+                agreement=float(values[own].mean()),
+                chance=float(chance[used][own].mean()),
+            )
+            for code, name in enumerate(names)
+            if (own := group[used] == code).any()
+        ),
+    )
+
+
+def _apart(vectors: NDArray[np.float32], shared: SharedKeys) -> NDArray[np.float32]:
+    """The cosine of every two texts (n, n); minus infinity where they may not be neighbours."""
+    near = vectors @ vectors.T
+    np.fill_diagonal(near, -np.inf)
+    order = np.argsort(shared.key, kind="stable")
+    key, unit = shared.key[order], shared.unit[order]
+    for holders in np.split(unit, np.flatnonzero(np.diff(key)) + 1):
+        near[np.ix_(holders, holders)] = -np.inf
+    return near
+
+
+def _agreement(near: NDArray[np.float32], is_alike: NDArray[np.bool_], k: int) -> Floats:
+    """The share of each text's nearest ones that are of its group."""
+    k = min(k, near.shape[1] - 1)
+    best = np.argpartition(-near, k - 1, axis=1)[:, :k]
+    counts = np.isfinite(np.take_along_axis(near, best, axis=1))
+    alike = np.take_along_axis(is_alike, best, axis=1) & counts
+    return np.asarray(alike.sum(axis=1) / np.maximum(counts.sum(axis=1), 1))
+
+
+def _above(agreement: float, chance: float) -> float:
+    return (agreement - chance) / (1.0 - chance) if chance < 1.0 else float("nan")
+
+
+MOST_TEXTS = 1200
+
+
+_LEVELS = ("discipline", "field", "subfield", "book")
+
+
+_PERPLEXITY = 30.0
+
+
+_NATURES = {"bank": noted("true statements"), "form": noted("questions")}
+
+
+class SemanticMap(Struct, frozen=True, kw_only=True):
+    """Texts on a plane by t-SNE (``places``, n by 2), each with its group at ``level`` and the
+    fact or item that it is of (``rows``); and what no picture is needed for: how far the groups
+    stand apart (``separation``)."""
+
+    target: str
+    nature: str
+    level: str
+    embedder: str
+    seed: int
+    n_texts: int
+    n_all: int
+    separation: GroupsApart
+    groups: tuple[str, ...]
+    rows: tuple[bytes, ...]
+    texts: tuple[str, ...]
+    places: tuple[tuple[float, float], ...]
+
+
+class _Text(NamedTuple):
+    row: bytes
+    text: str
+    stratum: Stratum
+    rests_on: tuple[bytes, ...]
+    sources: tuple[str, ...]
+
+
+def map_texts(
+    store: Store,
+    method: Method,
+    found: Found,
+    embedder: Embedder,
+    *,
+    seed: int = 0,
+    most: int = MOST_TEXTS,
+    k: int = 10,
+) -> SemanticMap:
+    """The map of a bank's true statements in force, or of a form's questions as their statements.
+
+    Of more than ``most`` texts so many are drawn by ``seed``. Groups are of the coarsest level of
+    the taxonomy that has two. Raises BadUsage where none has, or with fewer than four texts;
+    ExtraMissing without scikit-learn.
+    """
+    texts = list(_texts(store, method, found))
+    chosen = _drawn(texts, most, seed)
+    level, groups = _grouped(chosen, found)
+    names = tuple(dict.fromkeys(groups))
+    vectors = embedder.embed([each.text for each in chosen])
+    found_apart = groups_apart(
+        vectors,
+        np.array([names.index(group) for group in groups]),
+        names,
+        shared=_keys([each.rests_on for each in chosen]),
+        clusters=_keys([each.sources for each in chosen]),
+        k=k,
+    )
+    return SemanticMap(
+        target=f"{found.kind}:{short(found.id)}",
+        nature=_NATURES[found.kind],
+        level=level,
+        embedder=embedder.name,
+        seed=seed,
+        n_texts=len(chosen),
+        n_all=len(texts),
+        separation=found_apart,
+        groups=tuple(groups),
+        rows=tuple(each.row for each in chosen),
+        texts=tuple(each.text for each in chosen),
+        places=tuple((float(x), float(y)) for x, y in _plane(vectors, seed)),
+    )
+
+
+def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
+    if not isinstance(method, Contrasts):
+        raise BadUsage(f"{method.name} names no texts of its facts")
+    if found.kind == "bank":
+        whole = store.knowledge.bank(found.id)
+        facts = list(fewer_facts(whole, retired_facts(store, whole)).facts())
+        of_fact = {fact.id: fact for fact in facts}
+        for contrast in method.fact_contrasts(facts):
+            if not contrast.is_second:
+                fact = of_fact[contrast.row]
+                yield _Text(
+                    fact.id, contrast.text, fact.stratum, _ground([fact]), (contrast.source,)
+                )
+        return
+    for page in store.items.pages(found.id):
+        for stored in page:
+            loaded = stored.loaded
+            told = list(method.fact_contrasts(loaded.facts))
+            if told:
+                yield _Text(
+                    loaded.item.id,
+                    " ".join(each.text for each in told),
+                    loaded.item.stratum,
+                    _ground(loaded.facts),
+                    tuple(dict.fromkeys(each.source for each in told)),
+                )
+
+
+def _ground(facts: Sequence[Fact]) -> tuple[bytes, ...]:
+    """What texts share that are near each other for that alone: a statement, its passage."""
+    return tuple(dict.fromkeys(each for fact in facts for each in (fact.id, fact.passage) if each))
+
+
+def _drawn(texts: Sequence[_Text], most: int, seed: int) -> list[_Text]:
+    if len(texts) <= most:
+        return list(texts)
+    places = Draws(seed, 0, "semantic map").sample(range(len(texts)), most)
+    return [texts[place] for place in sorted(places)]
+
+
+def _grouped(texts: Sequence[_Text], found: Found) -> tuple[str, list[str]]:
+    """The coarsest level at which texts differ, and each text's group there."""
+    if len(texts) < 4:
+        raise BadUsage(f"{found.kind} {found.name} has {len(texts)} texts: a map needs four")
+    for level in _LEVELS:
+        groups = [getattr(each.stratum, level) or "\u2014" for each in texts]
+        if len(set(groups)) > 1:
+            return level, groups
+    raise BadUsage(
+        f"all texts of {found.name} have one place in the taxonomy, so nothing can stand apart",
+        hint="give sources their fields: proofstone ingest --meta, or build strata",
+    )
+
+
+def _keys(held: Sequence[Sequence[Any]]) -> SharedKeys:
+    codes: dict[Any, int] = {}
+    edges = [
+        (unit, codes.setdefault(key, len(codes))) for unit, keys in enumerate(held) for key in keys
+    ]
+    units, keys = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    return SharedKeys(len(held), units, keys)
+
+
+def _plane(vectors: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    try:
+        from sklearn.manifold import TSNE  # noqa: PLC0415
+    except ImportError as cause:
+        raise ExtraMissing(
+            "a map needs scikit-learn, which is not installed",
+            hint="pip install 'proofstone[embeddings]'",
+        ) from cause
+    plane = TSNE(
+        n_components=2,
+        init="pca",
+        metric="cosine",
+        perplexity=min(_PERPLEXITY, (len(vectors) - 1) / 3),
+        random_state=seed,
+    )
+    return np.asarray(plane.fit_transform(vectors))
+
+
+# Maps in meaning as they were kept: for the card and the page, without being made again.
+
+
+def keep_map(store: Store, found: Found, drawn: SemanticMap, now: float) -> None:
+    """Stores a map without its texts; the newest of a bank or form is the one that is shown."""
+    store.maps.add("bank" if found.kind == "bank" else "form", found.id, _kept(drawn), now)
+
+
+def drawn_figure(drawn: SemanticMap) -> Figure:
+    """The figure of a map as it was just made, with its texts."""
+    told = [MappedText(*each) for each in zip(drawn.rows, drawn.texts, strict=True)]
+    return map_figure(_kept(drawn), told)
+
+
+def _kept(drawn: SemanticMap) -> StoredMap:
+    code = {group.name: place for place, group in enumerate(drawn.separation.groups)}
+    return StoredMap(
+        nature=drawn.nature,
+        level=drawn.level,
+        embedder=drawn.embedder,
+        seed=drawn.seed,
+        n_all=drawn.n_all,
+        separation=drawn.separation,
+        rows=drawn.rows,
+        group=tuple(code[group] for group in drawn.groups),
+        places=drawn.places,
+    )
+
+
+def stored_map_section(store: Store, found: Found, audience: Audience) -> Section | None:
+    """The newest map of a bank or form for a page, None where none was made. For the public it
+    holds no text of a statement."""
+    kept = store.maps.every(found.id)
+    if not kept:
+        return None
+    texts = _stored_maps_texts(store, found, kept[-1]) if audience == "internal" else {}
+    told = [MappedText(row, texts.get(row, "")) for row in kept[-1].rows]
+    return map_section(short(found.id), kept[-1], told)
+
+
+def stored_map_lines(store: Store, found: Found) -> list[tuple[str, str]]:
+    """What the newest map of a bank or form says in numbers, for its card; nothing without one."""
+    return [
+        (
+            "map",
+            f"separation of {len(kept.rows):,} {kept.nature} by {kept.level}: "
+            f"{index.value:.2f} [{index.low:.2f}, {index.high:.2f}] (0 mixed, 1 apart), "
+            f"{kept.embedder}",
+        )
+        for kept in store.maps.every(found.id)[-1:]
+        for index in [kept.separation.index]
+    ]
+
+
+def _stored_maps_texts(store: Store, found: Found, kept: StoredMap) -> dict[bytes, str]:
+    """What a dot stands for: the statement, where it was not purged; of a question its id."""
+    if found.kind != "bank":
+        return {row: f"item:{short(row)}" for row in kept.rows}
+    method = find_method(store.knowledge.bank(found.id).method)
+    if not isinstance(method, Contrasts):
+        return {}
+    facts = store.knowledge.facts_by_id(kept.rows, readable=True)
+    return {each.row: each.text for each in method.fact_contrasts(facts.values())}

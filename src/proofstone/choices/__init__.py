@@ -1,0 +1,1 @@
+"""Reading the chosen option, or the verdicts, out of a reply."""

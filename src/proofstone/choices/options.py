@@ -1,0 +1,293 @@
+"""Options that are sets of places: which can be drawn, how they are drawn and ordered.
+
+A question has ``places`` numbered things, some of them asked for: the gold set. An option is a
+set of places of a permitted size; a distractor holds at least one place outside the gold set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from string import ascii_uppercase
+from typing import NamedTuple, TypeAlias
+
+# Option letters as replies write them: upper case, lower case or full width, read as A to Z.
+#
+# All patterns here are possessive or bounded, so that none can backtrack further than its window.
+
+UPPER_LETTER = "[A-ZＡ-Ｚ]"
+
+
+ANY_LETTER = "[A-Za-zＡ-Ｚａ-ｚ]"
+
+
+# A letter ends here: no Latin letter, digit, apostrophe or hyphened word goes on, and no formula.
+# Chinese characters may follow at once (B正确), so this is not \b.
+NOT_IN_WORD = r"(?![A-Za-z0-9]|['’-][A-Za-z]|_[A-Za-z0-9{]|[ \t]{0,9}+[=+^≈≤≥±×·])"
+
+
+# What may stand around a letter: white space, Markdown, quotes, brackets, LaTeX.
+_COMMAND = r"\\(?:boxed|fbox|text(?:bf|rm|it)?|math(?:bf|rm|sf|bb|it)|bf|rm|quad|,|;| |!|\(|\[)"
+
+
+OPENING = rf"(?:[\s*_`\"'“”‘’(\[{{<（［【「『《〔$~#]|{_COMMAND})"
+
+
+CLOSING = r"[\s*_`\"'“”‘’)\]}>）］】」』》〕$~]"
+
+
+# The clause is over after the letter: end of text or line, punctuation, a bracket, a tag.
+CLAUSE_END = (
+    r"(?=[ \t]{0,9}+(?:$|[\r\n,，;；:：!！?？。、)\]}）］】」』》*_`\"”’'$<|\\]|\.(?![A-Za-z0-9])))"
+)
+
+
+# What may stand between two members of a list.
+PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
+
+
+# What says before a letter that it is not the answer.
+NEGATES = re.compile(
+    r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong|\bno es|\bnicht|\bn['’]est pas|\bnão é)|"
+    r"不是|非|不选|排除|\bне)"
+    r"[\s(*]{0,3}(?:(?i:option|choice)|选项?)?[\s(*]{0,3}$"
+)
+
+
+_ROMAN_LIST = re.compile(
+    rf"([IVXivx]){PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){PAD}){{1,2}}"
+    r"(?:[IVXivx]{2,5}|(?!\1)[IVXivx])(?![A-Za-z])"
+)
+
+
+_WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_uppercase)
+
+
+_CANONICAL = {
+    **{letter: letter for letter in ascii_uppercase},
+    **{letter.lower(): letter for letter in ascii_uppercase},
+    **dict(zip(_WIDE, ascii_uppercase, strict=True)),
+    **{chr(ord(wide) + 32): letter for wide, letter in zip(_WIDE, ascii_uppercase, strict=True)},
+}
+
+
+def canonical(letter: str) -> str:
+    """The upper-case ASCII letter of one letter as written (``b``, ``Ｂ``)."""
+    return _CANONICAL[letter]
+
+
+def opens_roman_list(text: str, start: int) -> bool:
+    """Whether the I, V or X at ``start`` is the first numeral of a list: "I, III" or "(i), (v)"."""
+    return _ROMAN_LIST.match(text, start) is not None
+
+
+def is_label(text: str) -> bool:
+    """Whether ``text`` is a letter A to Z as an option is labelled."""
+    return len(text) == 1 and "A" <= text <= "Z"
+
+
+def labels(n: int) -> str:
+    """The letters of ``n`` options, 0 <= n <= 26: ``labels(4) == "ABCD"``; ValueError beyond."""
+    if not 0 <= n <= len(ascii_uppercase):
+        raise ValueError(f"expected 0 to 26 options, got {n}")
+    return ascii_uppercase[:n]
+
+
+def as_labels(letters: str | Sequence[str]) -> str:
+    """Letters given as text or one by one, as one text; ValueError where one is not A to Z."""
+    return _checked(letters if isinstance(letters, str) else "".join(letters))
+
+
+@lru_cache(maxsize=64)
+def _checked(text: str) -> str:
+    if not all(map(is_label, text)):
+        raise ValueError(f"expected option letters A to Z, got {text!r}")
+    return text
+
+
+# Lower-case Roman numerals, by which the statements of a question are counted.
+
+_PARTS = (
+    (1000, "m"),
+    (900, "cm"),
+    (500, "d"),
+    (400, "cd"),
+    (100, "c"),
+    (90, "xc"),
+    (50, "l"),
+    (40, "xl"),
+    (10, "x"),
+    (9, "ix"),
+    (5, "v"),
+    (4, "iv"),
+    (1, "i"),
+)
+
+
+@lru_cache(maxsize=256)
+def roman(number: int) -> str:
+    """The numeral of a number from 1 to 3999: ``roman(8) == "viii"``; ValueError beyond."""
+    if not 1 <= number <= 3999:
+        raise ValueError(f"a Roman numeral counts 1 to 3999, not {number}")
+    text = ""
+    for value, letters in _PARTS:
+        repeats, number = divmod(number, value)
+        text += letters * repeats
+    return text
+
+
+MOST_OPTIONS = 26  # letters
+
+
+MOST_PLACES = 20  # with MOST_TOGETHER: tables of at most C(20, 6) = 38,760 subsets
+
+
+MOST_TOGETHER = 6
+
+
+class Subset(NamedTuple):
+    """A set of places as a bit mask and as the ascending tuple of them."""
+
+    mask: int
+    places: tuple[int, ...]
+
+
+class OptionSet(NamedTuple):
+    """Options in the order shown, and where the gold one stands."""
+
+    options: tuple[tuple[int, ...], ...]
+    gold: int
+
+
+@lru_cache(maxsize=256)
+def subsets(places: int, size: int) -> tuple[Subset, ...]:
+    """All subsets of ``size`` of ``places`` places, in lexicographic order of their places."""
+    return tuple(
+        Subset(sum(1 << place for place in chosen), chosen)
+        for chosen in combinations(range(places), size)
+    )
+
+
+def option_text(option: tuple[int, ...]) -> str:
+    """An option as it is shown: ``option_text((0, 2, 7)) == "i, iii, viii"``."""
+    return ", ".join([roman(place + 1) for place in option])
+
+
+def distractor_supply(places: int, gold: int, sizes: range, *, forbid_subsets: bool) -> int:
+    """How many distractors can always be drawn beside a gold set of size ``gold``.
+
+    With ``forbid_subsets`` no option may be a proper subset of another. Options of one size never
+    are, so the size with the most candidates gives a number that can be kept (draw_options does).
+    """
+    if forbid_subsets:
+        first = Subset((1 << gold) - 1, tuple(range(gold)))
+        return max(len(group) for group in _apart(_candidates(places, first, sizes), first.mask))
+    return sum(comb(places, size) - comb(gold, size) for size in sizes)
+
+
+def draw_options(
+    words: Iterator[int],
+    places: int,
+    gold: Subset,
+    count: int,
+    sizes: range,
+    *,
+    forbid_subsets: bool = False,
+) -> OptionSet:
+    """The gold option among ``count`` - 1 distractors, in uniformly random order.
+
+    The draws of ``count`` options are the first of those of ``count`` + 1: so the shorter set is
+    the longer one without its last distractor, in the same relative order. A distractor's size is
+    uniform over the sizes that have any left, then its set over those left of that size. Needs
+    2 <= count <= 1 + distractor_supply(...).
+    """
+    if forbid_subsets:
+        return _draw_apart(words, places, gold, count, sizes)
+    outside = ~gold.mask
+    tables, left = _tables(places, len(gold.places), sizes)
+    options = [gold.places]
+    at = 0
+    used = set()
+    while len(options) < count:
+        word, which = divmod(next(words), len(tables))
+        table = tables[which]
+        word, rank = divmod(word, len(table))
+        mask, distractor = table[rank]
+        if not mask & outside or mask in used:
+            continue
+        used.add(mask)
+        position = word % (len(options) + 1)
+        options.insert(position, distractor)
+        if position <= at:
+            at += 1
+        if len(used) >= left[which]:
+            tables, left = _without_exhausted(tables, left, used)
+    return OptionSet(tuple(options), at)
+
+
+def _draw_apart(
+    words: Iterator[int], places: int, gold: Subset, count: int, sizes: range
+) -> OptionSet:
+    """The same with no option a proper subset of another.
+
+    A candidate is passed over when taking it could leave too few for MOST_OPTIONS options (or for
+    as many as there can be): so the last ones can always be drawn, however many are wanted, and
+    the first ones do not depend on how many are.
+    """
+    groups = _apart(_candidates(places, gold, sizes), gold.mask)
+    wanted = min(MOST_OPTIONS, 1 + max(map(len, groups)))
+    options = [gold.places]
+    at = 0
+    while len(options) < count:
+        some = [group for group in groups if group]
+        word, which = divmod(next(words), len(some))
+        word, rank = divmod(word, len(some[which]))
+        mask, distractor = some[which][rank]
+        remaining = _apart(groups, mask)
+        if len(options) + 1 + max(map(len, remaining)) < wanted:
+            continue
+        groups = remaining
+        position = word % (len(options) + 1)
+        options.insert(position, distractor)
+        if position <= at:
+            at += 1
+    return OptionSet(tuple(options), at)
+
+
+_Tables: TypeAlias = tuple[tuple[Subset, ...], ...]
+
+
+@lru_cache(maxsize=256)
+def _tables(places: int, gold: int, sizes: range) -> tuple[_Tables, tuple[int, ...]]:
+    """By size that has a distractor: all subsets, and how many of them are distractors."""
+    counts = [(size, comb(places, size) - comb(gold, size)) for size in sizes]
+    some = [(size, count) for size, count in counts if count > 0]
+    return tuple(subsets(places, size) for size, _ in some), tuple(count for _, count in some)
+
+
+def _without_exhausted(
+    tables: _Tables, left: tuple[int, ...], used: set[int]
+) -> tuple[_Tables, tuple[int, ...]]:
+    """The tables that hold a distractor not used yet. Cheap to ask for, since it is not asked
+    before as many are used as the smallest table has."""
+    drawn = Counter(mask.bit_count() for mask in used)
+    kept = [
+        (table, count)
+        for table, count in zip(tables, left, strict=True)
+        if drawn[len(table[0].places)] < count
+    ]
+    return tuple(table for table, _ in kept), tuple(count for _, count in kept)
+
+
+def _candidates(places: int, gold: Subset, sizes: range) -> list[list[Subset]]:
+    outside = ~gold.mask
+    return [[one for one in subsets(places, size) if one[0] & outside] for size in sizes]
+
+
+def _apart(groups: list[list[Subset]], mask: int) -> list[list[Subset]]:
+    """The subsets of each group that neither hold ``mask`` nor lie within it."""
+    return [[one for one in group if one[0] & mask not in (mask, one[0])] for group in groups]

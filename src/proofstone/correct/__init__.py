@@ -1,0 +1,1 @@
+"""Corrections: edit, retire, rule, and the work list."""

@@ -1,0 +1,450 @@
+"""``edit``: a corrected version of an item or fact, another place for a source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from proofstone.build.placed import show_placed, tell_followed
+from proofstone.errors import BadInput, BadUsage
+from proofstone.records.ids import short
+from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.terminal import pasted, print_json, say
+
+if TYPE_CHECKING:
+    from proofstone.correct.edit import Edited
+    from proofstone.correct.rule import Ruled
+    from proofstone.correct.work_list import Action, Applied
+    from proofstone.records.reviews import Verdict
+
+
+# ``retire``, ``edit`` and ``rule --from FILE``: the decisions of a work list, carried out.
+
+work_list_option = click.option(
+    "--work-list",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write all items and statements to look at, with the reason: .csv, .jsonl. Fill in its "
+    "column decision, and 'retire', 'edit' and 'rule' --from FILE carry it out.",
+)
+
+
+from_option = click.option(
+    "--from",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Carry out the decisions of a work list (audit --work-list), instead of naming one.",
+)
+
+
+def tell_work_list(path: Path, n: int) -> None:
+    """Says what was written, and what comes next."""
+    say(f"{path}   {n} to look at")
+    if n:
+        say(f"fill in its column decision, then: proofstone retire --from {pasted(str(path))}")
+
+
+def apply_work_list(
+    file: Path,
+    action: Action,
+    *,
+    reason: str,
+    by: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Carries out the rows of a work list that decide on this action, and says what was done."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        done = workspace.apply_work_list(file, action, reason=reason, by=by)
+        shown = workspace.run_forms(form for one in done.retired for form, _n in one.forms)
+        edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
+        lines = [line for form in edited for line in run_lines(form, workspace.run_again(form))]
+    if as_json:
+        print_json(done)
+        return
+    click.echo(f"{file.name}   {_counts(done)}")
+    for line in _lines(done):
+        click.echo(line)
+    for other, n in done.others:
+        rows = "row decides" if n == 1 else "rows decide"
+        say(f"next: proofstone {other} --from {pasted(str(file))}   ({n} {rows} on that)")
+    for line in lines:
+        say(line)
+    runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
+    for target in dict.fromkeys([*shown, *runs]):
+        say(f"look: proofstone leaderboard {pasted(target)}")
+
+
+def run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
+    """What comes next of a form that was corrected: to run it as the former one was (``asked``, as
+    ``Workspace.run_again`` gives it), so that all other responses come from the cache."""
+    for options in asked or ["-m MODEL"]:
+        run = f"proofstone run {pasted(form)} {options}"
+        yield f"next: {run}   (all other replies are in the cache)"
+
+
+_DONE = {"retire": "retired", "edit": "edited", "rule": "ruled on"}
+
+
+def _counts(done: Applied) -> str:
+    """``3 retired, 1 already   2 kept, 40 without a decision``."""
+    n = len(done.retired) + len(done.edited) + len(done.ruled)
+    first = f"{n} {_DONE[done.action]}"
+    if done.already:
+        first += f", {done.already} already so"
+    left = [f"{done.kept} kept"] if done.kept else []
+    left += [f"{done.undecided} without a decision"] if done.undecided else []
+    return "   ".join([first, ", ".join(left)]) if left else first
+
+
+def _lines(done: Applied) -> list[str]:
+    """One line a target: what was done, and where it stands."""
+    lines = []
+    for standing in done.retired:
+        one = standing.correction
+        forms = ", ".join(f"{form} ({n})" for form, n in standing.forms)
+        lines.append(f"  {one.kind}:{short(one.target)}  retired   {forms}".rstrip())
+    for edited in done.edited:
+        new = f"{edited.kind}:{short(edited.new)}"
+        lines.append(
+            f"  {new}  corrects {edited.kind}:{short(edited.former)}   {', '.join(edited.fields)}"
+        )
+    made = {form.form: form for edited in done.edited for form in edited.forms}
+    for form in made.values():
+        differ = "item differs" if form.n_changed == 1 else "items differ"
+        lines.append(f"  form {form.form}  corrects {form.former}   {form.n_changed} {differ}")
+    lines += [f"  {one.response}  {one.model}  ruled {one.ruling.verdict}" for one in done.ruled]
+    return lines
+
+
+# ``rule``, ``retire`` and ``restore``.
+
+VERDICTS = ("correct", "incorrect", "void")
+
+
+reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why; it is stored.")
+
+
+_reason_or_rows = click.option(
+    "--reason",
+    default="",
+    metavar="TEXT",
+    help="Why; it is stored. With --from: for rows that say no reason.",
+)
+
+
+by_option = click.option(
+    "--by",
+    default="",
+    metavar="NAME",
+    help="Who corrects: a name, or digits of an actor id. Else PROOFSTONE_ACTOR, or your login.",
+)
+
+
+@click.command("rule")
+@click.argument("responses", metavar="[RESPONSE", default="")
+@click.argument("verdict", type=click.Choice(VERDICTS), metavar="VERDICT]", required=False)
+@from_option
+@_reason_or_rows
+@by_option
+@workspace_option
+@json_option
+def rule_command(
+    responses: str,
+    verdict: Verdict | None,
+    file: Path | None,
+    reason: str,
+    by: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Rule on a stored reply: correct, incorrect or void.
+
+    RESPONSE is RUN/ITEM/SAMPLE, as 'show RUN --outcome ...' prints it; several take commas. Nobody
+    is asked, and the score stays as the scorer left it: leaderboards apply the ruling, count
+    rulings by model, and show the scores without any under --as-scored. A ruling holds in every
+    run that this very reply serves from the cache. A void reply is left out, and its item with it
+    for all models, since a ranking compares them on the same items. A second ruling on the same
+    reply names the first and holds from then on.
+
+    Or --from FILE, a work list: each row whose decision is correct, incorrect or void is ruled so
+    on the replies that it names, and applied again what holds already is passed over.
+
+    Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
+    """
+    if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
+        apply_work_list(_named(file), "rule", reason=reason, by=by, folder=folder, as_json=as_json)
+        return
+    if verdict is None:
+        raise click.UsageError(f"say the verdict: {', '.join(VERDICTS)}")
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        ruled = workspace.rule(read_list([responses]), verdict, reason=reason, by=by)
+    if as_json:
+        print_json(ruled)
+        return
+    for one in ruled:
+        click.echo(_ruled_line(one))
+    for one in ruled:
+        if one.n_runs > 1:
+            say(f"{one.response}: this reply serves {one.n_runs} runs, and the ruling holds in all")
+    runs = " ".join(dict.fromkeys(f"run:{short(one.ruling.run)}" for one in ruled))
+    say(f"look: proofstone leaderboard {runs}   (before any correction: --as-scored)")
+
+
+@click.command("retire")
+@click.argument("identity", metavar="[ID]", default="")
+@from_option
+@_reason_or_rows
+@by_option
+@workspace_option
+@json_option
+def retire_command(
+    identity: str,
+    file: Path | None,
+    reason: str,
+    by: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Leave an item, or all items on a fact, out of leaderboards.
+
+    ID is an item or a fact (item:9ab3c4d1). Forms stay as they are, and their runs keep all
+    replies; leaderboards say how many items are retired. 'restore' undoes it.
+
+    Or --from FILE, a work list: the target of each row whose decision is retire, for the row's
+    own reason. All rows are checked before any is carried out; applied again, what is retired
+    already is passed over.
+    """
+    if _is_from(file, identity, reason, "an item or a fact"):
+        apply_work_list(
+            _named(file), "retire", reason=reason, by=by, folder=folder, as_json=as_json
+        )
+        return
+    _stand("retire", identity, reason, by, folder, as_json=as_json)
+
+
+@click.command("restore")
+@click.argument("identity", metavar="ID")
+@reason_option
+@by_option
+@workspace_option
+@json_option
+def restore_command(
+    identity: str, reason: str, by: str, folder: Path | None, as_json: bool
+) -> None:
+    """Take a retired item or fact into leaderboards again."""
+    _stand("restore", identity, reason, by, folder, as_json=as_json)
+
+
+def _is_from(file: Path | None, named: str, reason: str, what: str, *, given: bool = False) -> bool:
+    """Whether a work list is meant. Raises UsageError unless one of both is named, or no reason."""
+    if (file is not None) == bool(named or given):
+        raise click.UsageError(f"name {what}, or a work list: --from FILE")
+    if file is None and not reason.strip():
+        raise click.UsageError('a correction needs its reason: --reason "..."')
+    return file is not None
+
+
+def _named(file: Path | None) -> Path:
+    """The file, which was checked to be named."""
+    return Path() if file is None else file
+
+
+def _stand(
+    action: Literal["retire", "restore"],
+    identity: str,
+    reason: str,
+    by: str,
+    folder: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        act = workspace.retire if action == "retire" else workspace.restore
+        standing = act(identity, reason=reason, by=by)
+        shown = workspace.run_forms(form for form, _n in standing.forms)
+    if as_json:
+        print_json(standing)
+        return
+    done = standing.correction
+    verb = {"retire": "retired", "restore": "restored"}[done.action]
+    click.echo(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
+    for form, n in standing.forms:
+        items = "item" if n == 1 else "items"
+        click.echo(f"  {form}   {n} {items}")
+    for form in shown[-1:]:
+        say(f"look: proofstone leaderboard {pasted(form)}")
+
+
+def _ruled_line(one: Ruled) -> str:
+    former = f", before: {one.former}" if one.former else ""
+    actor = short(one.ruling.actor)
+    return f"{one.response}  {one.model}  ruled {one.ruling.verdict}{former}  by actor {actor}"
+
+
+@click.command("edit")
+@click.argument("identity", metavar="[ID]", default="")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="A new value; repeat it."
+)
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A JSON file of new values by field; null takes one away. Without ID: a work list.",
+)
+@click.option("--fields", "only_fields", is_flag=True, help="Only print the fields, as JSON.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
+@by_option
+@click.option(
+    "--form", "forms", multiple=True, metavar="FORM", help="Correct only these forms of it."
+)
+@click.option(
+    "--as-placed",
+    is_flag=True,
+    help="Of a bank: its facts where their sources were placed since, as a corrected bank.",
+)
+@workspace_option
+@json_option
+def edit_command(
+    identity: str,
+    pairs: tuple[str, ...],
+    file: Path | None,
+    only_fields: bool,
+    reason: str,
+    by: str,
+    forms: tuple[str, ...],
+    as_placed: bool,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Correct an item or a fact: a new version that names the old one.
+
+    ID is an item or a fact. New values come from --set, from a JSON file, or from $EDITOR, which
+    opens the fields; they are checked as those of a file are. Nothing is changed in place.
+
+    A form is frozen, so each form that holds the item is made anew with the new version in its
+    place and every other item the same; run it, and all other replies come from the cache. A
+    corrected fact makes new versions of the items that rest on it, of the falsified statements
+    that came from it, and of its bank. The plain name means the newest version from then on; older
+    ones keep their digits and their results.
+
+    ID may be a source, whose fields are its levels in the taxonomy (discipline, field, subfield,
+    book): a placement that names the one before it. What is built of it afterwards stands there;
+    what was built stays, until a bank is told to follow: ID is then the bank, with --as-placed.
+    Its forms stay as they are.
+
+    Without an ID, --from is a work list (audit --work-list): each row whose decision is edit gives
+    its target the new values in its column changes (FIELD=VALUE, one a line, or a JSON object).
+    All are checked first and made together, so that a form gets one newer version; applied again,
+    what was edited so already is passed over.
+    """
+    if not identity:
+        if file is None or pairs or only_fields or forms or as_placed:
+            raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
+        apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
+        return
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    if as_placed and (pairs or file or only_fields or forms):
+        raise click.UsageError("--as-placed takes its values from placements alone")
+    with open_workspace(folder) as workspace:
+        if as_placed:
+            followed = workspace.follow_placements(identity, reason=reason, by=by)
+            print_json(followed) if as_json else tell_followed(followed)
+            return
+        fields = workspace.fields_of(identity)
+        if only_fields:
+            print_json(fields)
+            return
+        if not reason.strip():
+            raise click.UsageError('a correction needs its reason: --reason "..."')
+        changes = _changes(fields, pairs, file)
+        found = workspace.find(identity, "item", "fact", "source")
+        if found.kind == "source":
+            placed = workspace.place(found, changes, reason=reason, by=by)
+            print_json(placed) if as_json else show_placed([placed])
+            return
+        edited = workspace.edit(identity, changes, reason=reason, by=by, forms=read_list(forms))
+        next_lines = [
+            line
+            for form in edited.forms
+            for line in run_lines(form.form, workspace.run_again(form.form))
+        ]
+    if as_json:
+        print_json(edited)
+    else:
+        _tell(edited, next_lines)
+
+
+def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
+    """The new values, of options and file, else of what an editor leaves."""
+    from proofstone.correct.edit import typed  # noqa: PLC0415
+
+    changes: dict[str, Any] = {}
+    if file is not None:
+        changes |= _read(file.read_text(encoding="utf-8-sig"), file.name)
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{pair!r}: expected FIELD=VALUE", param_hint="--set")
+        changes[name] = typed(value, fields.get(name, ""))
+    if not changes and file is None:
+        left = _edited_text(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
+        after = _read(left, "the edited text")
+        changes = {name: None for name in fields if name not in after}
+        changes |= {name: value for name, value in after.items() if fields.get(name) != value}
+        # The editor showed the key beside the text, so leaving it there states it.
+        if "text" in changes and "correct" in fields:
+            changes.setdefault("correct", fields["correct"])
+    return changes
+
+
+def _edited_text(text: str) -> str:
+    try:
+        left = click.edit(text, extension=".json", require_save=True)
+    except click.ClickException as error:
+        raise BadUsage(
+            f"no editor could be opened: {error.message}", hint="give the values: --set FIELD=VALUE"
+        ) from error
+    if left is None:
+        raise BadUsage("nothing was saved, so nothing is corrected")
+    return left
+
+
+def _read(text: str, where: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"{where} is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise BadInput(f"{where} holds {type(values).__name__}; expected an object of fields")
+    return values
+
+
+def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
+    actor = short(edited.correction.actor)
+    new = f"{edited.kind}:{short(edited.new)}"
+    click.echo(f"{new}  corrects {edited.kind}:{short(edited.former)}  by actor {actor}")
+    click.echo(f"  changed  {', '.join(edited.fields)}")
+    if edited.n_facts > 1:
+        name = "names" if edited.n_facts == 2 else "name"
+        click.echo(f"  with it  {edited.n_facts - 1} that {name} it")
+    for bank in edited.banks:
+        click.echo(f"  bank     {bank}")
+    for form in edited.forms:
+        differ = "item differs" if form.n_changed == 1 else "items differ"
+        click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
+    for line in next_lines:
+        say(line)

@@ -1,0 +1,553 @@
+"""What an edit makes anew, before anything is stored: facts, items, and where they stand.
+
+Several edits are taken together, so that forms that hold several of them get one newer version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from proofstone.correct.retire import correction_of, retired_again
+from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
+from proofstone.method import Revises, find_method
+from proofstone.records.banks import BuiltFact
+from proofstone.records.calls import Clock
+from proofstone.records.ids import short
+from proofstone.records.items import Item, ItemSet, corrected_set
+from proofstone.records.knowledge import Bank, Fact
+from proofstone.records.reviews import Correction, Person
+from proofstone.session.people import Who, stated_reason
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+from proofstone.texts.languages import unseen_sign
+
+
+@dataclass(frozen=True, slots=True)
+class AskedEdit:
+    """New values for some fields of a fact or item, and why. ``place`` says where it was asked, for
+    problems; empty where it was asked alone."""
+
+    found: Found
+    changes: Mapping[str, Any]
+    reason: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """One edit and what it makes anew: the ``fields`` that change; of a fact, its new version and
+    those of the facts that name it; the ``items``, new versions by the ids of the old ones."""
+
+    asked: AskedEdit
+    fields: tuple[str, ...]
+    facts: tuple[BuiltFact, ...]
+    items: Mapping[bytes, Item]
+
+    @property
+    def new(self) -> bytes:
+        """The id of the new version of what was edited."""
+        return self.facts[0].fact.id if self.facts else next(iter(self.items.values())).id
+
+
+def fields_of(store: Store, found: Found) -> dict[str, Any]:
+    """The fields of a fact or item that can be changed, with their values."""
+    if found.kind == "fact":
+        built = _built(store, found.id)
+        return _revises(built.fact.kind).fact_fields(built)
+    loaded = store.items.one(found.key)
+    return _revises(loaded.item.kind).item_fields(loaded)
+
+
+def is_done(store: Store, asked: AskedEdit) -> bool:
+    """Whether the newest version has all these values already, through an edit."""
+    newest = _newest(store, asked.found)
+    if newest is None:
+        return False
+    return not tuple(_changed(fields_of(store, newest), asked.changes))
+
+
+def on_newest(store: Store, asked: AskedEdit) -> AskedEdit:
+    """The edit, of the newest version where that has the same in the fields that are to change: it
+    was made anew because of something else. Else as it was asked."""
+    newest = _newest(store, asked.found)
+    if newest is None:
+        return asked
+    was, now = fields_of(store, asked.found), fields_of(store, newest)
+    is_same = all(was.get(name) == now.get(name) for name in asked.changes)
+    return replace(asked, found=newest) if is_same else asked
+
+
+def revise(
+    store: Store, edits: Sequence[AskedEdit], forms: Sequence[Found] = ()
+) -> tuple[list[Revised], dict[bytes, list[int]]]:
+    """What the edits make anew, and the newest forms (of ``forms``, else all) that hold it, each
+    with the keys of its items to make anew.
+
+    Raises BadInput with every problem of the new values, and where two edits touch the same; for
+    one edit alone what is wrong with it: BadUsage where nothing changes, or there is a newer
+    version already.
+    """
+    problems: list[Problem] = []
+    naming = _naming(store, edits)
+    riding = _riding(store, edits, naming)
+    begun = [
+        part
+        for asked in edits
+        if not _rides(asked, riding)
+        for part in _told(partial(_begun, store, asked, naming, riding), asked, problems)
+    ]
+    order = {id(asked): place for place, asked in enumerate(edits)}
+    begun.sort(key=lambda part: order[id(part.asked)])
+    problems.extend(_twice(begun))
+    if problems:
+        raise BadInput("these cannot be edited so; nothing was stored", problems)
+    places = _places(store, [part.asked.found for part in begun], begun, forms)
+    keys = list(dict.fromkeys(key for held in places.values() for key in held))
+    anew = {b.fact.corrects: b.fact for p in begun for b in p.facts if b.fact.corrects is not None}
+    edited = {part.asked.found.key for part in begun if not part.facts}
+    resting = _resting(store, [key for key in keys if key not in edited], anew)
+    return [_finished(part, resting) for part in begun], places
+
+
+def typed(text: str, now: object) -> Any:
+    """A value as it was typed where the field is text ``now``, else read as JSON."""
+    if isinstance(now, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def named(name: str, identity: bytes) -> str:
+    """How a bank or form is called, with the digits that tell it from others of that name."""
+    return f"{name}-{short(identity, 4)}"
+
+
+def spelled(found: Found) -> str:
+    """How people name a row."""
+    return f"{found.kind}:{short(found.id)}"
+
+
+def _told(
+    make: Callable[[], list[Revised]], asked: AskedEdit, problems: list[Problem]
+) -> list[Revised]:
+    """What is made; its problems by the place where it was asked, where that has one."""
+    if not asked.place:
+        return make()
+    try:
+        return make()
+    except BadInput as error:
+        problems.extend(
+            Problem(f"{asked.place}, {each.where}", each.what) for each in error.problems
+        )
+        if not error.problems:
+            problems.append(Problem(asked.place, error.message))
+    except ProofstoneError as error:
+        problems.append(Problem(asked.place, error.message))
+    return []
+
+
+def _begun(
+    store: Store,
+    asked: AskedEdit,
+    naming: Mapping[bytes, Sequence[Fact]],
+    riding: Mapping[bytes, AskedEdit],
+) -> list[Revised]:
+    """The fields that change, and new versions of the fact or item alone; then the same of each
+    edit that rides on this one, as its fact names the one that is edited."""
+    found = asked.found
+    newer = _newer(store, found)
+    if newer is not None:
+        raise BadUsage(
+            f"{spelled(found)} was edited into {spelled(newer)}",
+            hint=f"edit that one: proofstone edit {spelled(newer)}",
+        )
+    unseen = {name: unseen_sign(str(value)) for name, value in asked.changes.items()}
+    problems = [
+        Problem(name, f"holds a control character, {sign}: take it out")
+        for name, sign in unseen.items()
+        if sign
+    ]
+    if problems:
+        raise BadInput("these values cannot be taken; nothing was stored", problems)
+    fields = tuple(_changed(fields_of(store, found), asked.changes))
+    if not fields:
+        raise BadUsage(f"nothing of {spelled(found)} changes", hint="no new version was made")
+    if found.kind == "fact":
+        own = {fact.id: riding[fact.id] for fact in naming[found.id] if fact.id in riding}
+        return _new_facts(store, asked, fields, naming[found.id], own)
+    loaded = store.items.one(found.key)
+    item = _revises(loaded.item.kind).revise_item(loaded, asked.changes)
+    return [Revised(asked, fields, (), {loaded.item.id: item})]
+
+
+def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
+    """Where two edits make one fact or item anew, which no version can hold both of."""
+    seen: dict[bytes | None, Revised] = {}
+    anew = {b.fact.corrects for part in begun for b in part.facts}
+    for part in begun:
+        for old in [*(b.fact.corrects for b in part.facts), *part.items]:
+            if old in seen:
+                yield Problem(
+                    part.asked.place or spelled(part.asked.found),
+                    f"{spelled(seen[old].asked.found)} is edited too, and both make the same anew: "
+                    "apply one, then edit the newer version",
+                )
+            seen[old] = part
+        for item in part.items.values():
+            if anew & {*item.facts}:
+                yield Problem(
+                    part.asked.place or spelled(part.asked.found),
+                    "a fact that it rests on is edited too: apply that first, then edit the newer "
+                    "version of the item",
+                )
+
+
+def _newer(store: Store, found: Found) -> Found | None:
+    """The version that this one was edited into, if any. Only what was finished counts: an edit
+    that was cut off is finished by repeating it."""
+    for identity in store.corrections.newer(found.kind, found.key):
+        newer = store.lookup.find(f"{found.kind}:{identity.hex()}")
+        if store.corrections.of(found.kind, newer.key):
+            return newer
+    return None
+
+
+def _newest(store: Store, found: Found) -> Found | None:
+    """The last of the versions that this one was edited into, if any."""
+    newest = _newer(store, found)
+    while newest is not None and (newer := _newer(store, newest)) is not None:
+        newest = newer
+    return newest
+
+
+def _revises(kind: str) -> Revises:
+    """The method of a kind of payload, as one that revises. Raises BadUsage where it does not."""
+    method = find_method(kind.partition(".")[0])
+    if not isinstance(method, Revises):
+        raise BadUsage(
+            f"{method.name} does not say how its facts and items are edited",
+            hint="import corrected ones with their column 'corrects'",
+        )
+    return method
+
+
+def _changed(now: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in changes.items():
+        empty = value in (None, "")
+        if (name in now and now[name] != value) or (name not in now and not empty):
+            yield name
+
+
+def _built(store: Store, identity: bytes) -> BuiltFact:
+    return _all_built(store, [identity])[0]
+
+
+def _all_built(store: Store, identities: Sequence[bytes]) -> list[BuiltFact]:
+    facts = store.knowledge.facts_by_id(identities)
+    return store.knowledge.built_facts([facts[identity] for identity in identities])
+
+
+def _naming(store: Store, edits: Sequence[AskedEdit]) -> dict[bytes, Sequence[Fact]]:
+    """Of each fact that is edited, those in its banks that name it."""
+    banks: dict[bytes, Sequence[Fact]] = {}
+    naming: dict[bytes, Sequence[Fact]] = {}
+    for found in (asked.found for asked in edits if asked.found.kind == "fact"):
+        fact = store.knowledge.facts_by_id([found.id])[found.id]
+        near: dict[bytes, Fact] = {}
+        for bank in store.knowledge.banks_with([found.id]):
+            if bank not in banks:
+                banks[bank] = store.knowledge.bank(bank).facts()
+            near |= {other.id: other for other in banks[bank]}
+        naming[found.id] = _revises(fact.kind).naming(fact, near.values())
+    return naming
+
+
+def _riding(
+    store: Store, edits: Sequence[AskedEdit], naming: Mapping[bytes, Sequence[Fact]]
+) -> dict[bytes, AskedEdit]:
+    """The edits of facts that name another one which is edited: these are made anew with that one,
+    and take their own changes then. Not where one is edited twice, or is named itself."""
+    times = Counter(asked.found.id for asked in edits)
+    named_too = {fact.id for facts in naming.values() for fact in facts}
+    return {
+        asked.found.id: asked
+        for asked in edits
+        if asked.found.id in named_too
+        and times[asked.found.id] == 1
+        and not naming[asked.found.id]
+        and any(_changed(fields_of(store, asked.found), asked.changes))
+    }
+
+
+def _rides(asked: AskedEdit, riding: Mapping[bytes, AskedEdit]) -> bool:
+    return riding.get(asked.found.id) is asked
+
+
+def _new_facts(
+    store: Store,
+    asked: AskedEdit,
+    fields: tuple[str, ...],
+    naming: Sequence[Fact],
+    own: Mapping[bytes, AskedEdit],
+) -> list[Revised]:
+    """The new version of a fact with those of the facts that name it; the ones that are edited
+    themselves (``own``) apart, each as an edit of its own."""
+    built = _built(store, asked.found.id)
+    theirs = {identity: each.changes for identity, each in own.items()}
+    made = _revises(built.fact.kind).revise_fact(
+        built, asked.changes, _all_built(store, [fact.id for fact in naming]), theirs
+    )
+    rest = sorted(
+        (new for new in made if new.fact.corrects not in own),
+        key=lambda new: new.fact.corrects != asked.found.id,
+    )
+    parts = [Revised(asked, fields, tuple(rest), {})]
+    for new in made:
+        each = own.get(new.fact.corrects or b"")
+        if each is not None:
+            changed = tuple(_changed(fields_of(store, each.found), each.changes))
+            parts.append(Revised(each, changed, (new,), {}))
+    return parts
+
+
+def _places(
+    store: Store, founds: Sequence[Found], begun: Sequence[Revised], forms: Sequence[Found]
+) -> dict[bytes, list[int]]:
+    """The newest forms that hold what is edited, each with the keys of its items to make anew:
+    the items themselves, or those on the facts but for retired ones."""
+    olds = [b.fact.corrects for part in begun for b in part.facts]
+    facts = [store.lookup.find(f"fact:{old.hex()}").key for old in olds if old is not None]
+    items = [found.key for found in founds if found.kind == "item"]
+    held: dict[bytes, list[int]] = {}
+    for kind, keys in (("item", items), ("fact", facts)):
+        holding = [form for key in keys for form, _n in store.items.sets_with(kind, key)]
+        for form in dict.fromkeys(holding):
+            if _is_corrected(store, form):
+                continue
+            within = store.items.within(form, kind, keys)
+            retired = store.corrections.retired_alone(within) if kind == "fact" else set()
+            inside = [key for key in within if key not in retired]
+            held[form] = list(dict.fromkeys([*held.get(form, []), *inside]))
+    strangers = [form for form in forms if form.id not in held]
+    if strangers:
+        names = ", ".join(named(form.name, form.id) for form in strangers)
+        what = ", ".join(spelled(found) for found in founds)
+        raise BadUsage(
+            f"{what} does not stand in {names}, or that form was corrected already",
+            hint=f"it stands in: {', '.join(short(form) for form in held) or 'none'}",
+        )
+    chosen = [form.id for form in forms] or held
+    return {form: held[form] for form in chosen if held[form]}
+
+
+def _resting(store: Store, keys: Sequence[int], anew: Mapping[bytes, Fact]) -> dict[bytes, Item]:
+    """New versions of items that rest on new facts, by the old ids. Raises BadInput with every item
+    that cannot be made anew."""
+    items: dict[bytes, Item] = {}
+    problems: list[Problem] = []
+    for key in keys:
+        loaded = store.items.one(key)
+        try:
+            items[loaded.item.id] = _revises(loaded.item.kind).rest_anew(loaded, anew)
+        except BadInput as error:
+            problems.append(Problem(f"item:{short(loaded.item.id)}", error.message))
+    if problems:
+        raise BadInput(
+            "items that rest on it would have no answer any more; nothing was stored",
+            problems,
+            hint="retire these items first: retired ones stay as they are",
+        )
+    return items
+
+
+def _finished(part: Revised, resting: Mapping[bytes, Item]) -> Revised:
+    """The edit with the items that are made anew because of it."""
+    if not part.facts:
+        return part
+    own = {built.fact.id for built in part.facts}
+    mine = {old: item for old, item in resting.items() if own & {*item.facts}}
+    return Revised(part.asked, part.fields, part.facts, mine)
+
+
+def _is_corrected(store: Store, form: bytes) -> bool:
+    found = store.lookup.find(f"form:{form.hex()}")
+    return any(
+        store.corrections.of("form", store.lookup.find(f"form:{newer.hex()}").key)
+        for newer in store.corrections.newer("form", found.key)
+    )
+
+
+# Editing: a new version of a fact or item that names the old one, and of the forms that hold it.
+#
+# A form is frozen. To correct one of its items is to make a new form that names the old one, with
+# the new version in the item's place and every other item the very same, so that a run on it finds
+# all other replies in the cache. A corrected fact makes new versions of the items that rest on it,
+# and of its banks; forms keep the bank that they were composed from.
+
+_PAGE = 512
+
+
+class EditedForm(Struct, frozen=True, kw_only=True):
+    """A corrected form: the one that it corrects, itself, and how many items differ."""
+
+    former: str
+    form: str
+    n_changed: int
+    n_items: int
+
+
+class Edited(Struct, frozen=True, kw_only=True):
+    """What an edit made: the new version of ``former``, the fields that changed, and what was made
+    anew because of it (other facts that name this one, items, banks, forms)."""
+
+    kind: str
+    former: bytes
+    new: bytes
+    fields: tuple[str, ...]
+    n_facts: int
+    n_items: int
+    banks: tuple[str, ...]
+    forms: tuple[EditedForm, ...]
+    correction: Correction
+
+
+def edit(
+    store: Store,
+    found: Found,
+    changes: Mapping[str, Any],
+    *,
+    reason: str,
+    who: Who,
+    clock: Clock,
+    forms: Sequence[Found] = (),
+) -> Edited:
+    """Makes a new version of a fact or item, and of ``forms`` (else of all that hold it).
+
+    Forms that were corrected already are left to their newest versions. Raises BadInput with every
+    problem of the new values; BadUsage where nothing changes, or there is a newer version already.
+    """
+    (edited,) = edit_all(
+        store, [AskedEdit(found, changes, reason)], who=who, clock=clock, forms=forms
+    )
+    return edited
+
+
+def edit_all(
+    store: Store,
+    edits: Sequence[AskedEdit],
+    *,
+    who: Who,
+    clock: Clock,
+    forms: Sequence[Found] = (),
+) -> list[Edited]:
+    """As ``edit``, of several together: a form that holds several of them gets one newer version.
+    Nothing is stored unless all can be; raises what ``revise`` does."""
+    reasons = [stated_reason(asked.reason) for asked in edits]
+    if not edits:
+        return []
+    revised, places = revise(store, edits, forms)
+    by, now = who(), clock.now()
+    facts = [built for part in revised for built in part.facts]
+    items = {old: item for part in revised for old, item in part.items.items()}
+    banks = tuple(_store_facts(store, facts, now))
+    made = [_store_form(store, former, items, now) for former in places]
+    why = dict(_reasons(revised, reasons))
+    targets = [("fact", b.fact.id) for b in facts] + [("item", i.id) for i in items.values()]
+    corrections = [correction_of(kind, target, why[target], by, now) for kind, target in targets]
+    corrections += [
+        correction_of("form", form.id, "; ".join(dict.fromkeys(reasons)), by, now)
+        for _former, form, _n in made
+    ]
+    corrections += _retired_again(store, revised, by, now)
+    store.corrections.add(corrections)
+    own = {correction.target: correction for correction in corrections}
+    return [_edited(part, own[part.new], banks, made) for part in revised]
+
+
+def _reasons(revised: Sequence[Revised], reasons: Sequence[str]) -> Iterator[tuple[bytes, str]]:
+    """Why each new fact and item was made."""
+    found: dict[bytes, list[str]] = {}
+    for part, reason in zip(revised, reasons, strict=True):
+        for target in [*(b.fact.id for b in part.facts), *(i.id for i in part.items.values())]:
+            found.setdefault(target, []).append(reason)
+    yield from ((target, "; ".join(dict.fromkeys(texts))) for target, texts in found.items())
+
+
+def _retired_again(
+    store: Store, revised: Sequence[Revised], by: Person, now: float
+) -> Iterator[Correction]:
+    """What was made anew only because it names another fact stays retired where it was."""
+    remade = {
+        built.fact.corrects: built.fact.id
+        for part in revised
+        for built in part.facts
+        if built.fact.corrects is not None and built.fact.id != part.new
+    }
+    return retired_again(store, remade, by, now)
+
+
+def _edited(
+    part: Revised,
+    correction: Correction,
+    banks: Sequence[Bank],
+    made: Sequence[tuple[ItemSet, ItemSet, int]],
+) -> Edited:
+    return Edited(
+        kind=part.asked.found.kind,
+        former=part.asked.found.id,
+        new=part.new,
+        fields=part.fields,
+        n_facts=len(part.facts),
+        n_items=len(part.items),
+        banks=tuple(named(bank.name, bank.id) for bank in banks),
+        forms=tuple(
+            EditedForm(
+                former=named(former.name, former.id),
+                form=named(form.name, form.id),
+                n_changed=n,
+                n_items=form.n_items,
+            )
+            for former, form, n in made
+        ),
+        correction=correction,
+    )
+
+
+def _store_facts(store: Store, facts: Sequence[BuiltFact], now: float) -> Iterator[Bank]:
+    """The corrected banks, each with the new versions in the places of the old ones."""
+    anew = {built.fact.corrects: built for built in facts}
+    for former in store.knowledge.banks_with([old for old in anew if old is not None]):
+        bank = store.knowledge.bank(former)
+        kept = [fact for fact in bank.facts() if fact.id not in anew]
+        held = {fact.id for fact in bank.facts()}
+        built = [
+            *store.knowledge.built_facts(kept),
+            *(new for old, new in anew.items() if old in held),
+        ]
+        corrected, _is_new = store.knowledge.add_bank(bank.name, bank.method, built, now)
+        store.knowledge.correct_bank(corrected, former)
+        yield corrected
+    if facts:  # also where no bank holds it: then the fact alone is stored
+        store.knowledge.add_facts(facts)
+
+
+def _store_form(
+    store: Store, identity: bytes, anew: Mapping[bytes, Item], now: float
+) -> tuple[ItemSet, ItemSet, int]:
+    """The form, its corrected version with the same roles, and how many items differ."""
+    former = store.items.item_set(identity)
+    olds = [s.loaded.item for page in store.items.pages(identity, _PAGE) for s in page]
+    items = [anew.get(item.id, item) for item in olds]
+    form = corrected_set(former, items)
+    store.items.add_set(form, items, now)
+    store.roles.add_to_set(form.id, store.roles.of_set(identity))
+    return former, form, sum(item.id in anew for item in olds)

@@ -1,0 +1,146 @@
+"""Rulings: a person says what a stored reply is worth. Nobody is asked, nothing is changed.
+
+A ruling is a row over (item, reply). Leaderboards apply the newest one over each reply; the scores
+stay as the scorer left them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.records.calls import Clock
+from proofstone.records.ids import short
+from proofstone.records.reviews import Person, Ruling, Verdict, ruling_id
+from proofstone.records.runs import Run
+from proofstone.session.people import Who, stated_reason
+from proofstone.store.calls import StoredResponse
+from proofstone.store.store import Store
+
+_FORM = "a response is named RUN/ITEM, or RUN/ITEM/SAMPLE, as 'proofstone show RUN' prints it"
+
+
+class Ruled(Struct, frozen=True, kw_only=True):
+    """A ruling that was stored: over which response, of which model; the former verdict over the
+    same reply, if any; and in how many runs it holds (the reply may have served several)."""
+
+    response: str
+    model: str
+    ruling: Ruling
+    former: Verdict | None
+    n_runs: int
+
+
+class Answered(Struct, frozen=True):
+    """A response that was found: its run, its item's id, and its keys."""
+
+    run: Run
+    item: bytes
+    response: StoredResponse
+
+
+def response_name(run: bytes, item: bytes, sample: int) -> str:
+    """How people name the response to an item in a run: ``2c1e77aa/9ab3c4d1/0``."""
+    return f"{short(run)}/{short(item)}/{sample}"
+
+
+def rule(
+    store: Store,
+    texts: Sequence[str],
+    verdict: Verdict,
+    *,
+    reason: str,
+    who: Who,
+    clock: Clock,
+) -> list[Ruled]:
+    """Stores a ruling over each response that ``texts`` name; all of them are found first.
+
+    A second ruling over the same reply names the first and holds from then on. Raises NotFound or
+    BadUsage for a response that is not there, is not one, or failed; BadInput with every such
+    problem where several were named.
+    """
+    reason = stated_reason(reason)
+    found = _all_found(store, texts)
+    person = who()
+    return [rule_on(store, one, verdict, reason, person, clock) for one in found]
+
+
+def rule_on(
+    store: Store, found: Answered, verdict: Verdict, reason: str, person: Person, clock: Clock
+) -> Ruled:
+    """Stores a ruling over a response that was found, for a reason as it is stored."""
+    former = store.rulings.over(found.response)
+    ruling = Ruling(
+        run=found.run.id,
+        item=found.item,
+        sample=found.response.sample,
+        verdict=verdict,
+        reason=reason,
+        actor=person.actor,
+        at=clock.now(),
+        replaces=former[-1].id if former else None,
+    )
+    ruling = msgspec.structs.replace(ruling, id=ruling_id(ruling))
+    store.rulings.add(ruling, found.response)
+    return Ruled(
+        response=response_name(found.run.id, found.item, found.response.sample),
+        model=found.run.respondent,
+        ruling=ruling,
+        former=former[-1].verdict if former else None,
+        n_runs=store.rulings.n_runs(found.response),
+    )
+
+
+def _all_found(store: Store, texts: Sequence[str]) -> list[Answered]:
+    found, problems = [], []
+    for text in dict.fromkeys(texts):
+        try:
+            found.append(find_response(store, text))
+        except (BadUsage, NotFound) as error:
+            if len(texts) == 1:
+                raise
+            problems.append(Problem(text, error.message))
+    if problems:
+        raise BadInput("these responses cannot be ruled on; nothing was stored", problems)
+    return found
+
+
+def find_response(store: Store, text: str) -> Answered:
+    """The response that ``RUN/ITEM/SAMPLE`` names."""
+    parts = text.removeprefix("response:").split("/")
+    if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].isdecimal()):
+        raise BadUsage(f"{text!r} names no response", hint=_FORM)
+    run = store.lookup.find(parts[0].strip(), ("run",))
+    item = store.lookup.find(parts[1].strip(), ("item",))
+    _key, record = store.runs.run(run.id)
+    if not store.responses.is_asked(run.key, item.key):
+        raise NotFound(
+            f"item {short(item.id)} is not asked in run {short(run.id)}",
+            hint=f"look: proofstone show run:{short(run.id)}",
+        )
+    found = store.responses.of_item(run.key, item.key, record.last_step)
+    if len(parts) == 3:
+        found = [response for response in found if response.sample == int(parts[2])]
+    if not found:
+        sample = int(parts[2]) if len(parts) == 3 else 0
+        raise _no_reply(store, record, run.key, item.key, text, sample)
+    if len(found) > 1:
+        several = ", ".join(response_name(run.id, item.id, each.sample) for each in found[:8])
+        raise BadUsage(f"{text!r} has {len(found)} samples: {several}", hint="name one of them")
+    return Answered(record, item.id, found[0])
+
+
+def _no_reply(store: Store, run: Run, key: int, item: int, text: str, sample: int) -> BadUsage:
+    """Why there is nothing to rule on."""
+    samples = int(run.settings.get("samples", 1))
+    if sample >= samples:
+        return BadUsage(f"{text!r}: this run has samples 0 to {samples - 1}")
+    error = store.responses.error_of_item(key, item, sample)
+    why = f"its call failed ({error})" if error else "it was not asked yet"
+    return BadUsage(
+        f"there is no reply to rule on at {text!r}: {why}, which is no score",
+        hint=f"ask it: proofstone resume run:{short(run.id)}",
+    )

@@ -1,0 +1,421 @@
+"""A work list that people filled in: their decisions, checked whole and then carried out.
+
+A row names a ``target`` (an item or a fact) and, once somebody has looked at it, a ``decision``:
+keep, retire, edit (with ``changes``), or correct, incorrect or void for the ``replies`` it names.
+Rows without a decision are left. What was carried out before is passed over, so that a list can be
+applied again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from msgspec import Struct
+
+from proofstone.correct.edit import (
+    AskedEdit,
+    Edited,
+    edit_all,
+    fields_of,
+    is_done,
+    on_newest,
+    typed,
+)
+from proofstone.correct.retire import Standing, retire
+from proofstone.correct.rule import Answered, Ruled, find_response, rule_on
+from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
+from proofstone.files.tables import read_rows, refused
+from proofstone.records.calls import Clock
+from proofstone.records.reviews import Person, Verdict
+from proofstone.records.tables import Row
+from proofstone.records.taxonomy import Placement
+from proofstone.session.actor import acting_name
+from proofstone.session.people import Who, acting_person, find_person, stated_reason
+from proofstone.session.targets import Target, find_target
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.correct.bank_moves import Followed
+
+
+Action = Literal["retire", "edit", "rule"]
+
+
+T = TypeVar("T")
+
+
+_DECISIONS: Mapping[str, Action | None] = {
+    "keep": None, "retire": "retire", "edit": "edit", "correct": "rule", "incorrect": "rule",
+    "void": "rule",
+}  # fmt: skip
+
+
+_VERDICTS: Mapping[str, Verdict] = {
+    "correct": "correct", "incorrect": "incorrect", "void": "void",
+}  # fmt: skip
+
+
+class Applied(Struct, frozen=True, kw_only=True):
+    """What was done of a work list: the rows carried out now, how many targets (or replies) were so
+    ``already``, and how many rows decide something else, were kept, or have no decision."""
+
+    action: Action
+    retired: tuple[Standing, ...] = ()
+    edited: tuple[Edited, ...] = ()
+    ruled: tuple[Ruled, ...] = ()
+    already: int = 0
+    others: tuple[tuple[Action, int], ...] = ()
+    kept: int = 0
+    undecided: int = 0
+
+
+class _Decided(Struct, frozen=True, kw_only=True):
+    """One row: where it stands and what it says."""
+
+    place: str
+    decision: str
+    target: str
+    why: str
+    changes: Any
+    replies: tuple[str, ...]
+
+
+def apply_retirements(
+    store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock
+) -> Applied:
+    """Retires what the rows decide to retire. Raises BadInput with every problem, by row; then
+    nothing was done."""
+    rows, problems = _read(path), _Problems()
+    found: dict[bytes, tuple[Found, str]] = {}
+    for row in _own(rows, "retire"):
+        with_it = problems.told(row, partial(_retirement, store, row, reason))
+        if with_it is not None:
+            found.setdefault(with_it[0].id, with_it)
+    problems.raise_for(path)
+    left = [one for one in found.values() if not _is_retired(store, one[0])]
+    return _applied(
+        rows,
+        "retire",
+        retired=tuple(retire(store, one, reason=why, who=who, clock=clock) for one, why in left),
+        already=len(found) - len(left),
+    )
+
+
+def apply_edits(store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock) -> Applied:
+    """Edits what the rows decide to edit, together: a form that holds several gets one newer
+    version. Raises as ``apply_retirements``."""
+    rows, problems = _read(path), _Problems()
+    asked = [
+        edit
+        for row in _own(rows, "edit")
+        if (edit := problems.told(row, partial(_edit, store, row, reason))) is not None
+    ]
+    left = [on_newest(store, edit) for edit in asked if not is_done(store, edit)]
+    problems.raise_for(path)
+    try:
+        edited = edit_all(store, left, who=who, clock=clock)
+    except BadInput as error:
+        raise refused(path, error.problems) if error.problems else error from None
+    return _applied(rows, "edit", edited=tuple(edited), already=len(asked) - len(left))
+
+
+def apply_rulings(store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock) -> Applied:
+    """Rules on the replies that the rows name. Raises as ``apply_retirements``."""
+    rows, problems = _read(path), _Problems()
+    found: dict[tuple[bytes, bytes, int], tuple[Answered, str, str]] = {}
+    for row in _own(rows, "rule"):
+        if not row.replies:
+            problems.add(row, f"{row.decision} is said of replies, and the column replies is empty")
+        for text in row.replies:
+            reply = problems.told(row, partial(find_response, store, text))
+            why = problems.told(row, partial(_why, row, reason))
+            if reply is None or why is None:
+                continue
+            key = (reply.run.id, reply.item, reply.response.sample)
+            before = found.setdefault(key, (reply, row.decision, why))
+            if before[1] != row.decision:
+                problems.add(row, f"{text} is {before[1]} in another row, and {row.decision} here")
+    problems.raise_for(path)
+    left = [one for one in found.values() if not _is_ruled(store, one[0], one[1])]
+    person = who() if left else None
+    ruled = tuple(
+        rule_on(store, reply, _VERDICTS[verdict], stated_reason(why), person, clock)
+        for reply, verdict, why in left
+        if person is not None
+    )
+    return _applied(rows, "rule", ruled=ruled, already=len(found) - len(left))
+
+
+# ---------------------------------------------------------------- reading
+
+
+class _Problems:
+    """Problems of rows, each at its place."""
+
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
+
+    def add(self, row: _Decided, what: str) -> None:
+        self._found.append(Problem(row.place, what))
+
+    def told(self, row: _Decided, make: Callable[[], T]) -> T | None:
+        """What is made of a row; None, and its problem, where that cannot be."""
+        try:
+            return make()
+        except BadInput as error:
+            self._found += [Problem(f"{row.place}, {p.where}", p.what) for p in error.problems]
+            if not error.problems:
+                self.add(row, error.message)
+        except ProofstoneError as error:
+            self.add(row, error.message)
+        return None
+
+    def raise_for(self, path: Path) -> None:
+        if self._found:
+            raise refused(path, list(dict.fromkeys(self._found)))
+
+
+def _read(path: Path) -> list[_Decided]:
+    """The rows of the list. Raises BadInput with each row whose decision is none, BadUsage where
+    the file has no column for decisions."""
+    rows = list(read_rows(path))
+    if not any("decision" in row.values for row in rows):
+        raise BadUsage(
+            f"{path.name} has no column 'decision', so it is no work list",
+            hint="audit RUN --work-list FILE writes one; fill in its decisions",
+        )
+    known = ", ".join(_DECISIONS)
+    wrong = [
+        Problem(f"{row.place}, decision", f"expected one of {known}, or nothing; came {said!r}")
+        for row in rows
+        if (said := _text(row, "decision").lower()) and said not in _DECISIONS
+    ]
+    if wrong:
+        raise refused(path, wrong)
+    return [_decided(row) for row in rows]
+
+
+def _decided(row: Row) -> _Decided:
+    replies = _text(row, "replies").replace(";", ",").split(",")
+    return _Decided(
+        place=row.place,
+        decision=_text(row, "decision").lower(),
+        target=_text(row, "target"),
+        why=_text(row, "why") or _text(row, "reason"),
+        changes=row.values.get("changes"),
+        replies=tuple(dict.fromkeys(text.strip() for text in replies if text.strip())),
+    )
+
+
+def _text(row: Row, name: str) -> str:
+    value = row.values.get(name)
+    return "" if value is None else str(value).strip()
+
+
+def _own(rows: Sequence[_Decided], action: Action) -> Iterator[_Decided]:
+    return (row for row in rows if row.decision and _DECISIONS[row.decision] == action)
+
+
+def _target(store: Store, row: _Decided) -> Found:
+    if not row.target:
+        raise BadUsage("names no target: an item or a fact, as item:9ab3c4d1")
+    return store.lookup.find(row.target, ("item", "fact"))
+
+
+def _why(row: _Decided, reason: str) -> str:
+    """The row's own reason, else the one given for all."""
+    return stated_reason(row.why or reason)
+
+
+def _retirement(store: Store, row: _Decided, reason: str) -> tuple[Found, str]:
+    return _target(store, row), _why(row, reason)
+
+
+def _edit(store: Store, row: _Decided, reason: str) -> AskedEdit:
+    found = _target(store, row)
+    return AskedEdit(found, _changes(store, found, row.changes), _why(row, reason), row.place)
+
+
+def _changes(store: Store, found: Found, cell: Any) -> Mapping[str, Any]:
+    """New values: a JSON object, or FIELD=VALUE, one a line."""
+    if isinstance(cell, Mapping):
+        return dict(cell)
+    text = "" if cell is None else str(cell).strip()
+    if text.startswith("{"):
+        try:
+            values = json.loads(text)
+        except ValueError as error:
+            raise BadUsage(f"changes: is no JSON object: {error}") from error
+        return dict(values)
+    now, changes = fields_of(store, found), {}
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip():
+            raise BadUsage(f"changes: expected FIELD=VALUE or a JSON object; came {line!r}")
+        changes[name.strip()] = typed(value.strip(), now.get(name.strip(), ""))
+    if not changes:
+        raise BadUsage(f"edit says no changes (FIELD=VALUE); fields of it are {', '.join(now)}")
+    return changes
+
+
+# ---------------------------------------------------------------- what holds already
+
+
+def _is_retired(store: Store, found: Found) -> bool:
+    former = store.corrections.retirement(found.kind, found.key)
+    return former is not None and former.action == "retire"
+
+
+def _is_ruled(store: Store, reply: Answered, verdict: str) -> bool:
+    rulings = store.rulings.over(reply.response)
+    return bool(rulings) and rulings[-1].verdict == verdict
+
+
+def _applied(rows: Sequence[_Decided], action: Action, **done: Any) -> Applied:
+    others: dict[Action, int] = {}
+    for row in rows:
+        other = _DECISIONS[row.decision] if row.decision else None
+        if other is not None and other != action:
+            others[other] = others.get(other, 0) + 1
+    return Applied(
+        action=action,
+        others=tuple(others.items()),
+        kept=sum(1 for row in rows if row.decision == "keep"),
+        undecided=sum(1 for row in rows if not row.decision),
+        **done,
+    )
+
+
+# Correcting: what people rule, retire and restore, as a part of a workspace.
+
+
+class Correcting:
+    """Corrections of what a workspace's ``store`` holds: rows that name what they correct.
+
+    ``by`` is the name of the person who corrects, or the first digits of their actor id; without
+    it, PROOFSTONE_ACTOR or else the name of this login. Rows hold a random actor id alone.
+    """
+
+    store: Store
+    clock: Clock
+
+    def rule(
+        self, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
+    ) -> list[Ruled]:
+        """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked."""
+        from proofstone.correct.rule import rule  # noqa: PLC0415
+
+        texts = [responses] if isinstance(responses, str) else responses
+        who = partial(self.person, by)
+        return rule(self.store, texts, verdict, reason=reason, who=who, clock=self.clock)
+
+    def edit(
+        self,
+        target: Target,
+        changes: Mapping[str, Any],
+        *,
+        reason: str,
+        by: str = "",
+        forms: Sequence[Target] = (),
+    ) -> Edited:
+        """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
+        of all that hold it): only those items differ, and the old forms stay."""
+        from proofstone.correct.edit import edit  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact"))
+        chosen = [find_target(self.store, form, ("form",)) for form in forms]
+        who = partial(self.person, by)
+        return edit(
+            self.store, found, changes, reason=reason, who=who, clock=self.clock, forms=chosen
+        )
+
+    def follow_placements(self, bank: Target, *, reason: str, by: str = "") -> Followed:
+        """Makes a corrected bank whose facts stand where their sources were placed since; forms
+        stay as they are."""
+        from proofstone.correct.bank_moves import follow_placements  # noqa: PLC0415
+
+        found = find_target(self.store, bank, ("bank",))
+        who = partial(self.person, by)
+        return follow_placements(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def fields_of(self, target: Target) -> dict[str, Any]:
+        """What of an item, fact or source can be edited, with its present values."""
+        from proofstone.correct.bank_moves import levels_of  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact", "source"))
+        return (
+            levels_of(self.store, found) if found.kind == "source" else fields_of(self.store, found)
+        )
+
+    def place(
+        self, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
+    ) -> Placement:
+        """Places a source in the taxonomy: levels by name; those left out stay. What is built of
+        it afterwards stands there."""
+        from proofstone.correct.bank_moves import place_by_hand  # noqa: PLC0415
+
+        found = find_target(self.store, source, ("source",))
+        who = partial(self.person, by)
+        return place_by_hand(self.store, found, changes, reason=reason, who=who, clock=self.clock)
+
+    def retire(self, target: Target, *, reason: str, by: str = "") -> Standing:
+        """Leaves an item, or all items that rest on a fact, out of leaderboards."""
+
+        found = find_target(self.store, target, ("item", "fact"))
+        who = partial(self.person, by)
+        return retire(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def run_forms(self, names: Iterable[str]) -> list[str]:
+        """Those of these forms that something was run on, each once: of the others there is no
+        leaderboard yet."""
+        found = {name: find_target(self.store, name, ("form",)).id for name in names}
+        run = {run.item_set for _key, run in self.store.runs.of_sets(list(found.values()))}
+        return [name for name, identity in found.items() if identity in run]
+
+    def run_again(self, form: Target) -> list[str]:
+        """The options of ``run`` by which a corrected form is asked as the version before it was,
+        one a way of asking. Empty where that was never run."""
+        from proofstone.results.table import run_again  # noqa: PLC0415
+
+        return run_again(self.store, find_target(self.store, form, ("form",)).id)
+
+    def restore(self, target: Target, *, reason: str, by: str = "") -> Standing:
+        """Takes a retired item or fact in again."""
+        from proofstone.correct.retire import restore  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact"))
+        who = partial(self.person, by)
+        return restore(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def apply_work_list(
+        self, path: Path | str, action: Action, *, reason: str = "", by: str = ""
+    ) -> Applied:
+        """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
+
+        ``reason`` stands for rows that say none. Checked whole: with any problem nothing is done.
+        Applied again, what was carried out is passed over.
+        """
+
+        apply = {
+            "retire": apply_retirements,
+            "edit": apply_edits,
+            "rule": apply_rulings,
+        }[action]
+        who = partial(self.person, by)
+        return apply(self.store, Path(path), reason=reason, who=who, clock=self.clock)
+
+    def person(self, by: str = "") -> Person:
+        """Who acts: known here, or added under a new random actor id."""
+        return acting_person(self.store, acting_name(by), self.clock)
+
+    def erase_person(self, name: str) -> Person:
+        """Deletes a person's name and details; the rows keep the random actor id. Returns who it
+        was. Raises NotFound where nobody is known so."""
+        person = find_person(self.store, name)
+        self.store.people.erase(person.actor)
+        return person

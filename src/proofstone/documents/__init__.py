@@ -1,0 +1,1 @@
+"""Readers of documents: text, passages and pages of each format."""

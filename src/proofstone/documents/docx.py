@@ -1,0 +1,895 @@
+"""The body of a DOCX as blocks, page by page."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from proofstone.documents.epub import Archive
+from proofstone.documents.layout import Block, Written, set_off
+from proofstone.errors import BadInput
+from proofstone.files.csv import open_bytes
+from proofstone.records.pages import MarkKind
+from proofstone.texts.languages import guess_language, said_language
+
+# Elements and attributes of OOXML by their local names: its two dialects differ in namespaces.
+
+
+def local(element: Any) -> str:
+    """The name of an element without its namespace; empty for a comment or instruction."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(element: Any, name: str) -> str:
+    """An attribute by its local name; empty where it is absent."""
+    for key, text in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(text)
+    return ""
+
+
+def child(element: Any, *path: str) -> Any:
+    """The first child of a name, of that its first child of the next name, ...; else None."""
+    for name in path:
+        if element is None:
+            return None
+        element = next((inner for inner in element if local(inner) == name), None)
+    return element
+
+
+def value(element: Any, *path: str) -> str:
+    """The ``val`` of what stands at a path of names; empty where there is none."""
+    found = child(element, *path)
+    return "" if found is None else attribute(found, "val")
+
+
+def is_on(element: Any, *path: str) -> bool:
+    """Whether the switch at a path of names is there and not switched off."""
+    found = child(element, *path)
+    return found is not None and attribute(found, "val") not in {"0", "false", "off"}
+
+
+# The numbers that a word processor sets before the items of its lists.
+
+_DEEPEST = 9
+
+
+_PLACE = re.compile(r"%([1-9])")
+
+
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+          (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+
+
+_MOST = 3999  # numbers that letters and Roman numerals are written for
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    form: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list: whose levels it counts by, what those are, and where it begins anew."""
+
+    form: str
+    levels: dict[int, _Level]
+    anew: dict[int, int]
+
+
+class Numbering:
+    """Counts the items of each list as they come; lists of one form count on, unless they say
+    where they begin."""
+
+    def __init__(self, lists: dict[str, _List]) -> None:
+        self._lists = lists
+        self._counts: dict[str, dict[int, int]] = {}
+        self._begun: set[str] = set()
+
+    def mark(self, number: str, depth: int) -> str:
+        """What stands before the next item of list ``number`` at a depth from 0."""
+        found = self._lists.get(number)
+        level = found.levels.get(depth) if found else None
+        if found is None or level is None or not _PLACE.search(level.text):
+            return "-"
+        counts = self._counts.setdefault(found.form, {})
+        if number not in self._begun:
+            self._begun.add(number)
+            counts |= {place: start - 1 for place, start in found.anew.items()}
+        counts[depth] = counts.get(depth, level.start - 1) + 1
+        for deeper in [other for other in counts if other > depth]:
+            del counts[deeper]
+
+        def shown(place: re.Match[str]) -> str:
+            there = found.levels.get(int(place[1]) - 1, level)
+            return _written(counts.get(int(place[1]) - 1, there.start), there.form)
+
+        return _PLACE.sub(shown, level.text).strip() or "-"
+
+
+def read_numbering(root: Any) -> Numbering:
+    """The lists that a numbering part defines."""
+    forms = {
+        attribute(form, "abstractNumId"): _levels(form)
+        for form in root
+        if local(form) == "abstractNum"
+    }
+    lists = {}
+    for entry in root:
+        if local(entry) == "num":
+            form = value(entry, "abstractNumId")
+            lists[attribute(entry, "numId")] = _List(form, forms.get(form, {}), _anew(entry))
+    return Numbering(lists)
+
+
+def _anew(entry: Any) -> dict[int, int]:
+    """Where the levels of a list begin that does not count on."""
+    found = {}
+    for change in entry:
+        depth, start = attribute(change, "ilvl"), value(change, "startOverride")
+        if depth.isdigit() and start.isdigit() and int(depth) < _DEEPEST and len(start) < 9:
+            found[int(depth)] = int(start)
+    return found
+
+
+def _levels(form: Any) -> dict[int, _Level]:
+    found = {}
+    for level in form:
+        depth = attribute(level, "ilvl")
+        if local(level) == "lvl" and depth.isdigit() and int(depth) < _DEEPEST:
+            start = value(level, "start")
+            text = child(level, "lvlText")
+            found[int(depth)] = _Level(
+                value(level, "numFmt"),
+                "" if text is None else attribute(text, "val")[:40],
+                int(start) if start.isdigit() and len(start) < 9 else 1,
+            )
+    return found
+
+
+def _written(number: int, form: str) -> str:
+    if not 0 < number <= _MOST:
+        return str(number)
+    if form in {"lowerLetter", "upperLetter"}:
+        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+        return letter if form == "lowerLetter" else letter.upper()
+    if form in {"lowerRoman", "upperRoman"}:
+        text, left = "", number
+        for worth, sign in _ROMAN:
+            text += sign * (left // worth)
+            left %= worth
+        return text if form == "lowerRoman" else text.upper()
+    return str(number)
+
+
+# What the styles of a DOCX mean: headings with their level, captions, code, contents.
+
+_MOST_PARENTS = 20  # a style may name itself among its own
+
+
+_HEADING = re.compile(r"heading ([1-9])$")
+
+
+_NAMED: tuple[tuple[re.Pattern[str], MarkKind], ...] = (
+    (re.compile(r"caption"), "caption"),
+    (re.compile(r"toc( |\d|$)|index \d|table of |bibliography"), "contents"),
+    (re.compile(r"(footnote|endnote) text"), "note"),
+    (re.compile(r"html preformatted|preformatted|source code|verbatim|code( |$)"), "code"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A paragraph's style: its kind, the level of a heading (else 0), and its list, if any, as
+    (numbering, level)."""
+
+    kind: MarkKind = "text"
+    level: int = 0
+    numbering: tuple[str, int] | None = None
+    is_title: bool = False
+
+
+PLAIN = Style()
+
+
+def read_styles(root: Any) -> dict[str, Style]:
+    """Style by id. What a style does not say is said by the one that it is based on."""
+    own = {
+        attribute(style, "styleId"): style
+        for style in root
+        if local(style) == "style" and attribute(style, "type") in {"paragraph", ""}
+    }
+    return {name: _style(_chain(own, name)) for name in own}
+
+
+def _chain(own: dict[str, Any], name: str) -> list[Any]:
+    """A style and those that it is based on, nearest first."""
+    found: list[Any] = []
+    while name in own and len(found) < _MOST_PARENTS:
+        found.append(own[name])
+        name = value(own[name], "basedOn")
+    return found
+
+
+def _style(chain: list[Any]) -> Style:
+    names = [value(style, "name").lower() for style in chain]
+    level = next((level for style in chain if (level := _stated_level(style))), 0)
+    is_title = names[0] == "title"
+    if level or is_title:
+        return Style("heading", level or 1, is_title=is_title)
+    kinds = (kind for name in names for pattern, kind in _NAMED if pattern.match(name))
+    return Style(next(kinds, "text"), numbering=_numbering(chain))
+
+
+def _stated_level(style: Any) -> int:
+    """The level of a heading by a style's own name or outline, else 0."""
+    named = _HEADING.match(value(style, "name").lower())
+    return int(named[1]) if named else _level(value(style, "pPr", "outlineLvl"))
+
+
+def _level(text: str) -> int:
+    """The level from 1 that an outline's level from 0 stands for; 9 is body text."""
+    return int(text) + 1 if text.isascii() and text.isdigit() and int(text) < 9 else 0
+
+
+def _numbering(chain: list[Any]) -> tuple[str, int] | None:
+    for style in chain:
+        number = value(style, "pPr", "numPr", "numId")
+        if number:
+            depth = value(style, "pPr", "numPr", "ilvl")
+            return (number, int(depth) if depth.isdigit() else 0) if number != "0" else None
+    return None
+
+
+def stated_language(root: Any) -> str:
+    """The language that the file sets for what is written in an alphabet; empty where none."""
+    return value(child(root, "docDefaults"), "rPrDefault", "rPr", "lang") if len(root) else ""
+
+
+# Formulas of a word processor (OMML) as TeX.
+#
+# Signs stay the characters that they are (∑, α); what stands above, below or beside is written in
+# TeX.
+
+_SPACE = re.compile(r"\s+")
+
+
+_NEXT = r" \\ "  # row
+
+
+_ACCENTS = {
+    "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot",
+    "\u0308": "ddot", "\u20d7": "vec", "\u0301": "acute", "\u0300": "grave", "\u030c": "check",
+}  # fmt: skip
+
+
+_FUNCTIONS = {
+    "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan",
+    "log", "ln", "lim", "max", "min", "sup", "inf", "exp", "det", "dim", "ker", "arg", "deg", "gcd",
+}  # fmt: skip
+
+
+def as_tex(math: Any) -> str:
+    """A formula in TeX, on one line."""
+    return _SPACE.sub(" ", _inside(math)).strip()
+
+
+def _inside(element: Any) -> str:
+    """The parts of an element one after the other; what is unknown as its own parts."""
+    if element is None:
+        return ""
+    parts = []
+    for part in element:
+        name = local(part)
+        if name in _FORMS:
+            parts.append(_FORMS[name](part))
+        elif name == "t":
+            parts.append(part.text or "")
+        elif not name.endswith("Pr") and name not in {"del", "moveFrom"}:
+            parts.append(_inside(part))
+    return "".join(parts)
+
+
+def _of(element: Any, name: str) -> str:
+    return _SPACE.sub(" ", _inside(child(element, name))).strip()
+
+
+def _braced(text: str) -> str:
+    return text if len(text) == 1 else f"{{{text}}}"
+
+
+def _fraction(element: Any) -> str:
+    over, under = _of(element, "num"), _of(element, "den")
+    if value(element, "fPr", "type") == "lin":
+        return f"{over}/{under}"
+    if value(element, "fPr", "type") == "noBar":
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{over}}}{{{under}}}"
+    return f"\\frac{{{over}}}{{{under}}}"
+
+
+def _script(element: Any) -> str:
+    below, above = _of(element, "sub"), _of(element, "sup")
+    text = _braced(_of(element, "e"))
+    return text + (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
+
+
+def _before(element: Any) -> str:
+    below, above = _of(element, "sub"), _of(element, "sup")
+    return f"{{}}_{_braced(below)}^{_braced(above)}{_of(element, 'e')}"
+
+
+def _root(element: Any) -> str:
+    degree = "" if is_on(element, "radPr", "degHide") else _of(element, "deg")
+    return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_of(element, 'e')}}}"
+
+
+def _sum(element: Any) -> str:
+    sign = value(element, "naryPr", "chr") or "∫"
+    below, above = _of(element, "sub"), _of(element, "sup")
+    limits = (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
+    return f"{sign}{limits} {_of(element, 'e')}"
+
+
+def _fenced(element: Any) -> str:
+    settings = child(element, "dPr")
+    given = {local(part): value(settings, local(part)) for part in settings or ()}
+    between = given.get("sepChr", "|")
+    inner = [_inside(part).strip() for part in element if local(part) == "e"]
+    return given.get("begChr", "(") + between.join(inner) + given.get("endChr", ")")
+
+
+def _function(element: Any) -> str:
+    name = _of(element, "fName")
+    known = "\\" if name in _FUNCTIONS else ""
+    return f"{known}{name} {_of(element, 'e')}"
+
+
+def _accent(element: Any) -> str:
+    name = _ACCENTS.get(value(element, "accPr", "chr") or "\u0302")
+    return f"\\{name}{{{_of(element, 'e')}}}" if name else _of(element, "e")
+
+
+def _bar(element: Any) -> str:
+    name = "overline" if value(element, "barPr", "pos") == "top" else "underline"
+    return f"\\{name}{{{_of(element, 'e')}}}"
+
+
+def _rows(element: Any) -> str:
+    rows = [
+        " & ".join(_inside(cell).strip() for cell in row if local(cell) == "e")
+        for row in element
+        if local(row) == "mr"
+    ]
+    return f"\\begin{{matrix}} {_NEXT.join(rows)} \\end{{matrix}}" if rows else ""
+
+
+def _lines(element: Any) -> str:
+    return _NEXT.join(_inside(line).strip() for line in element if local(line) == "e")
+
+
+def _limit(sign: str) -> Callable[[Any], str]:
+    return lambda element: f"{_of(element, 'e')}{sign}{_braced(_of(element, 'lim'))}"
+
+
+_FORMS: dict[str, Callable[[Any], str]] = {
+    "f": _fraction, "sSup": _script, "sSub": _script, "sSubSup": _script, "sPre": _before,
+    "rad": _root, "nary": _sum, "d": _fenced, "func": _function, "acc": _accent, "bar": _bar,
+    "m": _rows, "eqArr": _lines, "limLow": _limit("_"), "limUpp": _limit("^"),
+}  # fmt: skip
+
+
+# The text of a paragraph: its runs without what was deleted, hidden, or is a field's code.
+
+NEW_PAGE = "\f"
+
+
+_GONE = {
+    "del", "moveFrom", "pPr", "rPr", "instrText", "delText", "delInstrText", "Fallback", "rt",
+    "commentReference", "annotationRef", "sdtPr", "sdtEndPr",
+}  # fmt: skip
+
+
+_SIGNS = {"tab": "\t", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
+
+
+_NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+
+
+@dataclass
+class Said:
+    """A paragraph's text, with ``NEW_PAGE`` where a page begins in it.
+
+    ``formulas`` are those that stand by themselves, where ``text`` holds nothing else. ``notes``
+    are the notes that it calls by (kind, id), ``figures`` the words kept for each image, ``boxes``
+    the paragraphs of text boxes.
+    """
+
+    text: str = ""
+    formulas: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
+    boxes: list[Any] = field(default_factory=list)
+
+
+def said_in(paragraph: Any, note_number: dict[tuple[str, str], int]) -> Said:
+    """What a paragraph says; notes are called by the numbers that ``note_number`` holds, and get
+    the next one where they have none."""
+    reader = _Reader(note_number)
+    reader.inside(paragraph)
+    said = reader.said
+    said.text = "".join(reader.pieces)
+    if said.formulas and said.text.strip():  # a formula within a sentence after all
+        said.formulas = []
+    elif said.formulas:
+        said.text = ""
+    return said
+
+
+class _Reader:
+    def __init__(self, note_number: dict[tuple[str, str], int]) -> None:
+        self.said = Said()
+        self.pieces: list[str] = []
+        self._numbers = note_number
+        self._fields: list[bool] = []  # of each open field, whether its code is over
+
+    def inside(self, element: Any) -> None:
+        """Takes in all parts of an element."""
+        for part in element:
+            name = local(part)
+            if name == "r":
+                self._run(part)
+            elif name == "oMathPara":
+                self._display(part)
+            elif name == "oMath":
+                self._say(f"${as_tex(part)}$")
+            elif name and name not in _GONE:
+                self.inside(part)
+
+    def _display(self, formulas: Any) -> None:
+        found = [text for part in formulas if local(part) == "oMath" and (text := as_tex(part))]
+        if "".join(self.pieces).strip():
+            self._say(" ".join(f"${text}$" for text in found))
+        else:
+            self.said.formulas += found
+
+    def _say(self, text: str) -> None:
+        if all(self._fields):
+            if self.said.formulas and text.strip():
+                self.pieces += [f"${formula}$ " for formula in self.said.formulas]
+                self.said.formulas = []
+            self.pieces.append(text)
+
+    def _run(self, run: Any) -> None:
+        looks = child(run, "rPr")
+        if looks is not None and is_on(looks, "vanish"):
+            return
+        raised = "" if looks is None else value(looks, "vertAlign")
+        for part in run:
+            name = local(part)
+            if name == "t":
+                text = part.text or ""
+                place = {"superscript": "sup", "subscript": "sub"}.get(raised)
+                self._say(set_off(place, text) if place else text)
+            elif name in {"drawing", "pict", "object", "AlternateContent"}:
+                self._drawn(part)
+            elif name not in _GONE:
+                self._sign(name, part)
+
+    def _sign(self, name: str, part: Any) -> None:
+        if name == "br":
+            self._say(NEW_PAGE if attribute(part, "type") == "page" else "\n")
+        elif name in _SIGNS:
+            self._say(_SIGNS[name])
+        elif name == "fldChar":
+            self._field(attribute(part, "fldCharType"))
+        elif name in _NOTES:
+            self._note(_NOTES[name], attribute(part, "id"))
+        elif name == "sym":
+            self._say(_symbol(attribute(part, "char")))
+        elif name == "ruby":
+            for base in part:
+                if local(base) == "rubyBase":
+                    self.inside(base)
+
+    def _field(self, edge: str) -> None:
+        if edge == "begin":
+            self._fields.append(False)
+        elif edge == "separate" and self._fields:
+            self._fields[-1] = True
+        elif edge == "end" and self._fields:
+            self._fields.pop()
+
+    def _note(self, kind: str, name: str) -> None:
+        number = self._numbers.setdefault((kind, name), len(self._numbers) + 1)
+        self.said.notes.append((kind, name))
+        self._say(set_off("sup", str(number)))
+
+    def _drawn(self, drawing: Any) -> None:
+        """Images with what is said of them, and the paragraphs of text boxes."""
+        described = ""
+        for part in _walk(drawing):
+            name = local(part)
+            if name == "docPr":
+                described = attribute(part, "descr") or attribute(part, "title")
+            elif name in {"blip", "imagedata", "chart"}:
+                self.said.figures.append(" ".join(described.split())[:500])
+            elif name == "txbxContent":
+                self.said.boxes.append(part)
+
+
+def _walk(element: Any) -> Iterator[Any]:
+    """The parts of a drawing, without what stands in its place elsewhere, or in its text boxes."""
+    for part in element:
+        yield part
+        if local(part) not in {"Fallback", "txbxContent"}:
+            yield from _walk(part)
+
+
+def _symbol(code: str) -> str:
+    """A character by its number; one of a font's own characters is left out."""
+    try:
+        number = int(code, 16)
+    except ValueError:
+        return ""
+    is_character = 0x20 <= number < 0xD800 or 0xF900 <= number < 0xFFFE
+    return chr(number) if is_character else ""
+
+
+MOST_BLOCKS = 200_000
+
+
+_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
+
+
+_BODY_SPACE = re.compile(r"[ \t\u00a0\n]+")
+
+
+_WITHIN = {"sdt", "sdtContent", "smartTag", "customXml", "ins", "moveTo", "AlternateContent",
+           "Choice", "body"}  # fmt: skip
+
+
+_CONTENTS = {"table of contents", "bibliographies"}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the body refers to: styles, lists, and notes by (kind, id)."""
+
+    styles: dict[str, Style]
+    numbering: Numbering
+    notes: dict[tuple[str, str], Any]
+
+
+class Body:
+    """Reads paragraphs and tables one after the other into ``pages`` of blocks.
+
+    A page ends at a page break that the author set, and at the end of a section whose next one
+    begins on a new page. Notes stand behind the section of text that calls them.
+    """
+
+    def __init__(self, parts: Parts, name: str) -> None:
+        self.pages: list[list[Block]] = [[]]
+        self.title = ""
+        self._parts = parts
+        self._name = name
+        self._note_numbers: dict[tuple[str, str], int] = {}
+        self._waiting: list[tuple[str, str]] = []
+        self._n_blocks = 0
+
+    def read(self, body: Any) -> None:
+        """Reads a whole body."""
+        breaks = _section_breaks(body)
+        self._read(body, breaks, in_contents=False)
+        self._place_notes()
+        self.pages = [_joined(page) for page in self.pages if page] or [[]]
+
+    def _read(self, element: Any, breaks: Iterator[bool], *, in_contents: bool) -> None:
+        for part in element:
+            name = local(part)
+            if name == "p":
+                self._paragraph(part, in_contents=in_contents)
+                if child(part, "pPr", "sectPr") is not None and next(breaks, False):
+                    self._turn()
+            elif name == "tbl":
+                self._table(part, breaks, in_contents=in_contents)
+            elif name in _WITHIN:
+                gallery = value(part, "sdtPr", "docPartObj", "docPartGallery").lower()
+                self._read(part, breaks, in_contents=in_contents or gallery in _CONTENTS)
+
+    def _paragraph(self, paragraph: Any, *, in_contents: bool = False) -> None:
+        looks = child(paragraph, "pPr")
+        style = self._parts.styles.get(value(paragraph, "pPr", "pStyle"), PLAIN)
+        if looks is not None and is_on(looks, "pageBreakBefore"):
+            self._turn()
+        said = said_in(paragraph, self._note_numbers)
+        kind, level = (style.kind, style.level)
+        own = value(looks, "outlineLvl") if looks is not None else ""
+        if own.isdigit() and int(own) < 9 and said.text.strip():
+            kind, level = "heading", int(own) + 1
+        if in_contents:
+            kind, level = "contents", 0
+        if kind == "heading" and said.text.strip():
+            self._place_notes()
+        if style.is_title and not self.title:
+            self.title = _plain(said.text.replace(NEW_PAGE, " "))
+        self._say(said, kind, level, self._mark(looks, style) if kind == "text" else "")
+        self._waiting += said.notes
+        for box in said.boxes:
+            self._read(box, iter(()), in_contents=in_contents)
+
+    def _say(self, said: Said, kind: MarkKind, level: int, mark: str) -> None:
+        """The blocks of a paragraph: its text, formulas and figures."""
+        for place, text in enumerate(said.text.split(NEW_PAGE)):
+            if place:
+                self._turn()
+            shown = text.strip("\n").rstrip() if kind == "code" else _plain(text)
+            if shown and mark:
+                self._add(Block("list", f"{mark} {shown}" if not place else shown))
+            elif shown:
+                self._add(Block(kind, shown, level=level))
+        for formula in said.formulas:
+            self._add(Block("equation", formula))
+        for described in said.figures:
+            self._add(Block("figure", described))
+
+    def _mark(self, looks: Any, style: Style) -> str:
+        """What stands before an item of a list, further in where its list is within another."""
+        listed = style.numbering
+        number = value(looks, "numPr", "numId") if looks is not None else ""
+        if number:
+            depth = value(looks, "numPr", "ilvl")
+            listed = (number, int(depth) if depth.isdigit() else 0) if number != "0" else None
+        if listed is None:
+            return ""
+        return "  " * min(listed[1], 4) + self._parts.numbering.mark(*listed)
+
+    def _table(self, table: Any, breaks: Iterator[bool], *, in_contents: bool) -> None:
+        """A table's rows; what a table only lays out is read as if it stood in none."""
+        rows = [_cells(row) for row in _body_rows(table)]
+        texts = [[self._cell(cell) for cell in cells] for cells in rows]
+        widest = max(map(len, texts), default=0)
+        if widest < 2 or any(len(text) > _CELL for row in texts for text in row):
+            for cells in rows:
+                for cell in cells:
+                    self._read(cell, breaks, in_contents=in_contents)
+            return
+        shown = "\n".join(" | ".join(row).strip() for row in texts if any(row))
+        if shown:
+            self._add(Block("contents" if in_contents else "table", shown))
+
+    def _cell(self, cell: Any) -> str:
+        if value(cell, "tcPr", "vMerge") != "restart" and (
+            child(cell, "tcPr", "vMerge") is not None
+        ):
+            return ""  # goes on from the row above
+        texts = []
+        for paragraph in paragraphs_of(cell):
+            said = said_in(paragraph, self._note_numbers)
+            self._waiting += said.notes
+            texts += [said.text.replace(NEW_PAGE, " "), *(f"${text}$" for text in said.formulas)]
+        return _plain(" ".join(texts))
+
+    def _place_notes(self) -> None:
+        waiting, self._waiting = list(dict.fromkeys(self._waiting)), []
+        for key in waiting:
+            note = self._parts.notes.get(key)
+            if note is None:
+                continue
+            said = [said_in(paragraph, self._note_numbers) for paragraph in paragraphs_of(note)]
+            text = _plain(" ".join(part.text or " ".join(part.formulas) for part in said))
+            if text:
+                mark = set_off("sup", str(self._note_numbers[key]))
+                self._add(Block("note", f"{mark} {text.replace(NEW_PAGE, ' ')}"))
+
+    def _turn(self) -> None:
+        self._place_notes()
+        self.pages.append([])
+
+    def _add(self, block: Block) -> None:
+        self._n_blocks += 1
+        if self._n_blocks > MOST_BLOCKS:
+            raise BadInput(f"{self._name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+        self.pages[-1].append(block)
+
+
+def paragraphs_of(element: Any) -> Iterator[Any]:
+    """All paragraphs within, in order, those of tables too."""
+    for part in element:
+        if local(part) == "p":
+            yield part
+        elif local(part) in _WITHIN or local(part) in {"tbl", "tr", "tc"}:
+            yield from paragraphs_of(part)
+
+
+def _body_rows(table: Any) -> Iterator[Any]:
+    for part in table:
+        if local(part) == "tr":
+            if child(part, "trPr", "del") is None:
+                yield part
+        elif local(part) in _WITHIN:
+            yield from _body_rows(part)
+
+
+def _cells(row: Any) -> list[Any]:
+    found = []
+    for part in row:
+        if local(part) == "tc":
+            found.append(part)
+        elif local(part) in _WITHIN:
+            found += _cells(part)
+    return found
+
+
+def _section_breaks(body: Any) -> Iterator[bool]:
+    """Of each section but the last, in order, whether the next one begins on a new page."""
+    sections = [
+        part
+        for part in body.iter()
+        if local(part) == "sectPr" and local(part.getparent()) != "sectPrChange"
+    ]
+    kinds = [value(section, "type") for section in sections]
+    return iter([kind not in {"continuous", "nextColumn"} for kind in kinds[1:]])
+
+
+def _plain(text: str) -> str:
+    return _BODY_SPACE.sub(" ", text).strip()
+
+
+def _joined(blocks: list[Block]) -> list[Block]:
+    """Items that follow each other as one list, and lines as one piece of code."""
+    made: list[Block] = []
+    for kind, same in groupby(blocks, key=lambda block: block.kind):
+        if kind in {"list", "code", "contents"}:
+            made.append(Block(kind, "\n".join(block.text for block in same)))
+        else:
+            made += same
+    return made
+
+
+# A DOCX file as pages of blocks, and what it says of itself.
+
+READER = "docx 1"  # a number of its own for every change that can move a text
+
+
+_OLD_FORMAT = bytes.fromhex("D0CF11E0A1B11AE1")
+
+
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+_LOOKED_AT = 32 * 2**20
+
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+
+
+_AND = re.compile(r"\s*(?:;|、|，)\s*")
+
+
+_LONGEST = 200
+
+
+def read_docx(path: Path) -> Written:
+    """The pages of a DOCX, packed or not.
+
+    A page ends where its author set a page break, or began a section on a new page; the breaks that
+    a word processor only found when it last set the lines are in no agreement with another one's,
+    and cut sentences. Deleted text of tracked changes is left out, inserted text is text.
+
+    Raises NotFound, ExtraMissing without lxml, and BadInput for what is too large, damaged,
+    encrypted, in the older format (.doc), or has no text.
+    """
+    _check_format(path)
+    parts = _Package(Archive(path, "a DOCX"))
+    document = parts.document()
+    body = child(document, "body")
+    if body is None:
+        raise BadInput(f"{path.name} holds no document of a word processor.")
+    styles = parts.related("styles")
+    numbering = parts.related("numbering")
+    reader = Body(
+        Parts(
+            {} if styles is None else read_styles(styles),
+            Numbering({}) if numbering is None else read_numbering(numbering),
+            {**_notes(parts, "footnote"), **_notes(parts, "endnote")},
+        ),
+        path.name,
+    )
+    reader.read(body)
+    blocks = [block for page in reader.pages for block in page]
+    if not any(block.text and block.kind not in {"heading", "figure"} for block in blocks):
+        raise BadInput(f"{path.name} holds no text that could be a passage.")
+    said = _core(parts.core())
+    years = _YEAR.search(said.get("created", ""))
+    return Written(
+        pages=reader.pages,
+        title=reader.title[:_LONGEST] or said.get("title", ""),
+        authors=tuple(dict.fromkeys(name for name in _AND.split(said.get("creator", "")) if name)),
+        year=int(years[1]) if years else None,
+        language=_language(
+            said.get("language", ""), styles, guess_language(block.text for block in blocks)
+        ),
+    )
+
+
+def _check_format(path: Path) -> None:
+    with open_bytes(path) as file:
+        try:
+            head = file.read(len(_OLD_FORMAT))
+            rest = file.read(_LOOKED_AT) if head == _OLD_FORMAT else b""
+        except (OSError, EOFError) as cause:
+            raise BadInput(f"{path.name} is damaged ({cause}).") from cause
+    if _ENCRYPTED in rest:
+        raise BadInput(f"{path.name} is encrypted and opens only with a password.")
+    if head == _OLD_FORMAT:
+        raise BadInput(f"{path.name} is in the older format (.doc).", hint="Save it as .docx.")
+
+
+class _Package:
+    """The parts of a DOCX by their relations."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._main = self._target("", "officeDocument") or "word/document.xml"
+
+    def document(self) -> Any:
+        """The main part."""
+        return self._archive.xml(self._main)
+
+    def related(self, kind: str) -> Any:
+        """The part that the document names for styles, numbering, footnotes, ...; None where it
+        names none."""
+        name = self._target(self._main, kind)
+        return self._archive.xml(name) if name in self._archive else None
+
+    def core(self) -> Any:
+        """What is said of the document; None where nothing is."""
+        name = self._target("", "core-properties")
+        return self._archive.xml(name) if name in self._archive else None
+
+    def _target(self, of: str, kind: str) -> str:
+        folder, name = posixpath.split(of)
+        relations = posixpath.join(folder, "_rels", f"{name}.rels")
+        if relations not in self._archive:
+            return ""
+        for relation in self._archive.xml(relations):
+            if attribute(relation, "Type").rpartition("/")[2] == kind:
+                target = attribute(relation, "Target")
+                return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        return ""
+
+
+def _notes(parts: _Package, kind: str) -> dict[tuple[str, str], Any]:
+    """Notes by their ids, without the lines that stand between them and the text."""
+    root = parts.related(f"{kind}s")
+    return {
+        (kind, attribute(note, "id")): note
+        for note in (() if root is None else root)
+        if local(note) == kind and attribute(note, "type") in {"", "normal"}
+    }
+
+
+def _core(root: Any) -> dict[str, str]:
+    return {
+        local(element): " ".join((element.text or "").split())[:_LONGEST]
+        for element in (() if root is None else root)
+        if local(element)
+    }
+
+
+def _language(stated: str, styles: Any, guessed: str) -> str:
+    """The language that the properties name, or the styles where the letters do not tell another:
+    most files say English of whatever is written in them."""
+    if code := said_language(stated):
+        return code
+    set_to = "" if styles is None else said_language(stated_language(styles))
+    return set_to if guessed == "en" and not set_to.startswith(("en", "zh")) and set_to else guessed

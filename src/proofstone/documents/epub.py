@@ -1,0 +1,264 @@
+"""What an EPUB's package says: its chapters in reading order, title, authors, year, language."""
+
+from __future__ import annotations
+
+import lzma
+import posixpath
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from html.entities import html5
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from proofstone.documents.html import MOST_BLOCKS, WebBlock, WebPage, blocks_in, grouped, main_text
+from proofstone.errors import BadInput, ExtraMissing, Problem
+from proofstone.files.csv import read_whole_file
+from proofstone.texts.languages import guess_language, said_language
+
+# The files within a zipped document, each and all of a size that is bounded before it is held.
+
+MAX_PART = 32 * 2**20  # bytes of one file within
+
+
+_MAX_ALL = 256 * 2**20  # bytes that are read of all of them
+
+
+_MOST_FILES = 50_000
+
+
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError,
+    NotImplementedError,
+)  # fmt: skip
+
+
+class Archive:
+    """A zipped document, packed once more (.gz) or not; ``what`` it should be, in words.
+
+    Sizes are counted as bytes come out, whatever the archive says of them. Raises NotFound, and
+    BadInput for what is no archive, damaged, encrypted or too large.
+    """
+
+    def __init__(self, path: Path, what: str) -> None:
+        self.name = path.name
+        self._what = what
+        self._left = _MAX_ALL
+        try:
+            self._zip = zipfile.ZipFile(BytesIO(read_whole_file(path)))
+        except _DAMAGE as cause:
+            raise self._no_such(cause) from cause
+        self._names = set(self._zip.namelist())
+        if len(self._names) > _MOST_FILES:
+            raise BadInput(f"{self.name} holds more than {_MOST_FILES:,} files.", hint="Split it.")
+
+    @property
+    def names(self) -> list[str]:
+        """The files within, in order of names."""
+        return sorted(self._names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one file within."""
+        if name not in self._names:
+            raise BadInput(f"{self.name} lacks {name}, and is {self._what} only with it.")
+        info = self._zip.getinfo(name)
+        if info.flag_bits & 1:
+            raise BadInput(f"{self.name} is encrypted and opens only with a password.")
+        try:
+            with self._zip.open(info) as stream:
+                data = stream.read(MAX_PART + 1)
+        except _DAMAGE as cause:
+            raise self._no_such(cause) from cause
+        self._left -= len(data)
+        if len(data) > MAX_PART or self._left < 0:
+            raise BadInput(
+                f"{self.name} unpacks to more than is read: {MAX_PART:,} bytes of one file within "
+                f"({name}), {_MAX_ALL:,} of all.",
+                hint="Split it.",
+            )
+        return data
+
+    def xml(self, name: str) -> Any:
+        """The root element of one file within. No entity is expanded and nothing else is fetched.
+
+        Raises ExtraMissing without lxml.
+        """
+        try:
+            from lxml import etree  # noqa: PLC0415 - in an extra
+        except ImportError as missing:
+            raise ExtraMissing(
+                f"{self.name} is {self._what}, and what reads that is not installed.",
+                hint="pip install 'proofstone[html]'",
+            ) from missing
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            return etree.fromstring(self.read(name), parser)
+        except (etree.LxmlError, ValueError) as cause:
+            raise BadInput(f"{self.name}: {name} is no XML ({cause}).") from cause
+
+    def _no_such(self, cause: BaseException) -> BadInput:
+        return BadInput(f"{self.name} is damaged or is no {self._what.split()[-1]} ({cause}).")
+
+
+_CONTAINER = "META-INF/container.xml"
+
+
+_ENCRYPTION = "META-INF/encryption.xml"
+
+
+_TEXTS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
+
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Package:
+    """The names of a book's chapters within its archive, and what it states of itself."""
+
+    chapters: tuple[str, ...]
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    language: str
+
+
+def read_package(book: Archive) -> Package:
+    """The package of a book. Raises BadInput naming every chapter that is absent or encrypted."""
+    inside = [
+        element.get("full-path") or ""
+        for element in book.xml(_CONTAINER).iter("{*}rootfile")
+    ]  # fmt: skip
+    if not inside:
+        raise BadInput(f"{book.name}: {_CONTAINER} names no package.")
+    package = book.xml(inside[0])
+    chapters = _chapters(package, posixpath.dirname(inside[0]))
+    _check(book, chapters)
+    dates = [year[1] for text in _said(package, "date") if (year := _YEAR.search(text))]
+    languages = [code for text in _said(package, "language") if (code := said_language(text))]
+    return Package(
+        chapters=chapters,
+        title=next(iter(_said(package, "title")), ""),
+        authors=tuple(dict.fromkeys(_said(package, "creator"))),
+        year=int(dates[0]) if dates else None,
+        language=languages[0] if languages else "",
+    )
+
+
+def _chapters(package: Any, folder: str) -> tuple[str, ...]:
+    """The texts of the spine, each once."""
+    items = {
+        item.get("id"): _inside(folder, item.get("href") or "")
+        for item in package.iter("{*}item")
+        if item.get("media-type") in _TEXTS
+    }
+    wanted = [itemref.get("idref") for itemref in package.iter("{*}itemref")]
+    return tuple(dict.fromkeys(items[name] for name in wanted if name in items))
+
+
+def _inside(folder: str, href: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0])))
+
+
+def _check(book: Archive, chapters: tuple[str, ...]) -> None:
+    if not chapters:
+        raise BadInput(f"{book.name} names no chapter in its reading order.")
+    secret = _encrypted(book)
+    problems = [Problem(name, "is encrypted") for name in chapters if name in secret]
+    problems += [Problem(name, "is not in the file") for name in chapters if name not in book]
+    if problems:
+        raise BadInput(f"{book.name} cannot be read whole; nothing of it was taken.", problems)
+
+
+def _encrypted(book: Archive) -> set[str]:
+    """The files that are encrypted; of most books with such a list, fonts alone."""
+    if _ENCRYPTION not in book:
+        return set()
+    references = book.xml(_ENCRYPTION).iter("{*}CipherReference")
+    return {_inside("", reference.get("URI") or "") for reference in references}
+
+
+def _said(package: Any, name: str) -> list[str]:
+    """What the metadata says under a name of Dublin Core, without who is not its author."""
+    found = []
+    for element in package.iter("{http://purl.org/dc/elements/1.1/}" + name):
+        role = element.get("{http://www.idpf.org/2007/opf}role") or "aut"
+        text = " ".join("".join(element.itertext()).split())[:_LONGEST]
+        if text and role == "aut":
+            found.append(text)
+    return found
+
+
+# An EPUB file as blocks: each chapter's elements are read as those of a web page.
+
+READER = "epub 1"  # a number of its own for every change that can move a text
+
+
+_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*;)")
+
+
+_OF_XML = {b"amp;", b"lt;", b"gt;", b"quot;", b"apos;"}
+
+
+def read_epub(path: Path) -> WebPage:
+    """The chapters of a book in its reading order as one text, packed or not.
+
+    Blocks that are links for the most part (a printed table of contents) are left out. Raises
+    NotFound, ExtraMissing without lxml, and BadInput for what is too large, damaged, encrypted or
+    has no text.
+    """
+    book = Archive(path, "an EPUB")
+    package = read_package(book)
+    found: list[WebBlock] = []
+    for chapter in package.chapters:
+        for block in blocks_in(_root(book.read(chapter), f"{path.name}: {chapter}")):
+            found.append(block)
+            if len(found) > MOST_BLOCKS:
+                raise BadInput(
+                    f"{path.name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it."
+                )
+    blocks = grouped(main_text(found, ""))
+    if not any(block.kind != "heading" for block in blocks):
+        raise BadInput(f"{path.name} holds no text that could be a passage.")
+    return WebPage(
+        blocks=blocks,
+        title=package.title,
+        authors=package.authors,
+        year=package.year,
+        language=package.language or guess_language(block.text for block in blocks),
+    )
+
+
+def _root(data: bytes, where: str) -> Any:
+    """A chapter's root: as XML, which it should be, else as HTML that never fails on its form."""
+    from lxml import etree, html  # noqa: PLC0415 - in an extra
+
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        root = etree.fromstring(_ENTITY.sub(_numbered, data), parser)
+    except (etree.LxmlError, ValueError):
+        try:
+            return html.document_fromstring(data, parser=html.HTMLParser(no_network=True))
+        except (etree.LxmlError, ValueError) as cause:
+            raise BadInput(f"{where} is neither XHTML nor HTML ({cause}).") from cause
+    etree.strip_elements(root, etree.Entity, with_tail=False)  # what only the file itself declares
+    for element in root.iter(etree.Element):
+        element.tag = etree.QName(element).localname
+    return root
+
+
+def _numbered(entity: re.Match[bytes]) -> bytes:
+    """An entity of HTML by its numbers, which XML knows without HTML's own list."""
+    characters = html5.get(entity[1].decode("ascii"), "")
+    if entity[1] in _OF_XML or not characters:
+        return entity[0]
+    return b"".join(b"&#%d;" % ord(character) for character in characters)

@@ -1,0 +1,391 @@
+"""The blocks of an HTML document in its order, from what its elements mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from proofstone.documents.layout import Block, set_off
+from proofstone.errors import BadInput, ExtraMissing
+from proofstone.files.csv import read_whole_file
+from proofstone.records.pages import MarkKind
+from proofstone.texts.languages import guess_language, said_language
+
+_SKIPPED = {
+    "script", "style", "noscript", "template", "nav", "form", "button", "select", "svg", "iframe",
+    "object", "canvas", "head", "audio", "video", "map", "textarea", "input",
+}  # fmt: skip
+
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "q", "ruby", "rt", "rp", "s", "samp", "small",
+    "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "math",
+}  # fmt: skip
+
+
+_KINDS: dict[str, MarkKind] = {
+    "li": "list", "dd": "list", "dt": "list", "pre": "code", "listing": "code",
+    "figcaption": "caption", "caption": "caption",
+}  # fmt: skip
+
+
+_SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
+
+
+_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
+
+
+_CELLS = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class WebBlock:
+    """A block of an HTML document; ``linked`` is the share of its letters that are links."""
+
+    kind: MarkKind
+    text: str
+    level: int = 0
+    linked: float = 0.0
+
+
+@dataclass
+class _Open:
+    """The text since the last edge of a block."""
+
+    pieces: list[str] = field(default_factory=list)
+    n_linked: int = 0
+
+
+def blocks_in(body: Any) -> Iterator[WebBlock]:
+    """The blocks of an lxml element, none of them empty.
+
+    Text right in a container is a paragraph. Items of a list stand behind a dash, those of a list
+    within it further in. Tables keep their rows; one that only lays out its page is a container.
+    """
+    walk = _Walk()
+    # No recursion: a document may be nested as deeply as it likes.
+    from lxml import etree  # noqa: PLC0415 - in an extra
+
+    events = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
+    for event, element in events:
+        if not isinstance(element.tag, str):
+            if event in {"comment", "pi"}:
+                walk.say(element.tail)
+            continue
+        name = element.tag.rpartition("}")[2].lower()
+        if event == "start":
+            if name in _SKIPPED or element.get("hidden") is not None:
+                events.skip_subtree()
+            elif name == "table" and (rows := _rows(element)):
+                walk.close()
+                walk.found.append(WebBlock("table", "\n".join(rows)))
+                events.skip_subtree()
+            elif name == "math":
+                walk.say(_formula(element))
+                events.skip_subtree()
+            else:
+                walk.enter(name, element)
+        else:
+            walk.leave(name, element)
+        yield from walk.take()
+    walk.close()
+    yield from walk.take()
+
+
+class _Walk:
+    """What is open while the elements come by."""
+
+    def __init__(self) -> None:
+        self.found: list[WebBlock] = []
+        self._names: list[str] = []
+        self._open = _Open()
+        self._links = 0
+
+    def take(self) -> list[WebBlock]:
+        """The blocks found since the last call."""
+        found, self.found = self.found, []
+        return found
+
+    def say(self, text: str | None) -> None:
+        """Adds text to what is open."""
+        if text:
+            self._open.pieces.append(text)
+            if self._links:
+                self._open.n_linked += len(text.split())
+
+    def enter(self, name: str, element: Any) -> None:
+        """An element begins."""
+        if name == "br":
+            self.say("\n" if "pre" in self._names else " ")
+        elif name not in _INLINE:
+            self.close()
+        self._names.append(name)
+        self._links += name == "a"
+        if name in {"sup", "sub"} and element.text and not len(element):
+            self.say(set_off(name, element.text.strip()))
+        else:
+            self.say(element.text)
+
+    def leave(self, name: str, element: Any) -> None:
+        """An element ends."""
+        was_entered = bool(self._names) and self._names[-1] == name
+        if was_entered:
+            if name not in _INLINE and name != "br":
+                self.close()
+            self._names.pop()
+            self._links -= name == "a"
+        self.say(element.tail)
+
+    def close(self) -> None:
+        """Ends the open text as a block."""
+        pieces, self._open = self._open, _Open()
+        raw = "".join(pieces.pieces)
+        kind, level = self._kind()
+        text = raw.strip("\n").rstrip() if kind == "code" else _SPACE.sub(" ", raw).strip()
+        if not text.strip():
+            return
+        linked = pieces.n_linked / max(1, len(text.split()))
+        if kind == "list":
+            depth = max(0, sum(name in {"ul", "ol"} for name in self._names) - 1)
+            text = "  " * min(depth, 4) + "- " + text
+        self.found.append(WebBlock(kind, text, level, min(1.0, linked)))
+
+    def _kind(self) -> tuple[MarkKind, int]:
+        for name in reversed(self._names):
+            if name in _HEADINGS:
+                return "heading", _HEADINGS[name]
+            if name in _KINDS:
+                return _KINDS[name], 0
+        return "text", 0
+
+
+def _formula(math: Any) -> str:
+    """A formula as its author's TeX, where that is kept beside it, else its characters."""
+    text = math.get("alttext") or ""
+    if not text:
+        notes = [node for node in math.iter() if str(node.tag).endswith("annotation")]
+        text = next((node.text or "" for node in notes if "tex" in node.get("encoding", "")), "")
+    return text or _SPACE.sub(" ", "".join(math.itertext())).strip()
+
+
+def _rows(table: Any) -> list[str]:
+    """The rows of a table that tabulates; empty where it only lays out a page."""
+    if table.find(".//table") is not None:
+        return []
+    rows = []
+    widest = 0
+    for row in table.iter("tr"):
+        cells = [_SPACE.sub(" ", "".join(cell.itertext())).strip() for cell in row.iter("td", "th")]
+        if any(len(cell) > _CELL for cell in cells):
+            return []
+        widest = max(widest, len(cells))
+        if any(cells):
+            rows.append(_CELLS.join(cells).strip())
+    return rows if widest > 1 else []
+
+
+# Which blocks of a web page are its text, and which the frame that its site puts around it.
+
+_MAIN_TEXT_SPACE = re.compile(r"\s+")
+
+
+_LINKED = 0.6  # of a block's words: a menu
+
+
+_LEAST = 25  # characters without spaces by which a block is known
+
+
+_TRUSTED = 0.3  # of the letters outside menus that must be known as text
+
+
+def main_text(blocks: Sequence[WebBlock], extracted: str) -> list[WebBlock]:
+    """The blocks from the first to the last that stand in ``extracted`` (the main text by another
+    reading, which loses headings and code), without menus among them, and the headings before.
+
+    Where that reading found little, all blocks but menus.
+    """
+    text = _MAIN_TEXT_SPACE.sub("", extracted)
+    plain = [block for block in blocks if block.linked <= _LINKED or block.kind == "heading"]
+    known = [place for place, block in enumerate(plain) if _stands_in(block.text, text)]
+    n_known = sum(len(plain[place].text) for place in known)
+    if not known or n_known < _TRUSTED * sum(len(block.text) for block in plain):
+        return plain
+    first, last = known[0], known[-1]
+    while first and plain[first - 1].kind == "heading":
+        first -= 1
+    return plain[first : last + 1]
+
+
+def _stands_in(text: str, main: str) -> bool:
+    """Whether the beginning or the end of a block stands in the main text."""
+    plain = _MAIN_TEXT_SPACE.sub("", text.lstrip(" -"))
+    if len(plain) < _LEAST:
+        return False
+    return plain[: 2 * _LEAST] in main or plain[-2 * _LEAST :] in main
+
+
+# An HTML file as blocks, and what it says of itself.
+
+READER = "html 1"  # a number of its own for every change that can move a text
+
+
+MAX_BYTES = 32 * 2**20
+
+
+MOST_BLOCKS = 200_000
+
+
+_AUTHORS = ("author", "dc.creator", "dcterms.creator", "citation_author")
+
+
+_DATES = (
+    "date", "dc.date", "dcterms.date", "dcterms.issued", "citation_publication_date",
+    "citation_date", "article:published_time",
+)  # fmt: skip
+
+
+_TITLES = ("citation_title", "dc.title", "og:title")
+
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+
+
+_AND = re.compile(r"\s*(?:;|、|，)\s*")
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """A page's blocks, and its title, authors, year and language as it states them."""
+
+    blocks: list[Block]
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    language: str
+
+
+def read_web_page(path: Path) -> WebPage:
+    """The main text of an HTML file, packed or not.
+
+    Raises ExtraMissing without trafilatura; BadInput for what is too large, damaged or has no text.
+    """
+    try:
+        import lxml.html  # noqa: PLC0415 - in an extra
+        import trafilatura  # noqa: PLC0415 - in an extra
+    except ImportError as missing:
+        raise ExtraMissing(
+            f"{path.name} is HTML, and what reads that is not installed.",
+            hint="pip install 'proofstone[html]'",
+        ) from missing
+    data = _bytes(path)
+    try:
+        root = lxml.html.document_fromstring(
+            data, parser=lxml.html.HTMLParser(encoding=_encoding(data), no_network=True)
+        )
+    except (lxml.etree.LxmlError, ValueError) as cause:
+        raise BadInput(f"{path.name} is no HTML: {cause}.") from cause
+    main = _main_element(root)
+    found = []
+    for block in blocks_in(root if main is None else main):
+        found.append(block)
+        if len(found) > MOST_BLOCKS:
+            raise BadInput(f"{path.name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+    extracted = _extracted(trafilatura, root) if main is None else ""
+    blocks = grouped(main_text(found, extracted))
+    if not blocks:
+        raise BadInput(f"{path.name} holds no text that could be a passage.")
+    meta = _meta(root)
+    title = _title(root, meta, blocks)
+    dates = [text for name in _DATES for text in meta.get(name, ())]
+    years = [year[1] for text in dates if (year := _YEAR.search(text))]
+    stated = [text for name in _AUTHORS for text in meta.get(name, ())]
+    authors = [part for text in stated for part in _AND.split(text)]
+    return WebPage(
+        blocks=blocks,
+        title=title,
+        authors=tuple(dict.fromkeys(part for part in authors if part)),
+        year=int(years[0]) if years else None,
+        language=_language(root, blocks),
+    )
+
+
+def _bytes(path: Path) -> bytes:
+    if path.suffix.lower() != ".gz" and (size := path.stat().st_size) > MAX_BYTES:
+        raise BadInput(
+            f"{path.name} has {size:,} bytes; of HTML {MAX_BYTES:,} are read.", hint="Split it."
+        )
+    return read_whole_file(path, limit=MAX_BYTES)
+
+
+def _encoding(data: bytes) -> str | None:
+    """UTF-8 where it is that; else what the file declares."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return "utf-8"
+
+
+def _main_element(root: Any) -> Any:
+    """The one element that the page itself calls its main text; None where none or several."""
+    for name in ("main", "article"):
+        named = root.findall(f".//{name}")
+        if len(named) == 1 and "".join(named[0].itertext()).strip():
+            return named[0]
+    return None
+
+
+def _extracted(trafilatura: Any, root: Any) -> str:
+    """The main text by trafilatura; empty where it finds none, or gives up on what is too deep."""
+    from copy import deepcopy  # noqa: PLC0415 - with what needs it
+
+    try:
+        text = trafilatura.extract(
+            deepcopy(root), favor_recall=True, include_comments=False, include_tables=True,
+            deduplicate=False, output_format="txt",
+        )  # fmt: skip
+    except RecursionError:
+        return ""
+    return text or ""
+
+
+def grouped(blocks: list[WebBlock]) -> list[Block]:
+    """Items that follow each other as one list."""
+    made: list[Block] = []
+    for block in blocks:
+        if block.kind == "list" and made and made[-1].kind == "list":
+            made[-1] = Block("list", f"{made[-1].text}\n{block.text.rstrip()}")
+        else:
+            made.append(Block(block.kind, block.text.lstrip("\n").rstrip(), level=block.level))
+    return made
+
+
+def _meta(root: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in root.iter("meta"):
+        name = (element.get("name") or element.get("property") or "").lower()
+        content = " ".join((element.get("content") or "").split())
+        if name and content:
+            found.setdefault(name, []).append(content[:500])
+    return found
+
+
+def _title(root: Any, meta: dict[str, list[str]], blocks: list[Block]) -> str:
+    for name in _TITLES:
+        if meta.get(name):
+            return meta[name][0]
+    stated = " ".join((root.findtext(".//title") or "").split())
+    first = next((block.text for block in blocks if block.kind == "heading"), "")
+    return (stated or first)[:200]
+
+
+def _language(root: Any, blocks: list[Block]) -> str:
+    stated = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+    return said_language(stated) or guess_language(block.text for block in blocks)

@@ -1,0 +1,502 @@
+"""LaTeX documents as blocks, and what they say of themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from proofstone.documents.latex.environments import FORMULAS, begin, dollars, end
+from proofstone.documents.latex.files import Handler, Sources, State, open_sources
+from proofstone.documents.latex.tokens import (
+    ACCENTS,
+    ARGUMENTS,
+    BREAK,
+    SECTIONS,
+    SIGNS,
+    Flow,
+    Input,
+    Macro,
+    Macros,
+    accented,
+    units,
+)
+from proofstone.documents.layout import Block, Written, set_off
+from proofstone.errors import BadInput, Problem
+from proofstone.texts.languages import guess_language
+
+# Commands of LaTeX that do more than stand for a sign: sections, items, notes, captions.
+
+
+def _section(state: State, name: str) -> None:
+    state.source.optional()
+    state.flow.heading(SECTIONS[name], state.inline(state.source.argument()))
+
+
+def _item(state: State, _name: str) -> None:
+    label = state.source.optional()
+    state.flow.item(None if label is None else state.inline(label))
+
+
+def _bibitem(state: State, _name: str) -> None:
+    state.flow.end()
+    state.source.optional()
+    state.source.argument()
+    state.cited += 1
+    state.flow.write(f"[{state.cited}] ")
+
+
+def _note(state: State, _name: str) -> None:
+    state.source.optional()
+    state.flow.note(state.inline(state.source.argument()))
+
+
+def _caption(state: State, name: str) -> None:
+    if name == "captionof":
+        state.source.argument()
+    state.source.optional()
+    text = state.inline(state.source.argument())
+    state.flow.end()
+    if text:
+        state.flow.add(Block("caption", text))
+
+
+def _image(state: State, _name: str) -> None:
+    while state.source.optional() is not None:
+        continue
+    state.source.argument()
+    state.flow.add(Block("figure", ""))
+
+
+def _verb(state: State, _name: str) -> None:
+    state.source.optional()
+    mark = state.source.character()
+    text = state.source.until("}" if mark == "{" else mark) if mark else ""
+    state.flow.write(text or "")
+
+
+def _code_in_line(state: State, _name: str) -> None:
+    state.source.optional()
+    state.source.argument()
+    _verb(state, "verb")
+
+
+def _script(state: State, name: str) -> None:
+    place = "sub" if "sub" in name else "sup"
+    state.flow.write(set_off(place, state.inline(state.source.argument())))
+
+
+def _address(state: State, _name: str) -> None:
+    address = state.source.until("}") if state.source.takes("{") else state.source.argument()
+    state.flow.write((address or "").replace("\\", "").strip())
+
+
+def _quantity(state: State, name: str) -> None:
+    state.source.optional()
+    number = "" if name in {"si", "unit"} else state.inline(state.source.argument())
+    state.source.optional()
+    unit = "°" if name == "ang" else ""
+    if name not in {"num", "ang"}:
+        unit = units(state.source.argument())
+    state.flow.write(f"{number}{' ' if number and unit and name != 'ang' else ''}{unit}")
+
+
+def _front(state: State, name: str) -> None:
+    state.source.optional()
+    given = state.source.argument()
+    if name == "author":  # of each the first line: below are addresses
+        given = " \\and ".join(part.partition("\\\\")[0] for part in given.split("\\and"))
+    text = state.inline(given.replace("\\\\", " "))
+    before = state.said.get(name, "") if name == "author" else ""
+    state.said[name] = f"{before}; {text}" if before else text
+
+
+def _line_break(state: State, _name: str) -> None:
+    state.source.optional()
+    state.flow.write(" ")
+
+
+ACTS: dict[str, Handler] = {
+    **dict.fromkeys(SECTIONS, _section),
+    **dict.fromkeys(("footnote", "footnotetext", "endnote", "sidenote"), _note),
+    **dict.fromkeys(("caption", "captionof"), _caption),
+    **dict.fromkeys(("includegraphics", "epsfig", "psfig", "epsfbox"), _image),
+    **dict.fromkeys(("verb", "lstinline", "Verb"), _verb),
+    **dict.fromkeys(("textsuperscript", "textsubscript"), _script),
+    **dict.fromkeys(("url", "path", "nolinkurl"), _address),
+    **dict.fromkeys(("SI", "si", "qty", "unit", "num", "ang"), _quantity),
+    **dict.fromkeys(("title", "author", "date"), _front),
+    "item": _item,
+    "bibitem": _bibitem,
+    "mintinline": _code_in_line,
+    "\\": _line_break,
+}
+
+
+# Conditions in a LaTeX document: of each the part that holds, as far as that can be told without
+# a run of TeX. What cannot be told does not hold.
+
+_BOOLEAN = re.compile(r"(\\not\s*)?\\(?:boolean|toggle)\s*\{\s*([^{}]*?)\s*\}")
+
+
+_NO_CONDITION = {"iff", "ifthenelse", "iftoggle"}
+
+
+def condition(state: State, name: str) -> None:
+    """Reads a condition: one with its parts in groups (\\ifthenelse), or up to its \\fi."""
+    if name == "else":
+        _skip(state, stop_at_else=False)
+    elif name not in {"fi", "iff"} and state.source.has_group():
+        _choose(state, name)
+    elif name.startswith("if") and not (
+        name == "iftrue" or state.macros.switches.get(name[2:], False)
+    ):
+        _skip(state, stop_at_else=True)
+
+
+def _choose(state: State, name: str) -> None:
+    groups: list[str] = []
+    while len(groups) < 4 and state.source.has_group():
+        groups.append(state.source.argument())
+        if len(groups) == 3 and name in _NO_CONDITION:
+            break
+    if len(groups) < 3:
+        return
+    found = _BOOLEAN.search(groups[0])
+    toggle = found[2] if found else groups[0].strip()
+    holds = state.macros.switches.get(toggle, False) != bool(found and found[1])
+    state.source.push(groups[-2] if holds else groups[-1])
+
+
+def _skip(state: State, *, stop_at_else: bool) -> None:
+    """Passes over the part that does not hold."""
+    depth = 0
+    while (came := state.source.token()) is not None:
+        word = came[1:] if came[0] == "\\" else ""
+        if word == "fi":
+            if not depth:
+                return
+            depth -= 1
+        elif word == "else" and not depth and stop_at_else:
+            return
+        elif word.startswith("if") and word not in _NO_CONDITION:
+            depth += 1
+
+
+def switch(state: State, name: str) -> None:
+    """Sets a switch where a command does that: \\drafttrue."""
+    for ending, holds in (("true", True), ("false", False)):
+        if name.endswith(ending) and name.removesuffix(ending) in state.macros.switches:
+            state.macros.switches[name.removesuffix(ending)] = holds
+
+
+def _new(state: State, _name: str) -> None:
+    state.macros.switches[state.source.argument().strip()] = False
+
+
+def _set(state: State, name: str) -> None:
+    switch_name = state.source.argument().strip()
+    if name in {"toggletrue", "togglefalse"}:
+        state.macros.switches[switch_name] = name == "toggletrue"
+    else:
+        state.macros.switches[switch_name] = state.source.argument().strip() == "true"
+
+
+SWITCHES: dict[str, Handler] = {
+    **dict.fromkeys(("newboolean", "provideboolean", "newtoggle", "providetoggle"), _new),
+    **dict.fromkeys(("setboolean", "settoggle", "setbool", "toggletrue", "togglefalse"), _set),
+}
+
+
+# The other files of a LaTeX document: what it inputs, its own packages, its references.
+
+_FILES_DEEP = 30
+
+
+def _file(state: State, name: str) -> None:
+    file = state.source.argument() if state.source.has_group() else ""
+    if not file:
+        word = (state.source.token() or "").split()
+        file = word[0] if word and name == "input" else ""
+    file = file.strip().strip('"')
+    if file and "\\" not in file and "#" not in file:
+        is_needed = not state.in_preamble and name != "InputIfFileExists"
+        _open(state, file, is_needed=is_needed)
+
+
+def _import(state: State, _name: str) -> None:
+    folder, file = state.source.argument().strip(), state.source.argument().strip()
+    _open(state, f"{folder.rstrip('/')}/{file}", is_needed=True)
+
+
+def _open(state: State, file: str, *, is_needed: bool) -> None:
+    names = (
+        [file] if file.lower().endswith((".tex", ".ltx", ".sty", ".bbl")) else [file + ".tex", file]
+    )
+    open_now = state.source.files
+    if len(open_now) > _FILES_DEEP or any(name in open_now for name in names):
+        raise BadInput(f"{state.files.name}: {file} inputs itself ({' > '.join(open_now)}).")
+    for name in names:
+        text = state.files.read(name)
+        if text is not None:
+            begun = text.find("\\begin{document}")
+            if begun >= 0:  # a part that could also stand by itself
+                text = text[begun + 16 :].partition("\\end{document}")[0]
+            state.source.push(text + "\n", name)
+            return
+    if is_needed:
+        state.absent.append(Problem(file, "is input and is not there"))
+
+
+def _package(state: State, _name: str) -> None:
+    """Takes from a package of the document's own what it defines."""
+    state.source.optional()
+    for package in state.source.argument().split(","):
+        text = state.files.read(f"{package.strip()}.sty") if package.strip() else None
+        if text is not None:
+            source = Input(state.files.name)
+            source.push(text)
+            while (token := source.token()) is not None:
+                if token[0] == "\\" and state.macros.is_definition(token[1:]):
+                    state.macros.define(token[1:], source)
+
+
+def _bibliography(state: State, name: str) -> None:
+    """The references that BibTeX has made, where they lie beside the source."""
+    state.source.optional()
+    file = "" if name == "printbibliography" else state.source.argument()
+    stem = state.files.main.rpartition("/")[2].rpartition(".")[0]
+    for candidate in (f"{stem}.bbl", *(f"{part.strip()}.bbl" for part in file.split(","))):
+        text = state.files.read(candidate) if candidate != ".bbl" else None
+        if text is not None and "\\bibitem" in text:
+            state.source.push(text, candidate)
+            return
+
+
+FILES: dict[str, Handler] = {
+    **dict.fromkeys(("input", "include", "subfile", "subfileinclude", "InputIfFileExists"), _file),
+    **dict.fromkeys(("bibliography", "printbibliography"), _bibliography),
+    **dict.fromkeys(("import", "subimport"), _import),
+    "usepackage": _package,
+}
+
+
+# The reading of a LaTeX document: token by token, until its end.
+
+_DEEPEST = 24  # readings within readings: a note in a caption in a cell
+
+
+_SPACE = re.compile(r"\s+")
+
+
+_CITE = re.compile(r"[a-zA-Z]{0,6}cite[a-zA-Z]{0,8}")
+
+
+_REFERENCES = {
+    "ref", "eqref", "autoref", "cref", "Cref", "pageref", "vref", "nameref", "fref", "Fref",
+}  # fmt: skip
+
+
+_KEPT_IN_PREAMBLE = {
+    "title", "author", "date", "input", "include", "usepackage", "begin", "fi", "else", *SWITCHES,
+}  # fmt: skip
+
+
+_HANDLERS = {**ACTS, **FILES, **FORMULAS, **SWITCHES, "begin": begin}
+
+
+class TexReader:
+    """Reads one document; what it says of itself stands in ``said``.
+
+    Macros that it defines are replaced by what they stand for; other commands fall away and what is
+    in their groups stays. Formulas stay TeX, between dollars within a paragraph. Raises BadInput
+    where macros or files never come to an end, where a file is outside the root, and naming all
+    files that are absent.
+    """
+
+    def __init__(self, sources: Sources, *, within: State | None = None) -> None:
+        self._state = State(sources, Input(sources.name), Flow(sources.name), self._inline)
+        if within is not None:
+            self._state.macros = within.macros
+            self._state.absent = within.absent
+            self._state.depth = within.depth + 1
+
+    @property
+    def said(self) -> dict[str, str]:
+        """The title, author and date that the document states, where it does."""
+        return self._state.said
+
+    def document(self) -> list[Block]:
+        """The blocks of the whole document."""
+        files = self._state.files
+        text = files.read(files.main.rpartition("/")[2])
+        if text is None:
+            raise BadInput(f"{files.name} cannot be read.")
+        self._state.in_preamble = "\\begin{document}" in text or "\\documentclass" in text
+        blocks = self._blocks(text, files.main)
+        if self._state.absent:
+            raise BadInput(
+                f"{files.name} cannot be read whole; nothing of it was taken.",
+                self._state.absent,
+                hint="Put the files where the text inputs them from.",
+            )
+        return blocks
+
+    def _blocks(self, text: str, file: str = "") -> list[Block]:
+        self._state.source.push(text, file)
+        self._run()
+        self._state.flow.place_notes()
+        return self._state.flow.blocks
+
+    def _inline(self, text: str) -> str:
+        """The text of an argument, as one line."""
+        if self._state.depth >= _DEEPEST:
+            return ""
+        blocks = TexReader(self._state.files, within=self._state)._blocks(text)  # noqa: SLF001 - of its own kind
+        return _SPACE.sub(" ", " ".join(map(_as_words, blocks))).strip()
+
+    def _run(self) -> None:
+        while (came := self._state.source.token()) is not None:
+            if came[0] == "\\":
+                if not self._command(came[1:]):
+                    return
+            elif self._state.in_preamble or came in "{}":
+                continue
+            elif came == BREAK:
+                self._state.flow.end()
+            elif came[0] == "$":
+                dollars(self._state, came)
+            elif came == "~":
+                self._state.flow.write(" ")
+            elif came not in "#&":
+                self._state.flow.say(came)
+        self._state.flow.end()
+
+    def _command(self, word: str) -> bool:
+        """Reads one command; whether the document goes on behind it."""
+        name = word.rstrip("*") if word[:1].isalpha() or word[:1] == "@" else word
+        if self._state.macros.is_definition(word):
+            self._state.macros.define(word, self._state.source)
+        elif (
+            self._state.in_preamble and name not in _KEPT_IN_PREAMBLE and not name.startswith("if")
+        ):
+            switch(self._state, name)
+        elif name in ("end", "enddocument") and (name != "end" or end(self._state)):
+            return False
+        elif handler := _HANDLERS.get(name):
+            handler(self._state, name)
+        elif name.startswith("if") or name in {"else", "fi"}:
+            condition(self._state, name)
+        elif macro := self._state.macros.get(word) or self._state.macros.get(name):
+            self._expand(macro)
+        else:
+            self._known(name)
+        return True
+
+    def _expand(self, macro: Macro) -> None:
+        given = self._state.macros.arguments(macro, self._state.source)
+        if macro.final:
+            self._known(macro.body.strip().lstrip("\\"))
+        else:
+            self._state.source.push(Macros.substitute(macro.body, given))
+
+    def _known(self, name: str) -> None:
+        """Signs, accents, and commands of which it is known what is text behind them."""
+        if name in ACCENTS and (
+            len(name) > 1 or not name.isalpha() or self._state.source.has_group()
+        ):
+            self._state.flow.write(accented(name, self._inline(self._state.source.argument())))
+        elif name in SIGNS:
+            self._sign(SIGNS[name])
+        elif name in _REFERENCES:
+            self._state.source.optional()
+            self._state.flow.write(f"[{self._state.source.argument().strip()}]")
+        elif _CITE.fullmatch(name):
+            self._cite()
+        elif name in ARGUMENTS:
+            self._arguments(ARGUMENTS[name])
+        else:
+            switch(self._state, name)
+            self._state.source.optional()
+
+    def _sign(self, sign: str) -> None:
+        if sign == BREAK:
+            self._state.flow.end()
+        else:
+            self._state.flow.write(sign)
+            self._state.source.takes("{}")
+
+    def _arguments(self, form: str) -> None:
+        texts = []
+        for letter in form:
+            if letter == "o":
+                self._state.source.optional()
+            else:
+                text = self._state.source.argument()
+                texts += [text] if letter == "t" else []
+        if texts:
+            self._state.source.push(" ".join(texts))
+
+    def _cite(self) -> None:
+        while self._state.source.optional() is not None:
+            continue
+        keys = [key.strip() for key in self._state.source.argument().split(",")]
+        self._state.flow.write(f"[{', '.join(key for key in keys if key)}]")
+
+
+def _as_words(block: Block) -> str:
+    return f"${block.text}$" if block.kind == "equation" else block.text
+
+
+READER = "latex 1"  # a number of its own for every change that can move a text
+
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+
+
+_AND = re.compile(r"\s*;\s*|,\s*and\s+|\s+and\s+")
+
+
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹*†‡]+.*$")
+
+
+_LONGEST, _LONGEST_NAME = 300, 60
+
+
+def read_latex(path: Path, root: Path | None = None) -> Iterator[Written]:
+    """Each document of a .tex file or of an archive (.zip, .tar, .tar.gz, .tgz).
+
+    Files that a text inputs are read where they stand within ``root`` (else within the text's own
+    folder). Comments and the preamble are left out. Raises NotFound, and BadInput for what is
+    damaged, too large or has no text, as ``TexReader`` and ``open_sources`` do.
+    """
+    for sources in open_sources(path, root):
+        yield _written(sources)
+
+
+def _written(sources: Sources) -> Written:
+    reader = TexReader(sources)
+    blocks = _levelled(reader.document())
+    if not any(block.kind not in {"heading", "figure", "contents"} for block in blocks):
+        raise BadInput(f"{sources.name} holds no text that could be a passage.")
+    said = reader.said
+    year = _YEAR.search(said.get("date", ""))
+    names = [_NOTE.sub("", name).strip(" ,") for name in _AND.split(said.get("author", ""))]
+    return Written(
+        pages=[blocks],
+        title=said.get("title", "")[:_LONGEST],
+        authors=tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _LONGEST_NAME)),
+        year=int(year[1]) if year else None,
+        language=guess_language(block.text for block in blocks if block.kind != "equation"),
+        content=sources.content,
+    )
+
+
+def _levelled(blocks: list[Block]) -> list[Block]:
+    """The same with the outermost headings on level 1."""
+    highest = min((block.level for block in blocks if block.kind == "heading"), default=1)
+    return [
+        replace(block, level=block.level - highest + 1) if block.kind == "heading" else block
+        for block in blocks
+    ]

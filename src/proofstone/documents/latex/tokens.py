@@ -1,0 +1,670 @@
+"""The characters of LaTeX sources as tokens; what a macro or a file stands for is read first."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from proofstone.documents.layout import Block, set_off
+from proofstone.errors import BadInput
+from proofstone.records.pages import MarkKind
+
+# What the commands and environments of LaTeX mean for a text: which arguments are none of it.
+
+SECTIONS = {
+    "part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6,
+    "subparagraph": 7, "frametitle": 4, "addchap": 2, "addsec": 3,
+}  # fmt: skip
+
+
+RUN_IN = {"paragraph", "subparagraph"}
+
+
+MATHS = {
+    "equation", "displaymath", "align", "alignat", "flalign", "gather", "multline", "eqnarray",
+    "dmath", "xalignat", "IEEEeqnarray",
+}  # fmt: skip
+
+
+CODE = {"verbatim", "lstlisting", "Verbatim", "minted", "alltt", "BVerbatim", "LVerbatim"}
+
+
+TABLES = {"tabular", "tabularx", "tabulary", "longtable", "supertabular", "xtabular", "array",
+          "longtabu", "tabu", "tblr"}  # fmt: skip
+
+
+DRAWN = {"tikzpicture", "pgfpicture", "picture", "pspicture", "forest", "asy", "axis", "tikzcd",
+         "circuitikz", "feynmandiagram", "psfrags", "overpic"}  # fmt: skip
+
+
+# Left out with all that is in them.
+GONE = {"comment", "filecontents", "CCSXML", "luacode", "sagesilent"}
+
+
+# What follows a command and is no text: o an optional argument, m a group, t a group that is text.
+ARGUMENTS = {
+    **dict.fromkeys(
+        ("label", "vspace", "hspace", "vskip", "index", "glossary", "bibliographystyle",
+         "pagestyle", "thispagestyle", "pagenumbering", "graphicspath", "phantom", "hphantom",
+         "vphantom", "nocite", "includeonly", "hyphenation", "input@path", "todo", "marginpar",
+         "color", "cline", "selectlanguage", "usetikzlibrary", "tikzset", "lstset", "pgfplotsset",
+         "hypersetup", "geometry", "captionsetup", "sisetup", "theoremstyle", "newcounter",
+         "stepcounter", "refstepcounter", "usecounter", "value", "ProvidesPackage",
+         "RequirePackage", "fontfamily", "fontseries", "fontshape", "linespread", "setstretch",
+         "listoffixmes", "fancyhf", "fancyhead", "fancyfoot", "lhead", "rhead", "chead", "lfoot",
+         "rfoot", "cfoot", "enlargethispage", "DeclareGraphicsExtensions", "markright",
+         "cmidrule"),
+        "om",
+    ),
+    **dict.fromkeys(
+        ("setlength", "addtolength", "setcounter", "addtocounter", "settowidth", "settoheight",
+         "numberwithin", "markboth", "fontsize", "newfloat", "addtocontents",
+         "PassOptionsToPackage", "pgfmathsetmacro", "DeclareUnicodeCharacter", "counterwithin",
+         "AtBeginEnvironment", "SetKwInput"),
+        "mm",
+    ),
+    **dict.fromkeys(
+        ("addcontentsline", "definecolor", "DeclareFontFamily", "crefname", "Crefname",
+         "specialrule"),
+        "mmm",
+    ),
+    "colorlet": "mm", "rule": "omm", "usefont": "mmmm", "titleformat": "omommmm",
+    "titlespacing": "ommmm", "pdfbookmark": "omm", "documentclass": "om", "usepackage": "om",
+    "documentstyle": "om", "newlength": "m", "newtheoremstyle": "mmmmmmmmm",
+    "textcolor": "omt", "colorbox": "mt", "fcolorbox": "mmt", "raisebox": "moot", "parbox": "ooomt",
+    "makebox": "oot", "framebox": "oot", "rotatebox": "omt", "scalebox": "mot", "resizebox": "mmt",
+    "adjustbox": "mt", "multicolumn": "mmt", "multirow": "omomt", "href": "omt", "hyperref": "ot",
+    "hyperlink": "mt", "hypertarget": "mt", "texorpdfstring": "tm", "foreignlanguage": "omt",
+    "text": "t", "mbox": "t", "intertext": "t", "caption*": "t", "newblock": "", "acrodef": "mom",
+    "newacronym": "ommm", "newglossaryentry": "mm",
+    "DeclareAcronym": "mm", "gls": "ot",
+    "Gls": "ot", "glspl": "ot",
+    "Glspl": "ot", "ac": "t", "acp": "t", "nobibliography": "m", "markup": "t",
+    "fontencoding": "m", "inputencoding": "m", "lettrine": "ott", "hfill": "", "begingroup": "",
+    "hline": "", "toprule": "o", "midrule": "o", "bottomrule": "o", "vbox": "", "hbox": "",
+    "subfloat": "ot", "subfigure": "ot", "institute": "m", "affil": "om", "affiliation": "om",
+    "address": "om", "email": "m", "thanks": "m", "orcid": "m", "keywords": "m", "subjclass": "om",
+    "curraddr": "m", "dedicatory": "m", "ccsdesc": "om", "acmConference": "ommm", "acmDOI": "m",
+    "acmISBN": "m", "acmYear": "m", "acmJournal": "m", "received": "om", "authorrunning": "m",
+    "titlerunning": "m", "hyphenchar": "", "vskip": "", "hskip": "", "kern": "", "obeylines": "",
+}  # fmt: skip
+
+
+ENVIRONMENT_ARGUMENTS = {
+    "minipage": "ooom", "multicols": "mo", "wrapfigure": "omom", "wraptable": "omom",
+    "adjustbox": "m", "tabbing": "", "list": "mm", "subfigure": "om", "subtable": "om",
+    "figure": "o", "table": "o", "figure*": "o", "table*": "o", "sidewaystable": "o",
+    "enumerate": "o", "itemize": "o", "frame": "", "block": "m", "spacing": "m",
+    "threeparttable": "o",
+    "thebibliography": "m", "otherlanguage": "m", "CJK": "mm", "CJK*": "mm", "tcolorbox": "o",
+    "mdframed": "o", "proof": "", "description": "o", "algorithm": "o", "algorithmic": "o",
+    "float": "o", "landscape": "", "appendices": "", "quote": "", "abstract": "", "scope": "o",
+}  # fmt: skip
+
+
+# Signs that LaTeX writes as commands, accents, and its ways of writing dashes and quotes.
+
+SIGNS = {
+    "%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": "{", "}": "}", " ": " ", "\n": " ",
+    "\t": " ", ",": " ", ";": " ", ":": " ", "!": "", "-": "", "/": "", "@": "", "": "", ">": " ",
+    "ldots": "…", "dots": "…", "textellipsis": "…", "textendash": "–", "textemdash": "—",
+    "textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textunderscore": "_",
+    "textgreater": ">", "textless": "<", "textbar": "|", "textquotesingle": "'", "textmu": "µ",
+    "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“",
+    "textquotedblright": "”", "lq": "‘", "rq": "’", "textdegree": "°", "degree": "°",
+    "celsius": "°C", "texttimes": "×", "textpm": "±", "textbullet": "•", "textperiodcentered": "·",
+    "texttrademark": "™", "textregistered": "®", "textcopyright": "©", "copyright": "©",
+    "texteuro": "€", "euro": "€", "pounds": "£", "textsterling": "£", "S": "§", "P": "¶",
+    "dag": "†", "ddag": "‡", "ss": "ß", "SS": "SS", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
+    "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ", "dh": "ð",
+    "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "guillemotleft": "«",
+    "guillemotright": "»", "glqq": "„", "grqq": "“", "flqq": "«", "frqq": "»", "quotedblbase": "„",
+    "TeX": "TeX", "LaTeX": "LaTeX", "LaTeXe": "LaTeX2e", "BibTeX": "BibTeX", "slash": "/",
+    "quad": " ", "qquad": " ", "space": " ", "enspace": " ", "thinspace": " ", "nobreakspace": " ",
+    "textvisiblespace": "␣", "lbrace": "{", "rbrace": "}", "par": "\n\n", "newline": " ",
+    "linebreak": " ", "and": "; ", "textnormal": "", "textquotedbl": '"',
+}  # fmt: skip
+
+
+ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "c": "\u0327", "v": "\u030c", "H": "\u030b", "u": "\u0306", "d": "\u0323",
+    "b": "\u0331", "k": "\u0328", "r": "\u030a", "t": "\u0361",
+}  # fmt: skip
+
+
+_WRITTEN = (
+    ("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’"), ("?‘", "¿"),
+    ("!‘", "¡"),
+)  # fmt: skip
+
+
+_UNIT = re.compile(r"\\([A-Za-z]+)\s*")
+
+
+_UNITS = {
+    "per": "/", "squared": "²", "square": "²", "cubed": "³", "cubic": "³", "degreeCelsius": "°C",
+    "celsius": "°C", "percent": "%", "degree": "°", "micro": "micro", "ohm": "Ω",
+}  # fmt: skip
+
+
+def accented(accent: str, letter: str) -> str:
+    """A letter under an accent, as one character where there is one."""
+    plain = letter.strip().translate({ord("ı"): "i", ord("ȷ"): "j"})
+    return unicodedata.normalize("NFC", plain[:1] + ACCENTS[accent]) + plain[1:] if plain else ""
+
+
+def typeset(text: str) -> str:
+    """Text with the dashes and quotation marks that LaTeX sets for what is typed."""
+    if "-" in text or "`" in text or "'" in text:
+        for typed, shown in _WRITTEN:
+            text = text.replace(typed, shown)
+    return text
+
+
+def units(text: str) -> str:
+    """A unit of measurement by the names of its parts: kilometre/second."""
+    return _UNIT.sub(lambda found: _UNITS.get(found[1], found[1]), text).replace("~", " ").strip()
+
+
+BREAK = "\n\n"  # the token of an empty line
+
+
+_TOKEN = re.compile(
+    r"%[^\n]*(?:\n[ \t]*|$)"  # a comment takes the end of its line with it
+    r"|\\[A-Za-z@]+\*?[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?"
+    r"|\\(?:[^A-Za-z@]|$)"
+    r"|[ \t]*\n[ \t]*\n\s*"
+    r"|\$\$|[{}$&~#\[\]]"
+    r"|[^\\%{}$&~#\[\]\n]+|\n",
+    re.DOTALL,
+)
+
+
+_SPACES = re.compile(r"(?:[ \t\n]|%[^\n]*(?:\n|$))*")
+
+
+_WORD = re.compile(r"\\([A-Za-z@]+)(\*?)")
+
+
+_LONGEST_ARGUMENT = 4 * 2**20
+
+
+_MOST_PUSHED = 4 * 2**20  # characters that macros may stand for
+
+
+_MOST_PUSHES = 100_000
+
+
+_DEEPEST = 400
+
+
+@dataclass
+class _Text:
+    text: str
+    at: int = 0
+    file: str = ""
+
+
+class Input:
+    """The text that is still to be read, the innermost first. ``name`` is the document's."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._stack: list[_Text] = []
+        self._pushed = self._pushes = 0
+
+    def push(self, text: str, file: str = "") -> None:
+        """Reads ``text`` before all else. Raises BadInput where macros never come to an end."""
+        while self._stack and self._stack[-1].at >= len(self._stack[-1].text):
+            self._stack.pop()
+        if not file:
+            self._pushed += len(text)
+        self._pushes += 1
+        too_deep = len(self._stack) > _DEEPEST
+        if too_deep or self._pushed > _MOST_PUSHED or self._pushes > _MOST_PUSHES:
+            raise BadInput(
+                f"{self._name}: its macros stand for more than is read; one may stand for itself.",
+                hint="Write out what they stand for, or give the PDF that TeX makes of it.",
+            )
+        self._stack.append(_Text(text, 0, file))
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are open, the outermost first."""
+        return [source.file for source in self._stack if source.file]
+
+    def end_file(self) -> None:
+        """Leaves the innermost open file unread."""
+        while self._stack and not self._stack.pop().file:
+            continue
+
+    def _top(self) -> _Text | None:
+        while self._stack:
+            top = self._stack[-1]
+            if top.at < len(top.text):
+                return top
+            self._stack.pop()
+        return None
+
+    def token(self) -> str | None:
+        """The next token, without comments: a command with its backslash, ``BREAK``, a sign that
+        means something, or text; None at the end."""
+        while (top := self._top()) is not None:
+            found = _TOKEN.match(top.text, top.at)
+            if found is None:  # nothing that the pattern leaves out can come
+                top.at += 1
+                continue
+            top.at = found.end()
+            token = found[0]
+            if token[0] == "%":
+                if not top.text.startswith("\n", top.at):
+                    continue
+                token = BREAK  # the line behind a comment is empty
+            if token[0] == "\\":
+                return token.rstrip(" \t\n") if len(token) > 2 else token
+            return BREAK if token.count("\n") > 1 else token
+        return None
+
+    def back(self, token: str) -> None:
+        """Puts a token back that was read last."""
+        top = self._stack[-1] if self._stack else None
+        if top is not None and top.text.endswith(token, 0, top.at):
+            top.at -= len(token)
+        else:
+            self._stack.append(_Text(token))
+
+    def _after_spaces(self) -> tuple[_Text, str] | None:
+        """The innermost text behind white space and comments, and the character that comes."""
+        while (top := self._top()) is not None:
+            spaces = _SPACES.match(top.text, top.at)
+            there = spaces.end() if spaces else top.at
+            if there < len(top.text):
+                if top.text.count("\n", top.at, there) > 1 and "%" not in top.text[top.at : there]:
+                    return None  # an argument does not come behind an empty line
+                top.at = there
+                return top, top.text[there]
+            if len(self._stack) == 1:
+                return None
+            self._stack.pop()
+        return None
+
+    def argument(self) -> str:
+        """The next argument: a group without its braces, a command, or one character."""
+        found = self._after_spaces()
+        if found is None:
+            return ""
+        top, sign = found
+        if sign == "{":
+            return self._closed(top, "{", "}")
+        if sign == "}":
+            return ""
+        word = _WORD.match(top.text, top.at)
+        length = len(word[0]) if word else 2 if sign == "\\" else 1
+        top.at += length
+        return top.text[top.at - length : top.at]
+
+    def has_group(self) -> bool:
+        """Whether a group in braces comes next."""
+        found = self._after_spaces()
+        return found is not None and found[1] == "{"
+
+    def optional(self) -> str | None:
+        """The next argument in square brackets; None where there is none."""
+        top = self._top()
+        if top is None:
+            return None
+        spaces = re.compile(r"[ \t]*\n?[ \t]*").match(top.text, top.at)
+        there = spaces.end() if spaces else top.at
+        if top.text[there : there + 1] != "[":
+            return None
+        before, top.at = top.at, there
+        end = _closing(top.text, there, "[", "]")
+        if end < 0:
+            top.at = before
+            return None
+        top.at = end
+        return top.text[there + 1 : end - 1]
+
+    def takes(self, text: str) -> bool:
+        """Whether ``text`` comes next, which is then read."""
+        top = self._top()
+        if top is None or not top.text.startswith(text, top.at):
+            return False
+        top.at += len(text)
+        return True
+
+    def until(self, end: str) -> str | None:
+        """The raw characters before ``end``, which is read too; None where it does not come in the
+        text that is read."""
+        top = self._top()
+        if top is None:
+            return None
+        stop = top.text.find(end, top.at, top.at + _LONGEST_ARGUMENT)
+        if stop < 0:
+            return None
+        found = top.text[top.at : stop]
+        top.at = stop + len(end)
+        return found
+
+    def character(self) -> str:
+        """The next character as it stands."""
+        top = self._top()
+        if top is None:
+            return ""
+        top.at += 1
+        return top.text[top.at - 1]
+
+    def dollars(self, end: str) -> str | None:
+        """The formula before ``end``, dollars; None where a paragraph ends first."""
+        top = self._top()
+        if top is None:
+            return None
+        at = top.at
+        for found in re.compile(r"\\.|%[^\n]*|\n[ \t]*\n|\$\$?", re.DOTALL).finditer(top.text, at):
+            if found[0].startswith("$"):
+                top.at = found.start() + len(end)
+                return top.text[at : found.start()]
+            if found[0][0] == "\n":
+                return None
+        return None
+
+    def _closed(self, top: _Text, opening: str, closing: str) -> str:
+        end = _closing(top.text, top.at, opening, closing)
+        if end < 0:  # a brace that is never closed: TeX would stop here
+            top.at += 1
+            return ""
+        found = top.text[top.at + 1 : end - 1]
+        top.at = end
+        return found
+
+
+_SIGNS = re.compile(r"\\.|%[^\n]*|[{}\[\]]", re.DOTALL)
+
+
+def _closing(text: str, start: int, opening: str, closing: str) -> int:
+    """Behind the sign that closes the one at ``start``; -1 where none does."""
+    depth = braces = 0
+    for found in _SIGNS.finditer(text, start, start + _LONGEST_ARGUMENT):
+        sign = found[0]
+        if sign == opening and not braces:
+            depth += 1
+        elif sign == closing and not braces:
+            depth -= 1
+            if not depth:
+                return found.end()
+        elif opening == "[" and sign in "{}":
+            braces += 1 if sign == "{" else -1
+            if braces < 0:
+                return -1
+    return -1
+
+
+# Blocks as they come about: the open paragraph, the items of lists, the notes that wait.
+
+MOST_BLOCKS = 200_000
+
+
+_SPACE = re.compile(r"\s+")
+
+
+class Flow:
+    """Takes text and makes blocks of it. ``name`` is the document's."""
+
+    def __init__(self, name: str) -> None:
+        self.blocks: list[Block] = []
+        self.kind: MarkKind = "text"  # of the paragraphs to come
+        self.lists: list[list[str | int]] = []  # of each open list, its name and items so far
+        self._name = name
+        self._pieces: list[str] = []
+        self._mark = ""
+        self._notes: list[tuple[int, str]] = []
+        self._n_notes = 0
+
+    def say(self, text: str) -> None:
+        """Adds text as it was typed."""
+        self._pieces.append(typeset(text))
+
+    def write(self, text: str) -> None:
+        """Adds text as it is to stand."""
+        self._pieces.append(text)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a paragraph is open."""
+        return any(not piece.isspace() for piece in self._pieces)
+
+    def taken(self) -> str:
+        """The text of the open paragraph, which is no block then."""
+        text, self._pieces = _SPACE.sub(" ", "".join(self._pieces)).strip(), []
+        return text
+
+    def end(self) -> None:
+        """Ends the open paragraph as a block."""
+        text = self.taken()
+        if not text:
+            return
+        if self.lists and self.kind == "text":
+            mark, self._mark = self._mark or "  " * len(self.lists), ""
+            self._item(f"{mark}{text}")
+        else:
+            self.add(Block(self.kind, text))
+
+    def item(self, label: str | None) -> None:
+        """Begins an item of the innermost list, with what is given for its mark."""
+        self.end()
+        depth = max(0, len(self.lists) - 1)
+        if not self.lists:
+            return
+        self.lists[-1][1] = int(self.lists[-1][1]) + 1
+        numbered = self.lists[-1][0] == "enumerate"
+        mark = label or (f"{self.lists[-1][1]}." if numbered else "-")
+        if label and self.lists[-1][0] == "description":
+            mark = f"- {label}:"
+        self._mark = "  " * min(depth, 4) + mark + " "
+
+    def _item(self, text: str) -> None:
+        if self.blocks and self.blocks[-1].kind == "list":
+            self.blocks[-1] = Block("list", f"{self.blocks[-1].text}\n{text}")
+        else:
+            self.add(Block("list", text))
+
+    def add(self, block: Block) -> None:
+        """Adds a block behind the open paragraph, which ends."""
+        if self.has_text:
+            self.end()
+        if len(self.blocks) >= MOST_BLOCKS:
+            raise BadInput(f"{self._name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+        self.blocks.append(block)
+
+    def heading(self, level: int, title: str) -> None:
+        """Begins a section; the notes of the one before stand at its end."""
+        self.end()
+        self.place_notes()
+        if title:
+            self.add(Block("heading", title, level=level))
+
+    def note(self, text: str) -> None:
+        """Calls a note where the text is, and keeps it for the end of the section."""
+        self._n_notes += 1
+        while self._pieces and self._pieces[-1].isspace():
+            self._pieces.pop()
+        self.write(set_off("sup", str(self._n_notes)))
+        self._notes.append((self._n_notes, text))
+
+    def place_notes(self) -> None:
+        """The notes that wait."""
+        self.end()
+        waiting, self._notes = self._notes, []
+        for number, text in waiting:
+            if text:
+                self.add(Block("note", f"{set_off('sup', str(number))} {text}"))
+
+
+# The macros of a document: simple ones are told by what they stand for.
+
+_PARAMETER = re.compile(r"#([1-9#])")
+
+
+_ENDS_IN_WORD = re.compile(r"\\[A-Za-z@]+$")
+
+
+_SIMPLE = re.compile(r"(?:\s*(m|o))*\s*$")
+
+
+_LONGEST = 20_000
+
+
+_MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """What a command stands for, with its number of arguments; the first may have a value where
+    it is not given. A ``final`` one is not looked up again (\\let)."""
+
+    body: str
+    n: int = 0
+    default: str | None = None
+    final: bool = False
+
+
+class Macros:
+    """Commands, environments, operators and theorems that a document defines."""
+
+    def __init__(self) -> None:
+        self._macros: dict[str, Macro] = {}
+        self.environments: dict[str, tuple[Macro, str]] = {}
+        self.theorems: dict[str, str] = {}
+        self.switches: dict[str, bool] = {}
+        self.closing: set[str] = set()  # macros in which an environment ends
+
+    def get(self, name: str) -> Macro | None:
+        """The macro of a name without its backslash."""
+        return self._macros.get(name)
+
+    def is_definition(self, name: str) -> bool:
+        """Whether a command defines something; then ``define`` reads it."""
+        return name in _DEFINING
+
+    def define(self, name: str, source: Input) -> None:
+        """Reads a definition. What is not simple is passed over and defines nothing."""
+        getattr(self, _DEFINING[name])(name, source)
+
+    def arguments(self, macro: Macro, source: Input) -> list[str]:
+        """The arguments of a macro that was met."""
+        given: list[str] = []
+        if macro.default is not None:
+            first = source.optional()
+            given.append(macro.default if first is None else first)
+        while len(given) < macro.n:
+            given.append(source.argument())
+        return given
+
+    def _set(self, name: str, macro: Macro) -> None:
+        if len(macro.body) <= _LONGEST and len(self._macros) < _MOST:
+            self._macros[name] = macro
+            is_closing = "\\end" in macro.body and macro.body.count("\\begin") == 0
+            (self.closing.add if is_closing else self.closing.discard)(name)
+
+    def _command(self, kind: str, source: Input) -> None:
+        name = source.argument().strip().lstrip("\\")
+        n, default = _count(source.optional()), source.optional()
+        body = source.argument()
+        if name and not (kind.startswith("provide") and name in self._macros):
+            self._set(name, Macro(body, n, default))
+
+    def _document_command(self, _kind: str, source: Input) -> None:
+        name = source.argument().strip().lstrip("\\")
+        form, body = source.argument(), source.argument()
+        letters = form.replace(" ", "")
+        if _SIMPLE.match(form) and letters.count("o") <= letters.startswith("o"):
+            self._set(name, Macro(body, len(letters), "" if letters.startswith("o") else None))
+
+    def _plain(self, _kind: str, source: Input) -> None:
+        name = source.argument().strip()
+        parameters = source.until("{")
+        if parameters is None:
+            return
+        source.back("{")
+        body = source.argument()
+        found = _PARAMETER.findall(parameters)
+        is_simple = "".join(f"#{k}" for k in found) == parameters.strip()
+        if name.startswith("\\") and is_simple:
+            self._set(name[1:], Macro(body, len(found)))
+
+    def _let(self, _kind: str, source: Input) -> None:
+        name = source.argument().strip()
+        source.takes("=")
+        other = source.argument().strip()
+        if name.startswith("\\") and other.startswith("\\"):
+            self._set(name[1:], self._macros.get(other[1:]) or Macro(other + " ", final=True))
+
+    def _operator(self, _kind: str, source: Input) -> None:
+        name, text = source.argument().strip().lstrip("\\"), source.argument()
+        self._set(name, Macro(f"\\operatorname{{{text}}}", final=True))
+
+    def _environment(self, kind: str, source: Input) -> None:
+        name = source.argument().strip()
+        if kind.startswith("NewDocument"):
+            n, default = len(source.argument().replace(" ", "")), None
+        else:
+            n, default = _count(source.optional()), source.optional()
+        begin, end = source.argument(), source.argument()
+        if name and len(begin) + len(end) <= _LONGEST and len(self.environments) < _MOST:
+            self.environments[name] = (Macro(begin, n, default), end)
+
+    def _theorem(self, _kind: str, source: Input) -> None:
+        name = source.argument().strip()
+        source.optional()
+        self.theorems[name] = source.argument()
+        source.optional()
+
+    def _switch(self, _kind: str, source: Input) -> None:
+        self.switches[source.argument().strip().removeprefix("\\if")] = False
+
+    @staticmethod
+    def substitute(body: str, given: list[str]) -> str:
+        """A body with its arguments; a word and a letter behind it stay apart."""
+        if "#" not in body:
+            return body
+        parts: list[str] = []
+        at = 0
+        for found in _PARAMETER.finditer(body):
+            parts.append(body[at : found.start()])
+            at = found.end()
+            text = "#" if found[1] == "#" else _nth(given, int(found[1]))
+            if text[:1].isalpha() and _ENDS_IN_WORD.search(parts[-1][-80:]):
+                text = " " + text
+            parts.append(text)
+        return "".join(parts) + body[at:]
+
+
+def _nth(given: list[str], place: int) -> str:
+    return given[place - 1] if place <= len(given) else ""
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text and text.strip() in set("123456789") else 0
+
+
+_DEFINING = {
+    **dict.fromkeys(
+        ("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand",
+         "newcommand*", "renewcommand*", "providecommand*", "DeclareRobustCommand*"), "_command"
+    ),
+    **dict.fromkeys(
+        ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand",
+         "DeclareDocumentCommand"), "_document_command"
+    ),
+    **dict.fromkeys(("def", "gdef", "edef", "xdef"), "_plain"),
+    "let": "_let",
+    **dict.fromkeys(("DeclareMathOperator", "DeclareMathOperator*"), "_operator"),
+    **dict.fromkeys(
+        ("newenvironment", "renewenvironment", "NewDocumentEnvironment", "newenvironment*",
+         "renewenvironment*"), "_environment"
+    ),
+    **dict.fromkeys(("newtheorem", "newtheorem*", "spnewtheorem", "spnewtheorem*"), "_theorem"),
+    "newif": "_switch",
+}  # fmt: skip

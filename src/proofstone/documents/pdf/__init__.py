@@ -1,0 +1,1 @@
+"""Reading PDF files: lines, blocks, tables and headings of a page."""

@@ -1,0 +1,873 @@
+"""Lines from segments: what stands on one baseline, with its raised and lowered signs."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import unicodedata
+from bisect import bisect_left, insort
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import groupby, pairwise, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from proofstone.documents.pdf.tex_fonts import BRACKET_PIECES, plain_call, tex_signs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# The characters of a PDF page with their boxes, as pdfium finds them, in the page as displayed.
+#
+# Coordinates are points from the top left corner of the displayed page, y downwards; a character's
+# box spans its advance and its font's ascent and descent. Characters come in the order of the file.
+
+MAX_CHARACTERS = 200_000  # a dense page of print holds 10,000
+
+
+_HYPHENS = (0x02, 0xFFFE, 0xAD)  # how pdfium marks a hyphen at a line's end
+
+
+_HYPHEN = ord("-")
+
+
+_NAME_BYTES = 128
+
+
+_HAIR = 0.02  # of the height
+
+
+_PIECES = tuple(BRACKET_PIECES)
+
+
+class TooManyCharacters(Exception):
+    """A page holds more than ``MAX_CHARACTERS``."""
+
+
+class Run(NamedTuple):
+    """Characters [start, end) set in one font and size on one baseline."""
+
+    start: int
+    end: int
+    baseline: float
+    size: float
+    angle: int
+    font: str
+    weight: int
+
+
+class Glyphs(NamedTuple):
+    """The visible characters of a page.
+
+    ``codes`` are their code points, ``boxes`` (n, 4) left, top, right, bottom; ``spaced`` says
+    whether white space stands before a character, in the file or as pdfium found it.
+    """
+
+    codes: NDArray[np.uint32]
+    boxes: NDArray[np.float64]
+    spaced: NDArray[np.bool_]
+    runs: list[Run]
+    unmapped: int
+
+
+class _Calls:
+    """pdfium's functions for single characters."""
+
+    def __init__(self) -> None:
+        from pypdfium2 import raw  # noqa: PLC0415 - in an extra
+
+        pointer, index, long = ctypes.c_void_p, ctypes.c_int, ctypes.c_ulong
+        one = (pointer, index)
+        self.box = plain_call(raw.FPDFText_GetLooseCharBox, index, *one, pointer)
+        self.code = plain_call(raw.FPDFText_GetUnicode, index, *one)
+        self.origin = plain_call(raw.FPDFText_GetCharOrigin, index, *one, pointer, pointer)
+        self.matrix = plain_call(raw.FPDFText_GetMatrix, index, *one, pointer)
+        self.weight = plain_call(raw.FPDFText_GetFontWeight, index, *one)
+        self.unmapped = plain_call(raw.FPDFText_HasUnicodeMapError, index, *one)
+        self.size = plain_call(raw.FPDFText_GetFontSize, ctypes.c_double, *one)
+        self.font = plain_call(raw.FPDFText_GetFontInfo, long, *one, pointer, long, pointer)
+        self.name = ctypes.create_string_buffer(_NAME_BYTES)
+        self.name_at = ctypes.addressof(self.name)
+
+
+@cache
+def _calls() -> _Calls:
+    return _Calls()
+
+
+def read_glyphs(text_page: Any, to_display: NDArray[np.float64], turn: int) -> Glyphs:
+    """The characters of pdfium's ``text_page``.
+
+    ``to_display`` (2, 3) maps the page's own coordinates to displayed ones, ``turn`` is the page's
+    rotation in degrees. Raises TooManyCharacters.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415 - in an extra
+
+    n = raw.FPDFText_CountChars(text_page)
+    if n > MAX_CHARACTERS:
+        raise TooManyCharacters(n)
+    if n <= 0:
+        empty = np.zeros(0)
+        return Glyphs(empty.astype(np.uint32), empty.reshape(0, 4), empty.astype(bool), [], 0)
+    handle = ctypes.cast(text_page.raw, ctypes.c_void_p).value
+    codes = _codes(raw, text_page, handle, n)
+    corners = _boxes(handle, n)
+    hyphens = (codes == _HYPHENS[0]) | (codes == _HYPHENS[1]) | (codes == _HYPHENS[2])
+    codes = np.where(hyphens, _HYPHEN, codes).astype(np.uint32)
+    _map_controls(handle, codes)
+    shown = (codes > 0x20) & (codes != 0xA0) & (codes != 0x3000) & (codes != 0xFEFF)
+    kept = np.flatnonzero(shown)
+    spaced = np.diff(kept, prepend=-1) > 1
+    runs, unmapped = _runs(handle, codes, kept, corners, to_display, turn)
+    return Glyphs(codes[kept], _displayed(corners[kept], to_display), spaced, runs, unmapped)
+
+
+def _codes(raw: Any, text_page: Any, handle: int | None, n: int) -> NDArray[np.uint32]:
+    """The code point of each character; a lone surrogate becomes the replacement character."""
+    buffer = (ctypes.c_ushort * (n + 2))()
+    if raw.FPDFText_GetText(text_page, 0, n + 1, buffer) - 1 == n:
+        units = np.ctypeslib.as_array(buffer)[:n].astype(np.uint32)
+    else:  # what has no code point is left out of the text, and characters beyond 0xFFFF are two
+        code = _calls().code
+        units = np.array([code(handle, k) & 0xFFFFFFFF for k in range(n)], dtype=np.uint32)
+    strange = ((units >= 0xD800) & (units < 0xE000)) | (units > 0x10FFFF)
+    return np.where(strange, 0xFFFD, units).astype(np.uint32)
+
+
+def _boxes(handle: int | None, n: int) -> NDArray[np.float64]:
+    """Left, top, right, bottom of each character in the page's own coordinates."""
+    buffer = (ctypes.c_float * (4 * n))()
+    address, box = ctypes.addressof(buffer), _calls().box
+    # A call a character: the loop itself must cost nothing.
+    calls = map(box, repeat(handle), range(n), range(address, address + 16 * n, 16))
+    deque(calls, maxlen=0)
+    boxes: NDArray[np.float64] = np.ctypeslib.as_array(buffer).reshape(n, 4).astype(np.float64)
+    return np.nan_to_num(boxes, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _displayed(
+    corners: NDArray[np.float64], to_display: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    linear, shift = to_display[:, :2], to_display[:, 2]
+    one = corners[:, 0:2] @ linear.T + shift
+    two = corners[:, 2:4] @ linear.T + shift
+    return np.hstack([np.minimum(one, two), np.maximum(one, two)])
+
+
+def _font(handle: int | None, k: int) -> str:
+    """The name of a character's font, without the letters before a + that mark a subset."""
+    calls = _calls()
+    length = calls.font(handle, k, calls.name_at, _NAME_BYTES, None)
+    found = calls.name.raw[: length - 1] if 0 < length <= _NAME_BYTES else b""
+    return found.decode("utf-8", "replace").rpartition("+")[2]
+
+
+def _map_controls(handle: int | None, codes: NDArray[np.uint32]) -> None:
+    """Gives control characters of TeX's fonts what they stand for: they are signs there."""
+    pieces = np.flatnonzero((codes >= _PIECES[0]) & (codes <= _PIECES[-1]))
+    for k in pieces.tolist():
+        codes[k] = BRACKET_PIECES[int(codes[k])]
+    controls = (codes < 0x20) & (codes != 0x09) & (codes != 0x0A) & (codes != 0x0D)
+    for k in np.flatnonzero(controls).tolist():
+        codes[k] = tex_signs(_font(handle, k)).get(int(codes[k]), int(codes[k]))
+
+
+def _map_signs(
+    handle: int | None, codes: NDArray[np.uint32], places: NDArray[np.intp], font: str
+) -> int:
+    """Gives characters without a code point what their font of TeX says; how many have none."""
+    signs, unmapped = tex_signs(font), _calls().unmapped
+    n = 0
+    for k in places.tolist():
+        if unmapped(handle, k) == 1 and codes[k] < 0x80:
+            sign = signs.get(int(codes[k]))
+            n += sign is None
+            codes[k] = codes[k] if sign is None else sign
+    return n
+
+
+def _runs(
+    handle: int | None,
+    codes: NDArray[np.uint32],
+    kept: NDArray[np.intp],
+    corners: NDArray[np.float64],
+    to_display: NDArray[np.float64],
+    turn: int,
+) -> tuple[list[Run], int]:
+    """Runs by where the vertical extent of the boxes changes, each asked for its font once."""
+    if not len(kept):
+        return [], 0
+    extents = corners[kept][:, (1, 3)]
+    # Boxes of one slanted font differ by a hair.
+    limit = _HAIR * np.abs(extents[1:, 0] - extents[1:, 1])
+    changes = np.flatnonzero(np.abs(np.diff(extents, axis=0)).max(axis=1) > limit) + 1
+    starts = [0, *changes.tolist()]
+    calls = _calls()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    across, down, shift = to_display[1].tolist()
+    matrix = (ctypes.c_float * 6)()
+    places = [ctypes.addressof(each) for each in (x, y, matrix)]
+    runs, n_unmapped = [], 0
+    for start, end in zip(starts, [*starts[1:], len(kept)], strict=True):
+        k = int(kept[start])
+        calls.origin(handle, k, places[0], places[1])
+        calls.matrix(handle, k, places[2])
+        a, b, c, d = matrix[0], matrix[1], matrix[2], matrix[3]
+        angle = round(math.degrees(math.atan2(b, a)) / 90) * 90 - turn
+        baseline = across * x.value + down * y.value + shift
+        size = calls.size(handle, k) * math.hypot(c, d)
+        font = _font(handle, k)
+        if tex_signs(font):
+            n_unmapped += _map_signs(handle, codes, kept[start:end], font)
+        elif calls.unmapped(handle, k) == 1:
+            n_unmapped += end - start
+        weight = calls.weight(handle, k)
+        runs.append(Run(start, end, baseline, abs(size), angle % 360, font, weight))
+    return runs, n_unmapped
+
+
+# Runs of characters without a wide gap, as text with a box: what lines are put together from.
+
+_WIDE = 1.0  # ems: a wider gap is no space between words
+
+
+_BACK = -0.7  # ems: a step back starts anew, an accent's smaller one does not
+
+
+_SPACE = 0.19  # ems: a gap that is a space although the file has none
+
+
+_LEAST_SIZE = 0.5  # points: smaller type is not meant to be read
+
+
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi|CMB|CMSSBX|SFBX|BX\d|-Bd|Medi\b", re.IGNORECASE)
+
+
+_MATH = re.compile(
+    r"CM(MI|SY|EX|BSY|MIB)\d*|MS[AB]M|Math|Symbol|STIX|EU[FSR][MB]|rsfs|MT(MI|SY|EX)|LM(Math|MI|SY|EX)"
+    r"|wasy|stmary|tx(sy|mi|ex)|px(sy|mi|ex)|esint|bbm|dsrom",
+    re.IGNORECASE,
+)
+
+
+_MONO = re.compile(
+    r"mono|courier|CMTT|SFTT|LMMono|consol|typewriter|fixed|menlo|ectt|t1xtt", re.IGNORECASE
+)
+
+
+_HEAVY = 700
+
+
+_PLAIN = re.compile(r"regular|roman|book|light|slant|mono|CMR|CMSL|CMTI|SFRM", re.IGNORECASE)
+
+
+# Accents set as characters of their own, and the sign that goes onto the letter.
+ACCENTS = {
+    "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "´": "\u0301",
+    "`": "\u0300", "ˇ": "\u030c", "˘": "\u0306", "˚": "\u030a", "¸": "\u0327", "⃗": "\u20d7",
+}  # fmt: skip
+
+
+# Some of TeX's typewriter fonts call the quotes so; over nothing they are no accents.
+_COMBINING = {"\u0300": "`", "\u0301": "´"}
+
+
+_QUOTES = re.compile(r"(?:(?<=\s)|^)[\u0300\u0301]")
+
+
+_BMP = 0xFFFF
+
+
+_IS_ACCENT = np.zeros(_BMP + 1, dtype=bool)
+
+
+_IS_ACCENT[[ord(accent) for accent in ACCENTS]] = True
+
+
+class Font(NamedTuple):
+    """What a font's name and weight say of it."""
+
+    is_bold: bool
+    is_math: bool
+    is_mono: bool
+
+
+class Segment(NamedTuple):
+    """Characters of one run that follow each other closely; ``spaced`` where white space stands
+    before the first. ``confidence`` is below 1 where they were read from an image."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    size: float
+    font: Font
+    spaced: bool
+    confidence: float = 1.0
+
+
+@lru_cache(maxsize=4096)
+def font_named(name: str, weight: int) -> Font:
+    """The traits of a font; a name that says nothing is upright text."""
+    is_math = bool(_MATH.search(name))
+    # The weight is made up from the stems' width where a font states none: a name goes before it.
+    is_heavy = weight >= _HEAVY and not _PLAIN.search(name)
+    is_bold = not is_math and (is_heavy or bool(_BOLD.search(name)))
+    return Font(is_bold, is_math, bool(_MONO.search(name)))
+
+
+def upright(glyphs: Glyphs) -> int:
+    """The angle (0, 90, 180, 270) at which most characters of a page stand."""
+    angles: dict[int, int] = {0: 0}
+    for run in glyphs.runs:
+        angles[run.angle] = angles.get(run.angle, 0) + run.end - run.start
+    return max(angles, key=lambda angle: (angles[angle], -angle))
+
+
+def segments_of(glyphs: Glyphs, angle: int = 0) -> list[Segment]:
+    """The segments of the characters that stand at ``angle``, in the order of the file."""
+    runs = [r for r in glyphs.runs if r.angle == angle and r.size >= _LEAST_SIZE]
+    if not runs:
+        return []
+    sizes = np.zeros(len(glyphs.codes))
+    marks = np.zeros(len(glyphs.codes), dtype=np.intp)
+    for number, run in enumerate(runs, start=1):
+        sizes[run.start : run.end] = run.size
+        marks[run.start : run.end] = number
+    gaps = np.zeros(len(glyphs.codes))
+    gaps[1:] = glyphs.boxes[1:, 0] - glyphs.boxes[:-1, 2]
+    baselines = np.array([0.0, *(run.baseline for run in runs)])
+    breaks = _breaks(marks, gaps, sizes, baselines, runs)
+    accents = _IS_ACCENT[np.minimum(glyphs.codes, _BMP)]
+    breaks |= accents
+    breaks[1:] |= accents[:-1]
+    spaces = glyphs.spaced | (gaps > _SPACE * sizes)
+    starts = np.flatnonzero(breaks)
+    ends = np.append(starts[1:], len(breaks))
+    inner = np.flatnonzero(spaces & ~breaks)
+    text = np.insert(glyphs.codes, inner, 0x20).astype("<u4").tobytes().decode("utf-32-le")
+    shift = np.searchsorted(inner, starts, side="left")
+    shift_end = np.searchsorted(inner, ends, side="left")
+    lefts = np.minimum.reduceat(glyphs.boxes[:, 0], starts)
+    rights = np.maximum.reduceat(glyphs.boxes[:, 2], starts)
+    rows = zip(
+        (starts + shift).tolist(), (ends + shift_end).tolist(), lefts.tolist(), rights.tolist(),
+        marks[starts].tolist(), spaces[starts].tolist(), strict=True,
+    )  # fmt: skip
+    return [
+        _segment(text[start:end], left, right, runs[mark - 1], spaced)
+        for start, end, left, right, mark, spaced in rows
+        if mark
+    ]
+
+
+def _breaks(
+    marks: NDArray[np.intp],
+    gaps: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    baselines: NDArray[np.float64],
+    runs: list[Run],
+) -> NDArray[np.bool_]:
+    """Where a segment begins: at a wide gap, a step back, another font, size or baseline."""
+    styles: dict[tuple[float, str, int], int] = {}
+    style = [0] + [
+        styles.setdefault((round(r.size, 1), r.font, r.weight), len(styles) + 1) for r in runs
+    ]
+    kinds = np.array(style)[marks]
+    lines = baselines[marks]
+    breaks = np.ones(len(marks), dtype=bool)
+    breaks[1:] = (
+        (kinds[1:] != kinds[:-1])
+        | (np.abs(lines[1:] - lines[:-1]) > 0.05 * sizes[1:])
+        | (gaps[1:] > _WIDE * sizes[1:])
+        | (gaps[1:] < _BACK * sizes[1:])
+    )
+    return breaks
+
+
+def _segment(text: str, left: float, right: float, run: Run, spaced: bool) -> Segment:
+    if text[:1] in _COMBINING or " \u0300" in text or " \u0301" in text:
+        text = _QUOTES.sub(lambda found: _COMBINING[found[0]], text)
+    # The font's own extent may be far too high (mathematical signs); type is about so high.
+    top, bottom = run.baseline - 0.78 * run.size, run.baseline + 0.24 * run.size
+    font = font_named(run.font, run.weight)
+    return Segment(text, left, top, right, bottom, run.baseline, run.size, font, spaced)
+
+
+_SAME = 0.22  # ems between baselines of one line
+
+
+_SMALL = 0.87  # of the line's size: what may be raised or lowered
+
+
+_RAISED, _LOWERED = 0.75, 0.45  # ems that small type may stand above or below the baseline
+
+
+_NEAR = 0.6  # ems beside the line's other segments
+
+
+_CELL = 1.6  # ems: a gap as wide lies between cells
+
+
+_GAP, _SPACED_GAP, _SIGN_GAP = 0.12, 0.05, 0.25  # ems between segments that make a space
+
+
+_OVER = -0.1  # ems: an accent is set over its letter, an opening quote (`) only close to one
+
+
+_FLOATING = 1.2  # ems that roots, large delimiters and accents may stand off
+
+
+_UP = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
+
+
+_DOWN = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
+
+
+_ORDINALS = {
+    "st",
+    "nd",
+    "rd",
+    "th",
+    "e",
+    "er",
+    "re",
+    "o",
+    "a",
+    "º",
+    "ª",
+    "°",
+    "′",
+    "″",
+    "*",
+    "†",
+    "‡",
+}
+
+
+_LARGE = {"√", "∑", "∏", "∫", "(", ")", "[", "]", "{", "}", "|"}
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """What stands on one baseline, from left to right."""
+
+    baseline: float
+    size: float
+    segments: list[Segment] = field(default_factory=list)
+    left: float = 0.0
+    right: float = 0.0
+    text: str = ""
+    cells: tuple[tuple[float, str], ...] = ()
+
+    @property
+    def top(self) -> float:
+        """The upper edge."""
+        return min(segment.top for segment in self.segments)
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return max(segment.bottom for segment in self.segments)
+
+    @property
+    def n_letters(self) -> int:
+        """Characters that are no white space."""
+        return sum(map(len, self.text.split()))
+
+    @property
+    def confidence(self) -> float:
+        """How sure the reader is of it: the mean over its characters."""
+        if all(segment.confidence == 1 for segment in self.segments):
+            return 1.0
+        n = sum(len(s.text) for s in self.segments)
+        return sum(len(s.text) * s.confidence for s in self.segments) / n
+
+    def share(self, trait: str) -> float:
+        """The share of characters whose font has a trait (``is_bold``)."""
+        n = sum(len(s.text) for s in self.segments)
+        return sum(len(s.text) for s in self.segments if getattr(s.font, trait)) / n if n else 0.0
+
+
+def lines_of(segments: Iterable[Segment]) -> list[Line]:
+    """The lines of one column, from top to bottom.
+
+    Larger type first: small type near a line's baseline and beside its other segments is raised or
+    lowered type of it, elsewhere a line of its own.
+    """
+    lines: list[Line] = []
+    baselines: list[float] = []
+    by_baseline: dict[float, Line] = {}
+    for segment in sorted(
+        segments, key=lambda s: (_floats(s), -round(s.size, 1), s.baseline, s.left)
+    ):
+        line = _line_for(segment, baselines, by_baseline)
+        if line is None:
+            line = Line(segment.baseline, segment.size)
+            lines.append(line)
+            while line.baseline in by_baseline:
+                line.baseline += 1e-6
+            by_baseline[line.baseline] = line
+            insort(baselines, line.baseline)
+        line.segments.append(segment)
+    for line in lines:
+        _finish(line)
+    return sorted((line for line in lines if line.text), key=lambda line: line.baseline)
+
+
+def _line_for(
+    segment: Segment, baselines: Sequence[float], by_baseline: dict[float, Line]
+) -> Line | None:
+    # Larger type came first, so no line within reach is more than three times as large.
+    reach = 3 * segment.size
+    low = bisect_left(baselines, segment.baseline - reach)
+    best, nearest = None, 2.0
+    for k in range(low, len(baselines)):
+        if baselines[k] > segment.baseline + reach:
+            break
+        line = by_baseline[baselines[k]]
+        off = (line.baseline - segment.baseline) / line.size  # above is positive
+        distance = abs(off)
+        if distance > _SAME and not _hangs_on(segment, line, off):
+            continue
+        if distance < nearest:
+            best, nearest = line, distance
+    return best
+
+
+def _floats(segment: Segment) -> bool:
+    """Whether a segment is a root, a large delimiter or an accent: such stand off the baseline."""
+    return segment.text in ACCENTS or (segment.font.is_math and segment.text in _LARGE)
+
+
+def _hangs_on(segment: Segment, line: Line, off: float) -> bool:
+    """Whether a segment ``off`` ems above a line's baseline belongs to that line."""
+    if _floats(segment):  # their own baseline is at their top
+        return -0.1 <= off <= _FLOATING and _is_beside(segment, line)
+    is_small = segment.size <= _SMALL * line.size
+    return is_small and -_LOWERED <= off <= _RAISED and _is_beside(segment, line)
+
+
+def _is_beside(segment: Segment, line: Line) -> bool:
+    reach = _NEAR * line.size
+    return any(
+        segment.left <= other.right + reach and segment.right >= other.left - reach
+        for other in line.segments
+    )
+
+
+def _finish(line: Line) -> None:
+    segments = line.segments
+    segments.sort(key=lambda s: s.left)
+    line.left = segments[0].left
+    line.right = max(s.right for s in segments)
+    widths: dict[float, float] = {}
+    for s in segments:
+        widths[s.size] = widths.get(s.size, 0.0) + len(s.text)
+    line.size = max(widths, key=lambda size: widths[size])
+    _join(line)
+
+
+def _join(line: Line) -> None:
+    """Sets the text with its spaces, raised signs and accents, and the cells between wide gaps."""
+    cells: list[tuple[float, str]] = []
+    start, text, right = line.left, "", line.left
+    for side, group in groupby(line.segments, key=lambda s: _side(s, line)):
+        for segment, piece in _pieces(side, list(group), line):
+            gap = (segment.left - right) / line.size
+            if text and gap > _CELL:
+                cells.append((start, text.strip()))
+                start, text = segment.left, piece
+            elif text and gap < _OVER and piece in ACCENTS:
+                text = text.rstrip() + ACCENTS[piece]
+            elif text and text[-1] in ACCENTS and gap < _OVER:
+                text = text[:-1] + piece[:1] + ACCENTS[text[-1]] + piece[1:]
+            else:
+                bar = _SIGN_GAP if side else _SPACED_GAP if segment.spaced else _GAP
+                text += " " + piece if text and gap > bar else piece
+            right = max(right, segment.right)
+    cells.append((start, text.strip()))
+    line.cells = tuple((x, unicodedata.normalize("NFC", cell)) for x, cell in cells if cell)
+    line.text = " ".join(cell for _x, cell in line.cells)
+
+
+def _side(segment: Segment, line: Line) -> int:
+    """1 for small type that is raised, -1 for lowered, 0 for what stands on the line."""
+    off = (line.baseline - segment.baseline) / line.size
+    if segment.size > _SMALL * line.size or abs(off) <= 0.08 or _floats(segment):
+        return 0
+    return 1 if off > 0 else -1
+
+
+def _pieces(side: int, group: list[Segment], line: Line) -> list[tuple[Segment, str]]:
+    """The texts of neighbours on one side of the baseline: raised and lowered ones as one sign."""
+    if not side:
+        return [(segment, segment.text) for segment in group]
+    found: list[tuple[Segment, str]] = []
+    for segment in group:
+        if found and segment.left - found[-1][0].right < _SIGN_GAP * line.size:
+            before, text = found[-1]
+            joined = before._replace(right=max(before.right, segment.right))
+            found[-1] = (joined, text + segment.text)
+        else:
+            found.append((segment, segment.text))
+    return [(segment, _sign(side, text)) for segment, text in found]
+
+
+def _sign(side: int, text: str) -> str:
+    """Raised or lowered text as such characters where there are some, else after ^ or _."""
+    table, mark = (_UP, "^") if side > 0 else (_DOWN, "_")
+    if all(character in table for character in text):
+        return "".join(table[character] for character in text)
+    if side > 0 and text in _ORDINALS:
+        return text
+    return f"{mark}{text}" if len(text) == 1 else f"{mark}{{{text}}}"
+
+
+# What a line of print is, by itself and beside its neighbours.
+
+_CAPTION = re.compile(
+    r"(?:(?:Figure|Fig\.|Table|Tab\.|Abbildung|Abb\.|Tabelle|Tableau|Figura|Tabla|Listing)\s*"
+    r"[\dIVXA-Z][\w.\-–]*\s*[:.|–—]?\s|(?:图|圖|表)\s*[\d一二三四五六七八九十])",
+)
+
+
+_LEADERS = re.compile(r"(?:\. ?){4,}.{0,12}$|(?:·\s?){4,}|…{2,}")
+
+
+_INDEXED = re.compile(r",\s*[\dxvi]+(?:[-–]\d+)?(?:,\s*[\dxvi]+(?:[-–]\d+)?)*[.,]?$")
+
+
+_ITEM = re.compile(
+    r"(?:[•‣◦▪●○■–—∗*·]|[-+]|\(?[a-zA-Z\divx]{1,4}\)|\d{1,2}\.|[a-z]\.)\s+\S"
+    r"|（[一二三四五六七八九十\d]+）"
+)
+
+
+_ALIGNED = 3.0  # points
+
+
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+\s?\S|[*†‡§]\s?\w")
+
+
+_NUMBERED = re.compile(r"\(?[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\)$")
+
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+_FUNCTIONS = {"sin", "cos", "tan", "log", "exp", "lim", "max", "min", "arg", "det", "mod", "sup",
+              "inf", "for", "and", "var", "cov", "sinh", "cosh", "arctan", "where"}  # fmt: skip
+
+
+_SIGNS = re.compile(r"[=<>≤≥≈≡∝±×÷∑∏∫∂∇√∞∈∉⊂⊆∪∩→↔⇒⇔∀∃∼≠+−·∗|^_]")
+
+
+_INDEX_ENDS = frozenset("0123456789xvi.,")
+
+
+_IDEOGRAPH = re.compile(r"[\u4e00-\u9fff]")
+
+
+class Style(NamedTuple):
+    """How a document is set: the size of its text, larger sizes from the largest on, and whether
+    its headings are known from an outline. Bold type says nothing where it is not rare."""
+
+    body: float
+    headings: tuple[float, ...] = ()
+    has_outline: bool = False
+    is_bold_rare: bool = True
+
+
+def style_of(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) -> Style:
+    """The style of a document whose type has so many ``letters`` of each size."""
+    if not letters:
+        return Style(10.0, (), has_outline, is_bold_rare)
+    body = letters.most_common(1)[0][0]
+    larger = sorted((size for size in letters if size >= 1.13 * body), reverse=True)
+    ranks: list[float] = []
+    for size in larger:
+        if not ranks or size < 0.96 * ranks[-1]:
+            ranks.append(size)
+    return Style(body, tuple(ranks[:5]), has_outline, is_bold_rare)
+
+
+class Frame(NamedTuple):
+    """The edges of a column, the usual distance of its baselines in ems, and its usual size."""
+
+    left: float
+    right: float
+    leading: float
+    size: float
+
+    @property
+    def width(self) -> float:
+        """From edge to edge."""
+        return self.right - self.left
+
+
+def frame_of(lines: Sequence[Line]) -> Frame:
+    """The frame of a column: the edges that its longer lines share."""
+    long = sorted(lines, key=lambda line: line.left - line.right)[: max(1, len(lines) // 2)]
+    lefts, rights = sorted(line.left for line in long), sorted(line.right for line in long)
+    steps = sorted(
+        (b.baseline - a.baseline) / b.size
+        for a, b in pairwise(lines)
+        if 0.5 * b.size < b.baseline - a.baseline < 3 * b.size
+    )
+    leading = steps[len(steps) // 3] if steps else 1.2
+    sizes = sorted(line.size for line in long)
+    left, right = lefts[len(lefts) // 4], rights[3 * len(rights) // 4]
+    return Frame(left, right, leading, sizes[len(sizes) // 2])
+
+
+def line_kinds(lines: Sequence[Line], frame: Frame) -> list[str]:
+    """``equation``, ``code``, ``contents``, ``table`` or ``text`` for each line of a column."""
+    kinds = [_own_kind(line, frame) for line in lines]
+    _spread_equations(lines, kinds)
+    leaders = kinds.count("contents")
+    for k, line in enumerate(lines):
+        if leaders >= 4 and kinds[k] in {"text", "table"} and line.cells[-1][1].isdigit():
+            kinds[k] = "contents"
+    _keep_tables(lines, kinds, frame)
+    _end_paragraphs(lines, kinds, frame)
+    return kinds
+
+
+def _own_kind(line: Line, frame: Frame) -> str:
+    if is_contents(line.text):
+        return "contents"
+    if _is_equation(line, frame):
+        return "equation"
+    if line.share("is_mono") >= 0.8 and line.n_letters > 1:
+        return "code"
+    return "table" if len(line.cells) > 1 else "text"
+
+
+def _n_words(line: Line) -> int:
+    words = (
+        word.lower()
+        for segment in line.segments
+        if not segment.font.is_math
+        for word in _WORD.findall(segment.text)
+    )
+    return sum(word not in _FUNCTIONS for word in words)
+
+
+def _is_equation(line: Line, frame: Frame) -> bool:
+    """A line of signs that is indented on the left, or has a number at its right edge."""
+    if _IDEOGRAPH.search(line.text) or line.share("is_mono") > 0.5:
+        return False
+    signs = len(_SIGNS.findall(line.text))
+    math = line.share("is_math") + signs / max(1, line.n_letters)
+    indented = line.left > frame.left + 1.2 * line.size
+    numbered = len(line.cells) > 1 and bool(_NUMBERED.match(line.cells[-1][1]))
+    n_words = _n_words(line)
+    if numbered and line.right > frame.right - 2 * line.size:
+        return n_words <= 4 and math > 0.05
+    goes_on = line.text[:1] in "=≤≥≈≡" and math >= 0.3
+    return (indented or goes_on) and math >= 0.2 and n_words <= max(1, line.n_letters // 25)
+
+
+def _spread_equations(lines: Sequence[Line], kinds: list[str]) -> None:
+    """Bits without a word beside an equation (limits, numerators) belong to it."""
+    for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        before: int | None = None
+        for k in order:
+            line = lines[k]
+            near = (
+                before is not None
+                and kinds[before] == "equation"
+                and abs(lines[before].baseline - line.baseline) < 2.2 * line.size
+            )
+            if near and kinds[k] in {"text", "table"} and _n_words(line) == 0:
+                kinds[k] = "equation" if line.n_letters < 40 else kinds[k]
+            before = k
+
+
+def _end_paragraphs(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
+    """A line of code alone that ends a paragraph is a word of its last sentence."""
+    for k in range(1, len(lines)):
+        line, above = lines[k], lines[k - 1]
+        follows = kinds[k - 1] == "text" and above.right > frame.right - 0.12 * frame.width
+        near = line.baseline - above.baseline < (frame.leading + 0.15) * line.size
+        is_flush = abs(line.left - above.left) < 0.3 * line.size
+        is_last = k + 1 == len(lines) or kinds[k + 1] != "code"
+        if kinds[k] == "code" and follows and near and is_flush and is_last:
+            kinds[k] = "text"
+
+
+def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
+    """A table has three rows of cells or more, with at most one line of text between two."""
+    k = 0
+    while k < len(lines):
+        if kinds[k] != "table":
+            k += 1
+            continue
+        end, rows = k, 0
+        j = k
+        while j < len(lines) and j - end <= 2 and _same_table(lines, kinds, j, end):
+            if kinds[j] == "table":
+                end, rows = j, rows + 1
+            j += 1
+        while end + 1 < len(lines) and _wraps(lines, kinds, end + 1, k):
+            end += 1
+        starts = [x for line in lines[k : end + 1] for x, _text in line.cells[1:]]
+        for place in range(k, end + 1):
+            is_cell_line = lines[place].right < frame.left + 0.6 * frame.width or _aligned(
+                lines[place], starts
+            )
+            is_row = kinds[place] == "table" or is_cell_line
+            kinds[place] = "table" if rows >= 3 and is_row else "text"
+        k = end + 1
+
+
+def _aligned(line: Line, starts: Sequence[float]) -> bool:
+    """Whether a line begins where a later column of the table does: its cell goes on."""
+    return any(abs(line.left - start) <= _ALIGNED for start in starts)
+
+
+def _wraps(lines: Sequence[Line], kinds: Sequence[str], j: int, first: int) -> bool:
+    """Whether a line below a table's last row goes on with one of its cells."""
+    starts = [x for line in lines[first:j] for x, _text in line.cells[1:]]
+    near = lines[j].baseline - lines[j - 1].baseline < 1.6 * lines[j].size
+    return kinds[j] == "text" and near and _aligned(lines[j], starts)
+
+
+def _same_table(lines: Sequence[Line], kinds: Sequence[str], j: int, end: int) -> bool:
+    if kinds[j] not in {"table", "text"}:
+        return False
+    return j == end or lines[j].baseline - lines[end].baseline < 4.5 * lines[j].size
+
+
+def is_contents(text: str) -> bool:
+    """Whether a line leads to a page: dots before a number at its end."""
+    has_leaders = ". ." in text or "..." in text or "\u2026" in text or "\u00b7" in text
+    return has_leaders and bool(_LEADERS.search(text))
+
+
+def is_indexed(text: str) -> bool:
+    """Whether a line ends in page numbers, as those of an index do."""
+    return "," in text and text[-1:] in _INDEX_ENDS and bool(_INDEXED.search(text))
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text begins as the caption of a figure or table does."""
+    return bool(_CAPTION.match(text))
+
+
+def is_note(text: str) -> bool:
+    """Whether a line begins with a raised number, as a footnote does."""
+    return bool(_NOTE.match(text))
+
+
+def is_item(text: str) -> bool:
+    """Whether a line begins a point of a list."""
+    return bool(_ITEM.match(text))

@@ -1,0 +1,566 @@
+"""The blocks of a page's wikitext."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proofstone.documents.html import MOST_BLOCKS, WebBlock, blocks_in, grouped
+from proofstone.documents.layout import Block, lay_out, set_off
+from proofstone.documents.passages import Cutter
+from proofstone.documents.reader import Job, Opened, PageRead
+from proofstone.documents.sources import DumpPage, DumpSite, bare_name, read_dump
+from proofstone.documents.zim import Entry, ZimArchive, articles, said_in
+from proofstone.errors import BadInput, ExtraMissing
+from proofstone.records.pages import MarkKind, pack_layout
+from proofstone.texts.languages import passage_language, said_language
+
+# Which sections of a wiki's page are no text of it: references, links, what to read next.
+
+_APPARATUS = {
+    "references", "notes", "notes and references", "external links", "see also", "further reading",
+    "bibliography", "sources", "citations", "footnotes", "works cited", "gallery",
+    "参考文献", "参考资料", "參考文獻", "參考資料", "外部链接", "外部連結",
+    "参见", "參見", "參看", "注释", "註釋",
+    "延伸阅读", "延伸閱讀", "脚注", "腳註", "参考来源", "相关条目",
+}  # fmt: skip
+
+
+def without_apparatus(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks without such sections, and without headings of which nothing is left."""
+    left_out = 0
+    waiting: list[Block] = []
+    for block in blocks:
+        if block.kind == "heading":
+            if left_out and block.level > left_out:
+                continue
+            left_out = block.level if block.text.strip().casefold() in _APPARATUS else 0
+            waiting = [above for above in waiting if above.level < block.level]
+            waiting += [] if left_out else [block]
+        elif not left_out:
+            yield from waiting
+            waiting = []
+            yield block
+
+
+# The blocks of a wiki's page as HTML: its text without what the wiki puts around and into it.
+
+_GONE = {
+    "mw-editsection", "reference", "references", "reflist", "mw-references-wrap", "navbox",
+    "vertical-navbox", "sidebar", "metadata", "ambox", "noprint", "hatnote", "toc", "sistersitebox",
+    "catlinks", "mw-jump-link", "mw-empty-elt", "printfooter", "mw-cite-backlink", "navigation-box",
+    "mw-indicators", "vector-toc", "mw-kartographer-container", "dablink", "rellink", "footer",
+}  # fmt: skip
+
+
+_CONTROLS = bytes({*range(32)} - {9, 10, 13})
+
+
+_ROOTS = ("mw-parser-output", "mw-content-text", "bodyContent", "content")
+
+
+def article_blocks(data: bytes, name: str) -> list[Block]:
+    """The blocks of a page, references and links around it left out; empty where nothing is left.
+
+    Raises ExtraMissing without lxml, BadInput where it is no HTML or has too many blocks.
+    """
+    try:
+        from lxml import etree, html  # noqa: PLC0415 - in an extra
+    except ImportError as missing:
+        raise ExtraMissing(
+            f"{name} holds HTML, and what reads that is not installed.",
+            hint="pip install 'proofstone[wiki]'",
+        ) from missing
+    data = data.translate(None, _CONTROLS)  # which no tree of XML may hold
+    if not data.strip():
+        return []
+    try:
+        parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True)
+        root = html.document_fromstring(data, parser=parser)
+    except (etree.LxmlError, ValueError) as cause:
+        raise BadInput(f"{name} is no HTML ({cause}).") from cause
+    root = _content(root)
+    for element in list(root.iter(etree.Element)):
+        if element is not root and not _GONE.isdisjoint((element.get("class") or "").split()):
+            _drop(element)
+    found: list[WebBlock] = []
+    for block in blocks_in(root):
+        found.append(block)
+        if len(found) > MOST_BLOCKS:
+            raise BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+    return list(without_apparatus(_kept(grouped(found))))
+
+
+def _content(root: Any) -> Any:
+    """The element that holds the page's text, where the wiki names one."""
+    for name in _ROOTS:
+        found = root.find_class(name) or [node for node in root.iter() if node.get("id") == name]
+        if found:
+            return found[0]
+    return root
+
+
+def _drop(element: Any) -> None:
+    """Takes an element out; the text behind it stays."""
+    if element.getparent() is not None:
+        element.drop_tree()
+
+
+def _kept(blocks: list[Block]) -> Iterator[Block]:
+    return (block for block in blocks if block.text.strip())
+
+
+# What stands for the templates of a wiki where the wiki itself is not there to expand them.
+
+# Templates whose text is one of their arguments, by its name.
+TEXT_IN = {
+    "lang": "2", "langx": "2", "nowrap": "1", "nobr": "1", "small": "1", "big": "1", "abbr": "1",
+    "mono": "1", "code": "1", "em": "1", "strong": "1", "ce": "1", "chem2": "1", "math": "1",
+    "mvar": "1", "val": "1", "quote": "1", "blockquote": "1", "cquote": "1", "term": "1",
+    "defn": "1", "sub": "1", "sup": "1", "color": "2", "font color": "2", "transl": "2",
+    "lang-en": "1", "ill": "1", "interlanguage link": "1", "visible anchor": "1", "vanchor": "1",
+    "le": "1", "link-en": "1", "tsl": "3", "ruby": "1", "number": "1",
+    "formatnum": "1", "nihongo": "1",
+    "as of": "1", "circa": "1", "c.": "1", "not a typo": "1", "sic": "1", "keypress": "1",
+}  # fmt: skip
+
+
+DASHES = {
+    "snd": " – ", "spaced ndash": " – ", "spnd": " – ", "ndash": "–", "mdash": "—", "emdash": "—",
+    "spaced en dash": " – ", "dash": " – ", "·": " · ", "•": " • ", "nbsp": " ", "!": "|",
+    "minus": "−", "times": "×", "degree": "°", "deg": "°", "pi": "π",
+}  # fmt: skip
+
+
+_BOXES = ("infobox", "taxobox", "speciesbox", "automatic taxobox", "chembox", "drugbox", "geobox")
+
+
+def is_box(name: str) -> bool:
+    """Whether a template is a box of facts (an infobox), by its name."""
+    return name.startswith(_BOXES) or name.endswith(" infobox") or "信息框" in name
+
+
+_SPACE = re.compile(r"[ \t\u00a0\n]+")
+
+
+_MAGIC = re.compile(r"__[A-Z]{3,30}__|-\{(?:[a-zA-Z-]*\|)?([^{}|;]{0,200})\}-")
+
+
+_WIKITEXT_GONE = {
+    "ref", "references", "gallery", "timeline", "score", "graph", "imagemap", "style",
+    "templatestyles",
+    "mapframe", "maplink", "section", "hr", "indicator", "inputbox", "categorytree",
+}  # fmt: skip
+
+
+_FILES = re.compile(r"\s*(file|image|文件|檔案|图像|datei|fichier|media)\s*:", re.IGNORECASE)
+
+
+_NO_TEXT = re.compile(
+    r"\s*(category|分类|分類|kategorie|catégorie|[a-z]{2,3}(-[a-z]+)?)\s*:\S", re.IGNORECASE
+)
+
+
+_IMAGE_WORD = re.compile(
+    r"(thumb(nail)?|frame(d|less)?|border|left|right|center|none|upright(=.*)?|\d*x?\d+px|"
+    r"(alt|link|page|class|lang)=.*|缩略图|縮圖|右|左)$", re.IGNORECASE
+)  # fmt: skip
+
+
+_CODE = {"syntaxhighlight", "source", "pre"}
+
+
+_RAW = {"math", "chem", "ce", "nowiki", "code", "tt", "kbd"} | _CODE
+
+
+_BLOCKS = {"div", "blockquote", "p", "center", "poem", "li", "ul", "ol", "dl", "section"}
+
+
+_DEEPEST = 40
+
+
+_FEWEST = 2  # facts that make a box a table
+
+
+def wikitext_blocks(text: str) -> list[Block]:
+    """The blocks of a page. References, categories and what only a wiki could expand are left out;
+    a box of facts is a table, formulas are TeX.
+
+    Raises ExtraMissing without mwparserfromhell, BadInput where a page is nested without end.
+    """
+    try:
+        import mwparserfromhell  # noqa: PLC0415 - in an extra
+    except ImportError as missing:
+        raise ExtraMissing(
+            "This is wikitext, and what reads that is not installed.",
+            hint="pip install 'proofstone[wiki]'",
+        ) from missing
+    plain = _MAGIC.sub(lambda found: found[1] or "", text)
+    page = _Page()
+    try:
+        page.inside(mwparserfromhell.parse(plain, skip_style_tags=False))
+    except (RecursionError, mwparserfromhell.parser.ParserError) as cause:
+        raise BadInput("The page is nested without end.") from cause
+    page.end()
+    return list(without_apparatus(page.blocks))
+
+
+class _Page:
+    def __init__(self, depth: int = 0) -> None:
+        self.blocks: list[Block] = []
+        self._pieces: list[str] = []
+        self._mark = ""
+        self._depth = depth
+
+    def inside(self, code: Any) -> None:
+        """Takes in the nodes of a piece of wikitext."""
+        for node in code.nodes:
+            _NODES.get(type(node).__name__, _Page.nothing)(self, node)
+
+    def words(self, code: Any) -> str:
+        """The text of a piece, on one line."""
+        if code is None or self._depth >= _DEEPEST:
+            return ""
+        inner = _Page(self._depth + 1)
+        inner.inside(code)
+        inner.end()
+        texts = (f"${b.text}$" if b.kind == "equation" else b.text for b in inner.blocks)
+        return _SPACE.sub(" ", " ".join(texts)).strip()
+
+    def end(self, kind: MarkKind = "text") -> None:
+        """Ends the open paragraph or item."""
+        text = _SPACE.sub(" ", "".join(self._pieces)).strip()
+        mark, self._mark, self._pieces = self._mark, "", []
+        if not text:
+            return
+        if len(text) > 2 and text.startswith("$") and text.find("$", 1) == len(text) - 1:
+            self.blocks.append(Block("equation", text[1:-1]))
+        elif not mark:
+            self.blocks.append(Block(kind, text))
+        elif self.blocks and self.blocks[-1].kind == "list":
+            self.blocks[-1] = Block("list", f"{self.blocks[-1].text}\n{mark}{text}")
+        else:
+            self.blocks.append(Block("list", f"{mark}{text}"))
+
+    def _add(self, block: Block) -> None:
+        self.end()
+        self.blocks.append(block)
+
+    def nothing(self, _node: Any) -> None:
+        """Passes over a node."""
+        return
+
+    def text(self, node: Any) -> None:
+        """Takes in text; an item of a list ends with its line."""
+        lines = str(node).split("\n")
+        for place, line in enumerate(lines):
+            is_empty = not line.strip() and place < len(lines) - 1
+            if place and (self._mark or is_empty):
+                self.end()
+            self._pieces.append(f"{' ' if place else ''}{line}")
+
+    def entity(self, node: Any) -> None:
+        """Takes in a character by its name or number."""
+        try:
+            self._pieces.append(node.normalize())
+        except (ValueError, OverflowError):
+            return
+
+    def heading(self, node: Any) -> None:
+        """Begins a section."""
+        self.end()
+        title = self.words(node.title)
+        if title:
+            self.blocks.append(Block("heading", title, level=node.level))
+
+    def link(self, node: Any) -> None:
+        """Takes in what a link shows."""
+        title = str(node.title)
+        if _FILES.match(title):
+            self._image(node)
+        elif not _NO_TEXT.match(title):
+            shown = node.title if node.text is None else node.text
+            self._pieces.append(self.words(shown).lstrip(":"))
+
+    def _image(self, node: Any) -> None:
+        """A figure, with its caption; one within a sentence does not end it."""
+        parts = "" if node.text is None else str(node.text)
+        waiting, mark = self._pieces, self._mark
+        self._pieces, self._mark = [], ""
+        self.blocks.append(Block("figure", ""))
+        last = parts.rpartition("|")[2] if "[[" not in parts and "{{" not in parts else ""
+        caption = last if last and not _IMAGE_WORD.match(last.strip()) else ""
+        if not caption and node.text is not None:
+            shown = self.words(node.text)
+            kept = [part for part in shown.split("|") if not _IMAGE_WORD.match(part.strip())]
+            caption = kept[-1] if kept else ""
+        if caption := _SPACE.sub(" ", re.sub(r"'{2,}", "", caption)).strip():
+            self.blocks.append(Block("caption", caption))
+        self._pieces, self._mark = waiting, mark
+
+    def address(self, node: Any) -> None:
+        """Takes in what a link to elsewhere shows."""
+        if node.title is not None:
+            self._pieces.append(self.words(node.title))
+        elif not node.brackets:
+            self._pieces.append(str(node.url))
+
+    def template(self, node: Any) -> None:
+        """Takes in what stands for a template."""
+        name = " ".join(str(node.name).split()).casefold()
+        if is_box(name):
+            self._box(node)
+        elif name in DASHES:
+            self._pieces.append(DASHES[name])
+        elif name in TEXT_IN:
+            self._pieces.append(self._argument(node, TEXT_IN[name]))
+        elif name in {"convert", "cvt"}:
+            self._pieces.append(f"{self._argument(node, '1')} {self._argument(node, '2')}")
+        elif name in {"frac", "sfrac", "fraction"}:
+            parts = [part for key in "123" if (part := self._argument(node, key))]
+            self._pieces.append(
+                "/".join(parts[-2:]) if len(parts) < 3 else f"{parts[0]} {parts[1]}/{parts[2]}"
+            )
+
+    def _argument(self, node: Any, name: str) -> str:
+        return self.words(node.get(name).value) if node.has(name) else ""
+
+    def _box(self, node: Any) -> None:
+        rows = []
+        for param in node.params:
+            key, value = str(param.name).strip().replace("_", " "), self.words(param.value)
+            if value and not key.isdigit() and not key.startswith(("image", "alt", "caption")):
+                rows.append(f"{key} | {value}")
+        if len(rows) >= _FEWEST:
+            self._add(Block("table", "\n".join(rows)))
+
+    def tag(self, node: Any) -> None:
+        """Takes in an element, or markup that stands for one."""
+        name = str(node.tag).strip().casefold()
+        if node.wiki_markup and name in {"li", "dt", "dd"}:
+            self._item(str(node.wiki_markup))
+        elif name in _WIKITEXT_GONE:
+            return
+        elif name == "table":
+            self._table(node)
+        elif name in _RAW:
+            self._raw(name, str(node.contents))
+        elif name == "br":
+            self._pieces.append(" ")
+        elif name in {"sup", "sub"}:
+            self._pieces.append(set_off(name, self.words(node.contents)))
+        elif node.contents is not None:
+            self._around(name, node.contents)
+
+    def _around(self, name: str, contents: Any) -> None:
+        if name in _BLOCKS:
+            self.end()
+        self.inside(contents)
+        if name in _BLOCKS:
+            self.end()
+
+    def _raw(self, name: str, text: str) -> None:
+        """What is no wikitext: formulas and code."""
+        if name in {"math", "chem", "ce"}:
+            tex = _SPACE.sub(" ", text).strip()
+            self._pieces.append(f"${tex}$" if tex else "")
+        elif name in _CODE and "\n" in text:
+            self._add(Block("code", text.strip("\n").rstrip()))
+        else:
+            self._pieces.append(text)
+
+    def _item(self, sign: str) -> None:
+        if not self._mark or "".join(self._pieces).strip():
+            self.end()
+            self._mark = "- "
+        else:  # a sign behind a sign: further in
+            self._mark = "  " + self._mark
+
+    def _table(self, node: Any) -> None:
+        rows, caption = [], ""
+        for part in node.contents.nodes:
+            name = str(getattr(part, "tag", "")).strip()
+            if name == "caption":
+                caption = self.words(part.contents)
+            cells = _cells(part) if name == "tr" else []
+            if texts := [self.words(cell.contents) for cell in cells]:
+                rows.append(texts)
+        loose = [self.words(cell.contents) for cell in _cells(node)]
+        if loose and loose[0].startswith("+"):  # the parser takes a caption for a cell
+            caption, loose = loose[0][1:].strip(), loose[1:]
+        rows = [loose, *rows] if loose else rows
+        if caption:
+            self._add(Block("caption", caption))
+        text = "\n".join(" | ".join(row).strip() for row in rows if any(row))
+        if text and max(map(len, rows)) > 1:
+            self._add(Block("table", text))
+        elif text:
+            for line in text.split("\n"):
+                self._add(Block("text", line))
+
+
+def _cells(row: Any) -> list[Any]:
+    return [
+        node for node in row.contents.nodes if str(getattr(node, "tag", "")).strip() in {"td", "th"}
+    ]
+
+
+_NODES: dict[str, Callable[[_Page, Any], None]] = {
+    "Text": _Page.text,
+    "HTMLEntity": _Page.entity,
+    "Heading": _Page.heading,
+    "Wikilink": _Page.link,
+    "ExternalLink": _Page.address,
+    "Template": _Page.template,
+    "Tag": _Page.tag,
+}
+
+
+# The pages of a wiki that a job asks for: those of a dump or of a ZIM file, one by one.
+
+DUMP_READER, ZIM_READER = "mediawiki dump 1", "zim 1"  # new numbers where a text can move
+
+
+_MAX_TEXT = 8 * 2**20  # characters of one page
+
+
+_BEAT = 500  # pages passed over between two signs of life
+
+
+_WIKITEXT = {"wikitext", ""}
+
+
+@dataclass(frozen=True)
+class _Article:
+    """A page that was asked for, and how its blocks are read. ``detail`` says which revision."""
+
+    title: str
+    blocks: Callable[[], list[Block]]
+    detail: str = ""
+
+
+def read_dump_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | PageRead]:
+    """A dump as one document: its pages in their order, each with its title for a label.
+
+    Of namespaces those that the job names (0, the articles, where none), of titles those that it
+    names, of pages its ``limit``. A redirect is a page without text that says where it leads. A
+    page that cannot be read is unread; raises BadInput where nothing was found at all, and as
+    ``read_dump``.
+    """
+    parts = read_dump(Path(job.path))
+    site = next((part for part in parts if isinstance(part, DumpSite)), None)
+    if site is None:
+        raise BadInput(f"{Path(job.path).name} is XML, but no dump of a wiki.")
+    code = said_language(site.language)
+    pages = (part for part in parts if isinstance(part, DumpPage))
+    opened = Opened(
+        title=job.title or site.name or _stem(job), language=job.language or code or "en",
+        licence=job.licence, kind="dump",
+    )  # fmt: skip
+    return _read(job, tell, opened, (_of_dump(job, page) for page in pages), DUMP_READER)
+
+
+def _of_dump(job: Job, page: DumpPage) -> _Article | None:
+    if page.namespace not in (job.namespaces or (0,)) or page.model not in _WIKITEXT:
+        return None
+    detail = f"page {page.id}, revision {page.revision} of {page.timestamp}"
+    if page.redirect:
+        return _Article(page.title, list, f"redirect to {page.redirect}; {detail}")
+    return _Article(page.title, lambda: wikitext_blocks(page.text), detail)
+
+
+def read_zim_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | PageRead]:
+    """A ZIM file as one document, as a dump is. Raises as ``ZimArchive``."""
+    with ZimArchive(Path(job.path)) as archive:
+        said = said_in(archive)
+        opened = Opened(
+            title=job.title or said.title or _stem(job),
+            language=job.language or said.language or "en",
+            licence=said.licence or job.licence, authors=said.authors, year=said.year, kind="dump",
+        )  # fmt: skip
+        found = (_of_zim(archive, entry) for entry in articles(archive))
+        yield from _read(job, tell, opened, found, ZIM_READER)
+
+
+def _of_zim(archive: ZimArchive, entry: Entry) -> _Article:
+    def blocks() -> list[Block]:
+        return article_blocks(archive.content(entry), entry.path)
+
+    return _Article(entry.title, blocks, f"path {entry.path}")
+
+
+def _read(
+    job: Job,
+    tell: Callable[[int], None],
+    opened: Opened,
+    found: Iterable[_Article | None],
+    reader: str,
+) -> Iterator[Opened | PageRead]:
+    yield opened
+    wanted = {_title(text) for text in job.titles}
+    number = passed = 0
+    for article in found:
+        if article is None or (wanted and _title(article.title) not in wanted):
+            passed += 1
+            if passed % _BEAT == 0:
+                tell(number + 1)
+            continue
+        wanted.discard(_title(article.title))
+        number += 1
+        if number >= job.first:
+            tell(number)
+            skipped = number in job.skip
+            yield _page(number, article, reader, opened.language, skipped=skipped)
+        if number == job.limit or (job.titles and not wanted):
+            break
+    if not number:
+        raise BadInput(
+            f"{Path(job.path).name} holds no page that was asked for.",
+            hint="Check --titles and --namespace.",
+        )
+    for title in sorted(wanted) if number != job.limit else ():
+        number += 1
+        yield PageRead(
+            number=number, text="", reader=reader, label=title, reason="broken",
+            detail="there is no such page",
+        )  # fmt: skip
+
+
+def _page(number: int, article: _Article, reader: str, language: str, *, skipped: bool) -> PageRead:
+    try:
+        blocks = [] if skipped else article.blocks()
+    except BadInput as error:
+        return PageRead(
+            number=number, text="", reader=reader, label=article.title, reason="broken",
+            detail=error.message,
+        )  # fmt: skip
+    if blocks and blocks[0].text != article.title:
+        blocks = [Block("heading", article.title, level=1), *blocks]
+    laid_out = lay_out(blocks)
+    if len(laid_out.text) > _MAX_TEXT:
+        return PageRead(
+            number=number, text="", reader=reader, label=article.title, reason="too large",
+            detail=f"{len(laid_out.text):,} characters",
+        )  # fmt: skip
+    cutter = Cutter()
+    cuts = tuple(
+        (start, end, path, passage_language(laid_out.text[start:end], language))
+        for start, end, path in cutter.cut(blocks, laid_out.starts)
+    )
+    return PageRead(
+        number=number, text=laid_out.text, reader=reader, label=article.title,
+        detail=article.detail, layout=pack_layout(laid_out.layout, 0.0, 0.0), cuts=cuts,
+    )  # fmt: skip
+
+
+def _title(text: str) -> str:
+    """A title as wikis compare them: underscores are spaces, the first letter counts as large."""
+    plain = " ".join(text.replace("_", " ").split())
+    return plain[:1].upper() + plain[1:]
+
+
+def _stem(job: Job) -> str:
+    return bare_name(Path(job.path))

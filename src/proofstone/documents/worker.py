@@ -1,0 +1,384 @@
+"""The process that reads documents, one job after the other, until its input ends.
+
+Started by ``reader_process`` with a limit of memory; whatever a file does to it, the process that
+started it goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO
+
+from proofstone.documents.docx import READER as DOCX_READER
+from proofstone.documents.docx import read_docx
+from proofstone.documents.epub import READER as EPUB_READER
+from proofstone.documents.epub import read_epub
+from proofstone.documents.html import READER as HTML_READER
+from proofstone.documents.html import WebPage, read_web_page
+from proofstone.documents.latex.reader import READER as LATEX_READER
+from proofstone.documents.latex.reader import read_latex
+from proofstone.documents.layout import Written, lay_out
+from proofstone.documents.ocr.engine import OcrEngine
+from proofstone.documents.ocr.installed import OCR_READER
+from proofstone.documents.ocr.pictures import (
+    Pictures,
+    draw_page,
+    open_pictures,
+    page_pixels,
+    scanned_pages,
+)
+from proofstone.documents.other_formats import formats_hint
+from proofstone.documents.passages import Cut, Cutter, HeadingPath, garbled
+from proofstone.documents.pdf.reader import READER as PDF_READER
+from proofstone.documents.pdf.reader import PdfFile, PdfPage, front_matter
+from proofstone.documents.reader import (
+    Answer,
+    Draw,
+    Drawn,
+    Finished,
+    Job,
+    Opened,
+    PageRead,
+    Reading,
+    Refused,
+    confine,
+    decode_job,
+    receive,
+    send,
+)
+from proofstone.documents.sources import (
+    Document,
+    FileKind,
+    bare_name,
+    kind_of,
+    plain_name,
+    read_documents,
+    readable_name,
+)
+from proofstone.documents.wiki import read_dump_pages, read_zim_pages
+from proofstone.documents.wiki_api import PAGE_READER, read_wiki_file
+from proofstone.errors import BadInput, BadUsage, ProofstoneError
+from proofstone.files.csv import read_whole_file
+from proofstone.records.pages import pack_layout
+from proofstone.texts.languages import guess_language, passage_language
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# One job of the reading process: a document's pages and passages, by the kind of its file.
+
+MAX_TEXT = 48 * 2**20
+
+
+TEXT_READER = "text 1"
+
+
+IMAGE_READER = "image 1"
+
+
+_PAGES_OF_WIKIS = {"wikidump": read_dump_pages, "zim": read_zim_pages}
+
+
+class OpenFiles:
+    """The PDF that was read last, kept open: the parts of a long one come one after the other. So
+    are the document whose pages were seen last, the page that was drawn last, and the engine."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._pdf: PdfFile | None = None
+        self._seen = ""
+        self._pictures: Pictures | None = None
+        self._drawn: tuple[int, float, NDArray[np.uint8]] | None = None
+        self._engine: OcrEngine | None = None
+
+    def __enter__(self) -> OpenFiles:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the file back."""
+        if self._pdf is not None:
+            self._pdf.close()
+        if self._pictures is not None:
+            self._pictures.close()
+        self._pdf, self._path = None, ""
+        self._pictures, self._seen, self._drawn = None, "", None
+
+    def pdf(self, job: Job, tell: Callable[[int], None]) -> PdfFile:
+        """The open PDF of a job. Raises as ``PdfFile``."""
+        path = Path(job.path)
+        if self._pdf is None or self._path != job.path or self._pdf.skip != set(job.skip):
+            self.close()
+            content = read_whole_file(path) if path.suffix.lower() == ".gz" else path
+            self._pdf = PdfFile(content, path.name, tell=tell, skip=job.skip)
+            self._path = job.path
+        return self._pdf
+
+    def pictures(self, job: Job) -> Pictures:
+        """The pages of a job's document as pictures. Raises as ``open_pictures``."""
+        if self._pictures is None or self._seen != job.path:
+            self.close()
+            self._pictures, self._seen = open_pictures(Path(job.path)), job.path
+        return self._pictures
+
+    def pixels(self, job: Job, draw: Draw) -> NDArray[np.uint8]:
+        """The page to be drawn, drawn once for all parts of it that follow each other."""
+        pictures = self.pictures(job)
+        if self._drawn is None or self._drawn[:2] != (draw.page, draw.dpi):
+            pixels = page_pixels(pictures, draw.page, draw.dpi)
+            self._drawn = (draw.page, draw.dpi, pixels)
+        return self._drawn[2]
+
+    @property
+    def engine(self) -> OcrEngine:
+        """What reads pictures, loaded once. Raises ExtraMissing."""
+        if self._engine is None:
+            self._engine = OcrEngine()
+        return self._engine
+
+
+def read_job(
+    job: Job, files: OpenFiles, tell: Callable[[int], None]
+) -> Iterator[Opened | PageRead | Drawn]:
+    """The documents of a job's file, each followed by its pages; ``tell`` hears of each page before
+    it is touched. Of pages to scan and of one to draw only those.
+
+    Raises NotFound, BadUsage, BadInput and ExtraMissing, saying what the file lacks.
+    """
+    kind = kind_of(Path(job.path))
+    if job.draw is not None:
+        pixels = files.pixels(job, job.draw)
+        yield Drawn(draw_page(files.pictures(job), job.draw, pixels))
+    elif job.scan:
+        yield from _scan(job, files, tell)
+    elif kind == "pdf":
+        yield from _read_pdf(job, files.pdf(job, tell))
+    elif kind == "html":
+        yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
+    elif kind == "epub":
+        yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
+    elif kind == "image":
+        yield from _read_image(job, files.pictures(job))
+    elif kind in _PAGES_OF_WIKIS:
+        yield from _PAGES_OF_WIKIS[kind](job, tell)
+    elif kind == "text" or kind is None:
+        yield from _read_text(job)
+    else:
+        for written, reader in _written(Path(job.path), kind, job.root):
+            yield from _read_written(job, written, reader)
+
+
+def _unknown(path: Path) -> BadUsage:
+    """A file of no format that is read here, with what would make it one."""
+    suffix = Path(plain_name(path)).suffix.lower()
+    return BadUsage(
+        f'{path.name}: documents with the suffix "{suffix}" are not read.',
+        hint=formats_hint([suffix]),
+    )
+
+
+def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
+    language = job.language or guess_language([pdf.sample])
+    if job.first == 1:
+        has_letters = any(character.isalpha() for character in pdf.sample)
+        front = front_matter(pdf)
+        stem = bare_name(Path(job.path))
+        yield Opened(
+            title=job.title or front.title or stem,
+            language=language if job.language or has_letters else "",
+            n_pages=pdf.n_pages, authors=front.authors, year=pdf.year,
+        )  # fmt: skip
+    cutter = Cutter()
+    for page in pdf.pages(job.first, job.last or pdf.n_pages):
+        yield _laid_out(page, cutter, language, PDF_READER)
+
+
+def _scan(job: Job, files: OpenFiles, tell: Callable[[int], None]) -> Iterator[PageRead]:
+    """The pages of a job that are read from their pictures, in order; without a language given
+    each in the one of its own letters."""
+    pictures, engine, cutter = files.pictures(job), files.engine, Cutter()
+    wanted = [number for number in job.scan if number >= job.first and number not in job.skip]
+    left_out = [number for number in job.scan if number >= job.first and number in job.skip]
+    for page in scanned_pages(pictures, wanted, engine, tell):
+        while left_out and left_out[0] < page.number:
+            yield _skipped(left_out.pop(0))
+        language = job.language or guess_language(block.text for block in page.blocks)
+        if why := garbled("\n".join(block.text for block in page.blocks)):
+            page = replace(page, blocks=[], reason="garbled", detail=why)  # noqa: PLW2901
+        yield _laid_out(page, cutter, language, OCR_READER)
+    yield from map(_skipped, left_out)
+
+
+def _skipped(number: int) -> PageRead:
+    return PageRead(number=number, text="", reader="", reason="broken", detail="skipped")
+
+
+def _read_image(job: Job, pictures: Pictures) -> Iterator[Opened | PageRead]:
+    """The pages of an image file, of which nothing is read yet."""
+    stem = bare_name(Path(job.path))
+    yield Opened(title=job.title or stem, language=job.language, n_pages=pictures.n_pages)
+    for index in range(pictures.n_pages):
+        width, height = pictures.size(index)
+        yield PageRead(
+            number=index + 1, text="", reader=IMAGE_READER, width=width, height=height,
+            reason="image only",
+        )  # fmt: skip
+
+
+def _laid_out(page: PdfPage, cutter: Cutter, language: str, reader: str) -> PageRead:
+    laid_out = lay_out(page.blocks)
+    cuts = list(cutter.cut(page.blocks, laid_out.starts))
+    return PageRead(
+        number=page.number, label=page.label, text=laid_out.text, reader=reader,
+        width=page.width, height=page.height, reason=page.reason, detail=page.detail,
+        layout=pack_layout(laid_out.layout, page.width, page.height),
+        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
+    )  # fmt: skip
+
+
+def _with_languages(
+    text: str, cuts: list[Cut], language: str
+) -> tuple[tuple[int, int, HeadingPath, str], ...]:
+    return tuple(
+        (start, end, path, passage_language(text[start:end], language)) for start, end, path in cuts
+    )
+
+
+def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRead]:
+    """A document of one text without pages."""
+    laid_out = lay_out(page.blocks)
+    _check_length(Path(job.path).name, len(laid_out.text))
+    language = job.language or page.language
+    stem = bare_name(Path(job.path))
+    yield Opened(
+        title=job.title or page.title or stem,
+        language=language, authors=page.authors, year=page.year,
+    )  # fmt: skip
+    cutter = Cutter()
+    cuts = list(cutter.cut(page.blocks, laid_out.starts))
+    yield PageRead(
+        number=None, text=laid_out.text, reader=reader,
+        layout=pack_layout(laid_out.layout, 0.0, 0.0),
+        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
+    )  # fmt: skip
+
+
+def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, str]]:
+    """The written documents of a file, and what reads them."""
+    if kind == "docx":
+        yield read_docx(path), DOCX_READER
+    elif kind == "wikipage":
+        yield read_wiki_file(path), PAGE_READER
+    else:
+        for written in read_latex(path, Path(root) if root else None):
+            yield written, LATEX_READER
+
+
+def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
+    """A document's pages; one that is all of it has no number."""
+    pages = list(written.pages)
+    stem = bare_name(Path(job.path))
+    is_paged = len(pages) > 1
+    yield Opened(
+        title=job.title or written.title or stem, language=job.language or written.language,
+        n_pages=len(pages) if is_paged else 0, licence=written.licence, authors=written.authors,
+        year=written.year, content=written.content, origin=written.origin,
+    )  # fmt: skip
+    cutter = Cutter()
+    for number, blocks in enumerate(pages, start=1):
+        laid_out = lay_out(blocks)
+        _check_length(Path(job.path).name, len(laid_out.text))
+        cuts = list(cutter.cut(blocks, laid_out.starts))
+        yield PageRead(
+            number=number if is_paged else None, text=laid_out.text, reader=reader,
+            layout=pack_layout(laid_out.layout, 0.0, 0.0),
+            cuts=_with_languages(laid_out.text, cuts, job.language or written.language),
+            path=cutter.path, detail=written.detail,
+        )  # fmt: skip
+
+
+def _read_text(job: Job) -> Iterator[Opened | PageRead]:
+    if kind_of(Path(job.path)) is None:
+        raise _unknown(Path(job.path))
+    given = {"title": job.title, "language": job.language, "licence": job.licence}
+    for document in read_documents(Path(job.path), **given):
+        yield from _answers_of(document)
+
+
+def _answers_of(document: Document) -> Iterator[Opened | PageRead]:
+    source = document.source
+    yield Opened(title=source.title, language=source.language, licence=source.licence,
+                 n_pages=len(document.pages))  # fmt: skip
+    pages: dict[int | None, str] = dict(document.pages.items())
+    if document.text or not pages:
+        pages[None] = document.text
+    _check_length(source.origin, max(map(len, pages.values())))
+    for number, text in pages.items():
+        cuts = tuple(
+            (p.start, p.end, ((1, p.heading),) if p.heading else (), p.language)
+            for p in document.passages
+            if p.page == number
+        )
+        yield PageRead(number=number, text=text, reader=TEXT_READER, cuts=cuts)
+
+
+def _check_length(name: str, longest: int) -> None:
+    if longest > MAX_TEXT:
+        raise BadInput(
+            f"{name} holds {longest:,} characters; of a text {MAX_TEXT:,} are read.",
+            hint="Split it.",
+        )
+
+
+def main() -> int:
+    """Serves jobs from stdin; the answers go to what was stdout when it started."""
+    confine(int(sys.argv[1]) if len(sys.argv) > 1 else 2**31)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    with OpenFiles() as files:
+        while (body := receive(sys.stdin.buffer)) is not None:
+            for answer in _answers(decode_job(body), files, answers):
+                send(answers, answer)
+    return 0
+
+
+def _answers(job: Job, files: OpenFiles, stream: BinaryIO) -> Iterator[Answer]:
+    name = os.path.basename(job.path)  # noqa: PTH119
+
+    def shown(text: str) -> str:
+        """What names the file, whatever bytes its name has."""
+        return "\n".join(map(readable_name, text.replace(name, readable_name(name)).split("\n")))
+
+    try:
+        yield from read_job(job, files, lambda number: send(stream, Reading(number)))
+    except BadInput as error:
+        places = tuple((shown(problem.where), shown(problem.what)) for problem in error.problems)
+        yield Refused(message=shown(error.message), hint=shown(error.hint), problems=places)
+    except ProofstoneError as error:
+        yield Refused(message=shown(error.message), hint=shown(error.hint), code=error.code)
+    except MemoryError:
+        files.close()
+        yield Refused(message=f"{readable_name(name)} needs more memory than is allowed.")
+    else:
+        yield Finished()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (BrokenPipeError, KeyboardInterrupt):
+        sys.exit(1)

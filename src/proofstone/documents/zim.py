@@ -1,0 +1,302 @@
+"""The entries of a ZIM file, by the format that openZIM publishes.
+
+A file has a list of pointers to its entries in the order of (namespace, path), and clusters of
+contents, each packed as a whole. Everything is read where it lies; nothing is believed that the
+file's length refutes.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import struct
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from proofstone.errors import BadInput, NotFound
+from proofstone.texts.languages import said_language
+
+MAX_CLUSTER = 64 * 2**20  # bytes of a cluster, unpacked
+
+
+_HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
+
+
+_MAGIC = 72173914
+
+
+_DIRENT = struct.Struct("<HBcI")
+
+
+_DELETED = 0xFFFD  # from here on entries without content: deleted ones, links, redirects
+
+
+_REDIRECT = 0xFFFF
+
+
+_MOST_STEPS = 8  # from a redirect to the next
+
+
+_MOST_HELD = 4  # clusters
+
+
+_LONGEST_ENTRY = 4096
+
+
+class Entry(NamedTuple):
+    """An entry: its namespace and path, its title, the type of its content, and where that is.
+    A redirect has no type: ``leads_to`` is the place of the entry that it leads to."""
+
+    namespace: str
+    path: str
+    title: str
+    mime: str
+    cluster: int
+    blob: int
+    leads_to: int | None = None
+
+
+class ZimArchive:
+    """An open ZIM file. Raises NotFound, and BadInput for what is none, damaged or too large."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        try:
+            self._file = path.open("rb")
+        except FileNotFoundError:
+            raise NotFound(
+                f"There is no file {path}.", hint="Check the name and the folder."
+            ) from None
+        self._size = path.stat().st_size
+        try:
+            self._read_header()
+        except BadInput:
+            self._file.close()
+            raise
+
+    def _read_header(self) -> None:
+        head = self._file.read(_HEADER.size)
+        if len(head) < _HEADER.size or _HEADER.unpack(head)[0] != _MAGIC:
+            raise BadInput(
+                f"{self.name} is no ZIM file, or the later part of one.",
+                hint="Put the parts (.zimaa, .zimab, ...) together into one file.",
+            )
+        said = _HEADER.unpack(head)
+        self._minor = said[2]
+        self.n_entries, self._n_clusters = said[4], said[5]
+        self._entries_at, _titles_at, self._clusters_at, mimes_at = said[6:10]
+        self._held: OrderedDict[int, bytes] = OrderedDict()
+        for at, n in ((self._entries_at, self.n_entries), (self._clusters_at, self._n_clusters)):
+            if at + 8 * n > self._size:
+                raise self._damaged("its lists end behind it")
+        self._mimes = self._read_mimes(mimes_at)
+
+    def __enter__(self) -> ZimArchive:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    @property
+    def article_namespace(self) -> str:
+        """Where articles are: C since version 6.1 of the format, A before."""
+        return "C" if self._minor >= 1 else "A"
+
+    def entry(self, place: int) -> Entry:
+        """The entry at a place of the list."""
+        if not 0 <= place < self.n_entries:
+            raise self._damaged(f"it names entry {place:,} of {self.n_entries:,}")
+        (at,) = struct.unpack("<Q", self._at(self._entries_at + 8 * place, 8))
+        data = self._at(at, _LONGEST_ENTRY, short=True)
+        if len(data) < 16:
+            raise self._damaged(f"entry {place:,} is cut off")
+        kind, _extra, namespace, _revision = _DIRENT.unpack_from(data)
+        is_content = kind < _DELETED
+        texts = data[16 if is_content else 12 :].split(b"\0", 2)
+        if len(texts) < 3:
+            raise self._damaged(f"entry {place:,} has no end")
+        path, title = (text.decode("utf-8", "replace") for text in texts[:2])
+        cluster, blob = struct.unpack_from("<II", data, 8) if is_content else (0, 0)
+        mime = self._mimes[kind] if is_content and kind < len(self._mimes) else ""
+        leads_to = struct.unpack_from("<I", data, 8)[0] if kind == _REDIRECT else None
+        return Entry(
+            namespace.decode("latin-1"), path, title or path, mime, cluster, blob, leads_to
+        )
+
+    def followed(self, entry: Entry) -> Entry | None:
+        """The entry that one leads to at last: itself where it is no redirect; None where
+        redirects go round."""
+        for _step in range(_MOST_STEPS):
+            if entry.leads_to is None:
+                return entry
+            entry = self.entry(entry.leads_to)
+        return None
+
+    def entries(self) -> Iterator[tuple[int, Entry]]:
+        """All entries in order, with their places."""
+        for place in range(self.n_entries):
+            yield place, self.entry(place)
+
+    def find(self, namespace: str, path: str) -> Entry | None:
+        """The entry of a path; None where there is none."""
+        low, high = 0, self.n_entries
+        wanted = (namespace.encode(), path.encode())
+        while low < high:
+            middle = (low + high) // 2
+            entry = self.entry(middle)
+            key = (entry.namespace.encode("latin-1"), entry.path.encode())
+            if key == wanted:
+                return entry
+            low, high = (middle + 1, high) if key < wanted else (low, middle)
+        return None
+
+    def content(self, entry: Entry) -> bytes:
+        """What an entry holds."""
+        data, wide = self._cluster(entry.cluster)
+        size = 8 if wide else 4
+        form = "<Q" if wide else "<I"
+        try:
+            (first,) = struct.unpack_from(form, data, 0)
+            if entry.blob + 1 >= first // size:
+                raise self._damaged(f"{entry.path[:80]} is not in its cluster")
+            start, end = (
+                struct.unpack_from(form, data, size * (entry.blob + k))[0] for k in (0, 1)
+            )
+        except struct.error as cause:
+            raise self._damaged(f"cluster {entry.cluster:,} is cut off") from cause
+        if not start <= end <= len(data):
+            raise self._damaged(f"{entry.path[:80]} ends behind its cluster")
+        return data[start:end]
+
+    def _cluster(self, number: int) -> tuple[bytes, bool]:
+        """A cluster's contents, unpacked, and whether its offsets are wide."""
+        if number >= self._n_clusters:
+            raise self._damaged(f"it names cluster {number:,} of {self._n_clusters:,}")
+        (at,) = struct.unpack("<Q", self._at(self._clusters_at + 8 * number, 8))
+        (info,) = self._at(at, 1)
+        if number not in self._held:
+            self._held[number] = self._unpacked(at + 1, info & 15, number)
+            if len(self._held) > _MOST_HELD:
+                self._held.popitem(last=False)
+        return self._held[number], bool(info & 16)
+
+    def _unpacked(self, at: int, packing: int, number: int) -> bytes:
+        import zstandard  # noqa: PLC0415 - only here
+
+        self._file.seek(at)
+        data = b""
+        try:
+            if packing == 5:
+                with zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(
+                    self._file, closefd=False
+                ) as stream:
+                    data = stream.read(MAX_CLUSTER + 1)
+            elif packing == 4:
+                data = self._unpacked_xz()
+            elif packing in {0, 1}:
+                data = self._file.read(MAX_CLUSTER + 1)[:MAX_CLUSTER]
+            else:
+                raise BadInput(f"{self.name} is packed in a way that is no longer used.")
+        except (zstandard.ZstdError, lzma.LZMAError, EOFError, OSError) as cause:
+            raise self._damaged(f"cluster {number:,}: {cause}") from cause
+        if len(data) > MAX_CLUSTER:
+            raise BadInput(
+                f"{self.name}: cluster {number:,} unpacks to more than {MAX_CLUSTER:,} bytes."
+            )
+        return data
+
+    def _unpacked_xz(self) -> bytes:
+        """One stream from here on; what is behind it is another cluster."""
+        stream = lzma.LZMADecompressor(memlimit=2**28)
+        parts: list[bytes] = []
+        n_bytes = 0
+        while not stream.eof and n_bytes <= MAX_CLUSTER:
+            fed = self._file.read(2**16) if stream.needs_input else b""
+            if stream.needs_input and not fed:
+                raise EOFError("it ends too early")
+            parts.append(stream.decompress(fed, MAX_CLUSTER + 1 - n_bytes))
+            n_bytes += len(parts[-1])
+        return b"".join(parts)
+
+    def _read_mimes(self, at: int) -> list[str]:
+        data = self._at(at, 2**16, short=True)
+        return [text.decode("utf-8", "replace") for text in data.partition(b"\0\0")[0].split(b"\0")]
+
+    def _at(self, at: int, size: int, *, short: bool = False) -> bytes:
+        if at >= self._size:
+            raise self._damaged("a pointer leads behind it")
+        self._file.seek(at)
+        data = self._file.read(size)
+        if len(data) < size and not short:
+            raise self._damaged("it ends too early")
+        return data
+
+    def _damaged(self, how: str) -> BadInput:
+        return BadInput(f"{self.name} is damaged: {how}.")
+
+
+# The articles of a ZIM file, and what it says of itself.
+
+_LISTING = "listing/titleOrdered/v1"
+
+
+_YEAR = re.compile(r"(1[5-9]\d\d|20\d\d)\b")
+
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ZimSaid:
+    """A file's title, creators, year, language, licence and day, as it states them."""
+
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    language: str
+    licence: str
+    date: str = ""
+
+
+def said_in(archive: ZimArchive) -> ZimSaid:
+    """What the file's metadata say."""
+
+    def said(name: str) -> str:
+        entry = archive.find("M", name)
+        text = "" if entry is None else archive.content(entry)[:1000].decode("utf-8", "replace")
+        return " ".join(text.split())[:_LONGEST]
+
+    language = said("Language").partition(",")[0].strip()
+    date = said("Date")
+    year = _YEAR.match(date)
+    creator = said("Creator")
+    return ZimSaid(
+        title=said("Title"),
+        authors=(creator,) if creator else (),
+        year=int(year[1]) if year else None,
+        language=said_language(language),
+        licence=said("License"),
+        date=date[:10],
+    )
+
+
+def articles(archive: ZimArchive) -> Iterator[Entry]:
+    """The articles: those that the file lists as such, else all pages where articles are."""
+    listing = archive.find("X", _LISTING)
+    if listing is not None:
+        data = archive.content(listing)
+        places = (place for (place,) in struct.iter_unpack("<I", data[: len(data) // 4 * 4]))
+        found = (archive.entry(place) for place in places)
+    else:
+        namespace = archive.article_namespace
+        found = (entry for _place, entry in archive.entries() if entry.namespace == namespace)
+    return (entry for entry in found if entry.mime.startswith("text/html"))

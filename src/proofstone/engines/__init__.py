@@ -1,1 +1,0 @@
-"""Engines: each knows one thing, none knows a method, none imports another."""

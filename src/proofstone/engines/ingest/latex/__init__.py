@@ -1,1 +1,0 @@
-"""LaTeX source: what a document says, as blocks, without a run of TeX."""

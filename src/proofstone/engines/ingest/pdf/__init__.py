@@ -1,1 +1,0 @@
-"""PDF: characters with boxes to lines, columns, headings, paragraphs and pages."""

@@ -1,1 +1,0 @@
-"""MediaWiki: dumps and pages of wikis as blocks."""

@@ -1,1 +1,0 @@
-"""ZIM: the articles of an offline wiki."""

@@ -1,0 +1,340 @@
+"""Rows of comma- or tab-separated text (RFC 4180), every cell a text, a ragged row a problem."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.files.formulas import restored
+from proofstone.records.tables import Row
+
+# Text in other encodings than UTF-8: read as UTF-8 where a user names one, and told apart where
+# none was named.
+
+# What tables are written in where it is not UTF-8, the stricter ones first.
+_LIKELY = ("gb18030", "big5", "shift_jis", "euc-kr", "windows-1252")
+
+
+_CHUNK = 1 << 16
+
+
+_SHOWN = 40
+
+
+def checked_encoding(name: str) -> str:
+    """The encoding's name as Python spells it; raises BadUsage for one that is none of texts."""
+    try:
+        found = codecs.lookup(name).name
+        if isinstance("".encode(found), bytes):
+            return found
+    except (LookupError, UnicodeError, TypeError):
+        pass  # refused below, as is a codec that does not make bytes of texts
+    raise BadUsage(
+        f"there is no text encoding {name!r}", hint=f"such as: utf-8, {', '.join(_LIKELY)}"
+    )
+
+
+def as_utf8(stream: BinaryIO, encoding: str, name: str) -> BinaryIO:
+    """The text of ``stream`` in UTF-8, read as it is asked for. Reading raises BadInput where a
+    byte does not belong to the encoding; ``name`` is the file's."""
+    return cast("BinaryIO", io.BufferedReader(_Recoded(stream, encoding, name), _CHUNK))
+
+
+class _Recoded(io.RawIOBase):
+    def __init__(self, stream: BinaryIO, encoding: str, name: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._encoding, self._name = encoding, name
+        self._read = 0
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        while not self._ready and not self._ended:
+            self._ready = self._next()
+        given = self._ready[: len(buffer)]
+        self._ready = self._ready[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def _next(self) -> bytes:
+        chunk = self._stream.read(_CHUNK)
+        self._ended = not chunk
+        try:
+            text = self._decoder.decode(chunk, final=self._ended)
+        except UnicodeDecodeError as cause:
+            raise BadInput(
+                f"{self._name} is not {self._encoding}: {cause.reason} near byte "
+                f"{self._read + cause.start:,}",
+                hint="leave --encoding out to see how its first lines would read in others",
+            ) from cause
+        self._read += len(chunk)
+        return text.encode("utf-8", "replace")
+
+
+def likely_readings(data: bytes) -> Iterator[tuple[str, str]]:
+    """How bytes that are no UTF-8 would read, by the encodings that take all of them: the name and
+    the first characters, control characters left out. A reader sees which one makes sense."""
+    for name in _LIKELY:
+        try:
+            text = data.decode(name)
+        except UnicodeDecodeError:
+            continue
+        yield name, "".join(sign for sign in text if sign.isprintable())[:_SHOWN]
+
+
+# Lines of a file as bytes, never more than a limit of one at a time, whatever the file holds.
+
+LINE_LIMIT = 64 * 2**20
+
+
+WHOLE_LIMIT = 8 * LINE_LIMIT
+
+
+UTF8_BOM = b"\xef\xbb\xbf"
+
+
+_SKIP = 2**20
+
+
+_FOREIGN_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+
+class Line(NamedTuple):
+    """A line with its end, counted from 1; ``start`` is the offset of its first byte."""
+
+    number: int
+    start: int
+    data: bytes
+
+
+@contextmanager
+def open_bytes(path: Path, encoding: str = "") -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where its name ends in ``.gz``; of a text in an ``encoding``
+    that is named those of the same text in UTF-8.
+
+    Raises NotFound where there is no such file, BadInput where it cannot be opened.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.") from None
+    except OSError as cause:
+        raise BadInput(f"{path} cannot be read: {cause.strerror}.") from cause
+    with file:
+        if path.suffix.lower() != ".gz":
+            yield as_utf8(file, encoding, path.name) if encoding else file
+        else:
+            # BufferedReader over GzipFile reads lines in C; GzipFile's own readline is Python.
+            with gzip.GzipFile(fileobj=file) as packed:
+                plain = cast("BinaryIO", io.BufferedReader(packed))
+                yield as_utf8(plain, encoding, path.name) if encoding else plain
+
+
+def foreign_encoding(head: bytes) -> str | None:
+    """The encoding that a byte-order mark other than UTF-8's announces, or None."""
+    return next((name for bom, name in _FOREIGN_BOMS if head.startswith(bom)), None)
+
+
+def read_lines(
+    stream: BinaryIO, problems: list[Problem], *, limit: int = LINE_LIMIT
+) -> Iterator[Line]:
+    """The lines of a stream in order, without a UTF-8 byte-order mark.
+
+    A line of more than ``limit`` bytes is a problem and is left out; no more of it than ``limit``
+    and a chunk is ever held. Damaged compressed data and another encoding's byte-order mark are a
+    problem at their line, and end the reading.
+    """
+    number, start = 1, 0
+    try:
+        while data := stream.readline(limit + 1):
+            length = len(data)
+            if number == 1:
+                if encoding := foreign_encoding(data):
+                    problems.append(Problem("line 1", f"is {encoding} text; save it as UTF-8"))
+                    return
+                data = data.removeprefix(UTF8_BOM)
+            if length > limit and not data.endswith(b"\n"):
+                length += _skip_line(stream)
+                too_long = f"is {length:,} bytes long; at most {limit:,} are read"
+                problems.append(Problem(f"line {number}", too_long))
+            else:
+                yield Line(number, start, data)
+            number += 1
+            start += length
+    except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
+        damaged = f"the compressed file is damaged or ends too early here ({cause})"
+        problems.append(Problem(f"line {number}", damaged))
+
+
+def _skip_line(stream: BinaryIO) -> int:
+    """Reads on to the end of a line and says how many bytes that were."""
+    skipped = 0
+    while data := stream.readline(_SKIP):
+        skipped += len(data)
+        if data.endswith(b"\n"):
+            break
+    return skipped
+
+
+def decode(line: Line) -> str | Problem:
+    """The text of a line, or what keeps it from being text: no UTF-8, or a NUL, with its place."""
+    nul = line.data.find(b"\0")
+    if nul >= 0:
+        return Problem(f"line {line.number}", f"holds a NUL at offset {nul} of the line")
+    try:
+        return line.data.decode("utf-8")
+    except UnicodeDecodeError as cause:
+        where = f"offset {cause.start} of the line ({line.start + cause.start:,} of the file)"
+        byte = line.data[cause.start]
+        return Problem(f"line {line.number}", f"is not UTF-8: byte 0x{byte:02X} at {where}")
+
+
+def read_whole_file(path: Path, *, limit: int = WHOLE_LIMIT, encoding: str = "") -> bytes:
+    """All bytes of a file (unpacked); BadInput beyond ``limit`` bytes or where it is damaged."""
+    with open_bytes(path, encoding) as stream:
+        try:
+            data = stream.read(limit + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
+            raise BadInput(f"{path} is damaged or ends too early ({cause}).") from cause
+    if len(data) > limit:
+        raise BadInput(
+            f"{path} holds more than {limit:,} bytes, and would have to be held whole.",
+            hint="Write it as JSONL, one object a line, which is read as a stream.",
+        )
+    return data
+
+
+class _TooLongError(Exception):
+    """A record grew beyond the limit: most likely a quote that never closes."""
+
+
+class _Feed:
+    """Hands decoded lines to the csv reader and remembers where the record at hand began."""
+
+    def __init__(self, stream: BinaryIO, problems: list[Problem], limit: int) -> None:
+        self._lines = read_lines(stream, problems, limit=limit)
+        self._problems = problems
+        self.limit = limit
+        self.first = 0
+        self.held = 0
+        self.is_spoilt = False
+
+    def begin(self) -> None:
+        self.first = self.held = 0
+        self.is_spoilt = False
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.first = self.first or line.number
+        self.held += len(line.data)
+        if self.held > self.limit:
+            raise _TooLongError
+        text = decode(line)
+        if isinstance(text, str):
+            return text
+        self._problems.append(text)
+        self.is_spoilt = True
+        # The quotes still tell where the record ends.
+        return line.data.decode("utf-8", "replace").replace("\0", "")
+
+
+def separated_rows(
+    stream: BinaryIO, problems: list[Problem], *, limit: int, separator: str
+) -> Iterator[Row]:
+    """One row a record, placed at its first line, under the names of the header.
+
+    An empty cell is a missing value; the apostrophe before what would be a formula is taken away
+    (``formulas.restored``). A first column without a name, which data frames write for the numbers
+    of their rows, is passed over.
+    """
+    # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), limit))
+    feed = _Feed(stream, problems, limit)
+    known = len(problems)
+    first = next(feed, None)
+    if first is None or len(problems) > known:
+        return  # Nothing of the file can be read without its header, here and below.
+    records = _records(first, feed, problems, separator_of(first, separator))
+    header = next(records, None)
+    if header is None or len(problems) > known or not _is_usable(*header, problems):
+        return
+    names = [restored(name) for name in header[1]]
+    for number, cells in records:
+        if len(cells) == len(names):
+            named = zip(names, cells, strict=True)
+            filled = {name: restored(cell) for name, cell in named if cell and name.strip()}
+            yield Row(f"line {number}", filled)
+        else:
+            ragged = f"has {len(cells)} cells where the header names {len(names)}"
+            problems.append(Problem(f"line {number}", ragged))
+
+
+def separator_of(header: str, separator: str) -> str:
+    """What separates the cells of a file: ``separator``, as its suffix says; or semicolons or tabs
+    where a comma is expected and the header has those and no comma, as spreadsheets of many
+    countries write it."""
+    if separator == "," and "," not in header and '"' not in header:
+        return next((sign for sign in ";\t" if sign in header), separator)
+    return separator
+
+
+def _records(
+    first: str, feed: _Feed, problems: list[Problem], separator: str
+) -> Iterator[tuple[int, list[str]]]:
+    """The records with the line each begins on; ``first`` is the line already taken."""
+    reader = csv.reader(chain([first], feed), delimiter=separator, strict=True)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as cause:
+            problems.append(Problem(f"line {feed.first}", _csv_error(cause)))
+        except _TooLongError:
+            what = f"the record that begins here is longer than {feed.limit:,} bytes"
+            problems.append(Problem(f"line {feed.first}", what + "; is a quote left open?"))
+            return
+        else:
+            if cells and not feed.is_spoilt:
+                yield feed.first, cells
+        feed.begin()
+
+
+def _csv_error(cause: csv.Error) -> str:
+    if "unexpected end of data" in str(cause):
+        return "a quote opens in this record and never closes, so nothing after it could be read"
+    if "new-line" in str(cause):
+        return "a carriage return stands inside a cell; end lines with LF or CRLF, or quote it"
+    return f"is not valid CSV: {cause}"
+
+
+def _is_usable(number: int, names: list[str], problems: list[Problem]) -> bool:
+    unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    if unnamed == [1] and len(names) > 1:
+        unnamed = []
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    problems += [Problem(f"line {number}", f"column {place} has no name") for place in unnamed]
+    problems += [Problem(f"line {number}", f'names the column "{name}" twice') for name in repeated]
+    return not unnamed and not repeated

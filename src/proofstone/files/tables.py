@@ -1,0 +1,192 @@
+"""Tabular files as rows: the good ones are yielded, and every problem is kept with its place.
+
+By suffix: ``.jsonl`` and ``.ndjson`` (an object a line), ``.json`` (an array of objects, or an
+object of such arrays, whose names are then the rows' ``group``),
+``.csv``, ``.tsv``, each also with ``.gz`` behind it, ``.parquet`` (extra ``[parquet]``), and the
+first sheet of ``.xlsx`` (extra ``[xlsx]``).
+Text is UTF-8, with or without a byte-order mark; lines end in LF or CRLF.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from proofstone.documents.other_formats import table_advice
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.csv import (
+    LINE_LIMIT,
+    UTF8_BOM,
+    checked_encoding,
+    likely_readings,
+    open_bytes,
+    read_lines,
+    read_whole_file,
+    separated_rows,
+)
+from proofstone.files.json import array_rows, group_rows, line_rows, may_be_grouped
+from proofstone.files.option_columns import read_watched
+from proofstone.files.parquet import parquet_rows
+from proofstone.files.xlsx import sheet_rows
+from proofstone.records.tables import Row
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
+
+
+_UNPACKED = (".parquet", ".xlsx")
+
+
+T = TypeVar("T")
+
+
+TellUnread = Callable[[Sequence[str]], None]
+
+
+def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
+    """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours.
+    ``unpacked`` are the formats that ``.gz`` may not follow, also those beyond ``SUFFIXES``."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    is_packed = suffixes[-1:] == [".gz"]
+    suffix = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
+    known = dict.fromkeys((*SUFFIXES, *unpacked))
+    if suffix not in known or (is_packed and suffix in unpacked):
+        way = table_advice(suffix)
+        raise BadUsage(
+            f'{path.name}: no table format has the suffix "{"".join(suffixes)}".',
+            hint=(f"convert it: {way}. " if way else "")
+            + f"Use one of {', '.join(known)}; .gz may follow any but {' and '.join(unpacked)}.",
+        )
+    return suffix
+
+
+class RowReader:
+    """The rows of one file. Each iteration reads it afresh; ``problems`` is complete when it ends.
+
+    A row with a problem of its own is not yielded, and reading goes on after it wherever the
+    format allows. No line longer than ``line_limit`` bytes is held. Text is UTF-8 where no other
+    ``encoding`` is named. Raises NotFound for a missing
+    file, BadUsage for an unknown suffix or a missing extra, BadInput for a file that cannot be
+    opened at all.
+    """
+
+    def __init__(
+        self, path: Path | str, *, line_limit: int = LINE_LIMIT, encoding: str = ""
+    ) -> None:
+        self.path = Path(path)
+        self._encoding = checked_encoding(encoding) if encoding else ""
+        self.problems: list[Problem] = []
+        self._limit = line_limit
+        self._suffix = table_suffix(self.path)
+
+    def __iter__(self) -> Iterator[Row]:
+        self.problems.clear()
+        is_empty = True
+        for row in self._rows():
+            is_empty = False
+            yield row
+        if is_empty and not self.problems:
+            self.problems.append(Problem("line 1", "the file holds no rows"))
+
+    def _rows(self) -> Iterator[Row]:
+        if self._suffix == ".parquet":
+            return parquet_rows(self.path, self.problems)
+        if self._suffix == ".xlsx":
+            return sheet_rows(self.path, self.problems)
+        if self._suffix == ".json":
+            return self._json_rows()
+        return self._streamed(self._format())
+
+    def _format(self) -> Callable[..., Iterator[Row]]:
+        separators = {".csv": ",", ".tsv": "\t"}
+        if self._suffix in separators:
+            return partial(separated_rows, separator=separators[self._suffix])
+        return line_rows
+
+    def _streamed(self, read: Callable[..., Iterator[Row]]) -> Iterator[Row]:
+        with open_bytes(self.path, self._encoding) as stream:
+            yield from read(stream, self.problems, limit=self._limit)
+
+    def _json_rows(self) -> Iterator[Row]:
+        """An array of objects, or arrays in groups; what is neither is read as an object a line, as
+        many tools write under this suffix."""
+        with open_bytes(self.path, self._encoding) as stream:
+            head = stream.read(4096).removeprefix(UTF8_BOM).lstrip()
+        if not head.startswith(b"[") and not may_be_grouped(head):
+            return self._streamed(line_rows)
+        whole = read_whole_file(self.path, encoding=self._encoding).removeprefix(UTF8_BOM)
+        if head.startswith(b"["):
+            return array_rows(whole, self.problems)
+        grouped = group_rows(whole, self.problems)
+        return self._streamed(line_rows) if grouped is None else iter(grouped)
+
+
+def read_rows(
+    path: Path | str, *, line_limit: int = LINE_LIMIT, encoding: str = ""
+) -> Iterator[Row]:
+    """The rows of a file; when it ends, BadInput names every problem it had."""
+    reader = RowReader(path, line_limit=line_limit, encoding=encoding)
+    yield from reader
+    if reader.problems:
+        raise refused(reader.path, reader.problems)
+
+
+def read_checked(
+    path: Path | str,
+    read: Callable[[Iterable[Row]], T],
+    *,
+    line_limit: int = LINE_LIMIT,
+    tell_unread: TellUnread | None = None,
+    encoding: str = "",
+) -> T:
+    """What ``read`` (a method's ``read_facts``) makes of a file's rows. ``tell_unread`` is told of
+    columns that it never asked for.
+
+    Raises one BadInput with the problems of the file and those that ``read`` found, by line.
+    """
+    reader = RowReader(path, line_limit=line_limit, encoding=encoding)
+    try:
+        made = read_watched(reader, read, tell_unread) if tell_unread else read(reader)
+    except BadInput as cause:
+        if not cause.problems:
+            raise
+        raise refused(reader.path, [*reader.problems, *cause.problems]) from None
+    if reader.problems:
+        raise refused(reader.path, reader.problems)
+    return made
+
+
+def refused(path: Path, problems: Sequence[Problem]) -> BadInput:
+    """The refusal of a file for its problems, in the order of their lines."""
+    count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    return BadInput(
+        f"{path} has {count}; nothing of it was taken.",
+        sorted(problems, key=_line),
+        hint=_hint(path, problems),
+    )
+
+
+def _hint(path: Path, problems: Sequence[Problem]) -> str:
+    """What to do; where text is no UTF-8, how its first such line reads in other encodings."""
+    foreign = [problem for problem in problems if problem.what.startswith("is not UTF-8")]
+    if not foreign:
+        return "Correct the file and run the same command again."
+    number = _line(foreign[0])
+    with open_bytes(path) as stream:
+        line = next((each for each in read_lines(stream, []) if each.number == number), None)
+    read = [] if line is None else list(likely_readings(line.data))
+    if not read:
+        return "Save the file as UTF-8 and run the same command again."
+    shown = [f"    {name:<13} {text}" for name, text in read]
+    first = (
+        "Save the file as UTF-8, or name its encoding where a command takes --encoding. "
+        f"Line {number} reads:"
+    )
+    return "\n".join([first, *shown])
+
+
+def _line(problem: Problem) -> int:
+    number = re.search(r"\d+", problem.where)
+    return int(number[0]) if number else 0

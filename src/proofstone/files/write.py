@@ -1,0 +1,150 @@
+"""Rows written to a file whole or not at all, in the form that ``read_rows`` takes back."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from proofstone.errors import BadUsage, StoreFailed
+from proofstone.files.formulas import neutralised
+from proofstone.files.parquet import write_parquet
+from proofstone.files.tables import table_suffix
+from proofstone.files.xlsx import write_xlsx
+
+Values = Mapping[str, Any]
+
+
+def write_rows(
+    path: Path | str, rows: Iterable[Values], *, columns: Sequence[str] | None = None
+) -> int:
+    """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet; Excel).
+
+    UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
+    appears under its name only when complete; an older one of that name is replaced. Returns the
+    number of rows. Raises BadUsage for a folder that is not there, StoreFailed where the disk is
+    full or the folder not to be written to.
+
+    Where the form has columns they are ``columns``, also without a row, else all names in order of
+    first appearance. CSV and TSV: a missing value, None and
+    an empty text are all an empty cell, which reads back as missing; true, false and numbers as
+    JSON spells them; lists and objects as JSON in one cell. A text that a spreadsheet would take
+    for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
+    """
+    path = Path(path)
+    suffix = check_target(path)
+    with _put_in_place(path) as part:
+        if suffix in _WHOLE:
+            held = list(rows)
+            _WHOLE[suffix](part, _columns(held, columns), held)
+            return len(held)
+        with _packed(part, is_packed=path.suffix.lower() == ".gz") as file:
+            if suffix in _SEPARATORS:
+                return _write_separated(file, rows, _SEPARATORS[suffix], columns)
+            return _write_lines(file, rows)
+
+
+def check_target(path: Path) -> str:
+    """The suffix by which rows are written to ``path``. Raises BadUsage for one that is none, and
+    for a folder that is not there."""
+    suffix = table_suffix(path, unpacked=tuple(_WHOLE))
+    if suffix == ".json":
+        raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
+    if not path.parent.is_dir():
+        raise BadUsage(f"{path}: there is no folder {path.parent}", hint="make it, or name another")
+    return suffix
+
+
+@contextmanager
+def _put_in_place(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` that takes its name when the block ends well, and else is gone."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        os.replace(part, path)  # noqa: PTH105
+    except OSError as cause:
+        raise StoreFailed(
+            f"{path} was not written: {cause.strerror or cause}.",
+            hint="Check the folder, its permissions and the free space; what was there still is.",
+        ) from cause
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _packed(part: Path, *, is_packed: bool) -> Iterator[BinaryIO]:
+    with part.open("wb") as file:
+        if not is_packed:
+            yield file
+            return
+        # No name and no time inside, so that equal rows give equal bytes.
+        with gzip.GzipFile(
+            filename="", fileobj=file, mode="wb", mtime=0, compresslevel=6
+        ) as packed:
+            yield cast("BinaryIO", packed)
+
+
+def _write_lines(file: BinaryIO, rows: Iterable[Values]) -> int:
+    count = 0
+    for count, row in enumerate(rows, start=1):  # noqa: B007
+        file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    return count
+
+
+def _columns(rows: Iterable[Values], named: Sequence[str] | None) -> list[str]:
+    return (
+        list(named)
+        if named is not None
+        else list(dict.fromkeys(name for row in rows for name in row))
+    )
+
+
+def _write_separated(
+    file: BinaryIO, rows: Iterable[Values], separator: str, named: Sequence[str] | None
+) -> int:
+    held: Sequence[Values] = list(rows)
+    columns = _columns(held, named)
+    if columns:
+        file.write(_record([neutralised(name) for name in columns], separator))
+    cells = ([_cell(row.get(name)) for name in columns] for row in held)
+    file.writelines(_record(record, separator) for record in cells)
+    return len(held)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return neutralised(value) if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _record(cells: Sequence[str], separator: str) -> bytes:
+    """One record. The csv module's writer leaves a lone carriage return bare when lines end in
+    LF, and its own reader then refuses it."""
+    quoted = [_quoted(cell) if _needs_quotes(cell, separator) else cell for cell in cells]
+    line = separator.join(quoted) or '""'
+    return (line + "\n").encode("utf-8")
+
+
+def _needs_quotes(cell: str, separator: str) -> bool:
+    """Semicolons and tabs too: unquoted in a header without a comma, ``separator_of`` would read
+    them as what separates the cells."""
+    return any(sign in cell for sign in (separator, '"', "\n", "\r", ";", "\t"))
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+_WHOLE: Mapping[str, Callable[[Path, Sequence[str], Sequence[Values]], None]] = {
+    ".parquet": write_parquet,
+    ".xlsx": write_xlsx,
+}
+
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}

@@ -1,0 +1,461 @@
+"""Rows as an Excel workbook, by XlsxWriter, which is the extra ``[xlsx]`` and imported only here.
+
+Every text is a text cell, and one that would be a formula if it were typed is marked as in CSV
+(``formulas.neutralised``), so that it stays harmless when the sheet is saved as CSV or edited.
+"""
+
+from __future__ import annotations
+
+import csv
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from math import isfinite
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Tree
+
+import orjson
+
+from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
+from proofstone.files.csv import checked_encoding, read_whole_file, separator_of
+from proofstone.files.formulas import neutralised, restored
+from proofstone.records.tables import Grid, Row, SheetTab, Workbook
+
+_MOST_ROWS = 1_048_575  # below the header
+
+
+_MOST_COLUMNS = 16_384
+
+
+_MOST_CHARACTERS = 32_767  # of one cell
+
+
+_EXACT = 10**15  # a cell holds a double, of which Excel keeps fifteen digits
+
+
+_WIDEST = 60
+
+
+_MADE = datetime(2000, 1, 1, tzinfo=UTC)  # the same rows give the same bytes
+
+
+def write_xlsx(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes rows under ``columns`` as the one sheet of a workbook.
+
+    Numbers, true and false stay what they are; a whole number of more than fifteen digits is a
+    text, lists and objects are their JSON, and what is missing or no number (NaN) is an empty cell.
+    Raises BadInput naming every text that is too long for a cell, and more rows or columns than a
+    sheet takes, and OSError where the file cannot be written.
+    """
+    writer = xlsxwriter_module()
+    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
+    _check(columns, cells)
+    # Put together in memory: XlsxWriter wraps a full disk in an error of its own, and its archive
+    # complains once more when it is thrown away.
+    packed = BytesIO()
+    _write(writer, packed, columns, cells)
+    path.write_bytes(packed.getbuffer())
+
+
+def _write(
+    writer: Any, file: BytesIO, columns: Sequence[str], cells: Sequence[Sequence[Any]]
+) -> None:
+    with writer.Workbook(file, {"constant_memory": True}) as book:
+        book.set_properties({"created": _MADE})
+        sheet = book.add_worksheet()
+        bold = book.add_format({"bold": True})
+        for place, name in enumerate(columns):
+            sheet.set_column(place, place, _width(name, [row[place] for row in cells[:200]]))
+            sheet.write_string(0, place, neutralised(name), bold)
+        sheet.freeze_panes(1, 0)
+        for number, row in enumerate(cells, start=1):
+            for place, value in enumerate(row):
+                if isinstance(value, bool):
+                    sheet.write_boolean(number, place, value)
+                elif isinstance(value, str):
+                    sheet.write_string(number, place, value)
+                elif value is not None:
+                    sheet.write_number(number, place, value)
+
+
+def xlsxwriter_module() -> Any:
+    """XlsxWriter. Raises ExtraMissing, saying what to install, without it."""
+    try:
+        import xlsxwriter  # noqa: PLC0415
+    except ImportError as cause:
+        raise ExtraMissing(
+            "Excel files need XlsxWriter, which is not installed.",
+            hint="pip install 'proofstone[xlsx]', or use CSV, Parquet or JSONL.",
+        ) from cause
+    return xlsxwriter
+
+
+def _cell(value: object) -> str | float | bool | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        return neutralised(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < _EXACT else str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return neutralised(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode())
+
+
+def _check(columns: Sequence[str], cells: Sequence[Sequence[object]]) -> None:
+    if len(cells) > _MOST_ROWS or len(columns) > _MOST_COLUMNS:
+        raise BadInput(
+            f"{len(cells):,} rows of {len(columns):,} columns are more than a sheet takes "
+            f"({_MOST_ROWS:,} of {_MOST_COLUMNS:,})",
+            hint="write .parquet, .csv or .jsonl instead",
+        )
+    problems = [
+        Problem(f"row {number}, column {name}", f"has {len(value):,} characters")
+        for number, row in enumerate(cells, start=1)
+        for name, value in zip(columns, row, strict=True)
+        if isinstance(value, str) and len(value) > _MOST_CHARACTERS
+    ]
+    if problems:
+        raise BadInput(
+            f"a cell of an Excel file holds {_MOST_CHARACTERS:,} characters",
+            problems,
+            hint="write .parquet, .csv or .jsonl instead",
+        )
+
+
+def _width(name: str, values: Sequence[object]) -> int:
+    lengths = [len(str(value)) for value in values if value is not None]
+    return min(_WIDEST, max([len(name), *lengths]) + 2)
+
+
+# Cells of an .xlsx workbook whose text is not in it.
+#
+# A cell holds the number of its text in a list that all sheets share. python-calamine takes what is
+# no number for the first text of the list, so that a damaged file would be read as another one.
+
+_STRINGS = "sharedstrings.xml"
+
+
+_BOOK = "xl/workbook.xml"
+
+
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
+    """A problem for each cell (``Statements!G14``) that names no text of the workbook. Parts that
+    are no XML are left to who reads the workbook."""
+    try:
+        n = sum(_count(parts, name) for name in parts.namelist() if _is_strings(name))
+        sheets = dict(_sheets(parts))
+        for part, name in sheets.items():
+            for cell, number in _numbers(parts, part):
+                if _NUMBER.fullmatch(number) is None or int(number) >= n:
+                    came = f"the number {number!r}" if number else "no number"
+                    yield Problem(
+                        f"{name}!{cell}",
+                        f"its text is not in the file: it has {came}, of {n:,} texts",
+                    )
+    except (Tree.ParseError, KeyError):
+        return
+
+
+def _is_strings(name: str) -> bool:
+    return posixpath.basename(name).lower() == _STRINGS
+
+
+def _count(parts: zipfile.ZipFile, part: str) -> int:
+    return sum(_local(element) == "si" for element in _elements(parts, part))
+
+
+def _sheets(parts: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    """The part and the name of each sheet."""
+    links = {
+        element.get("Id"): element.get("Target", "")
+        for element in _elements(parts, "xl/_rels/workbook.xml.rels")
+        if _local(element) == "Relationship"
+    }
+    known = set(parts.namelist())
+    for element in _elements(parts, _BOOK):
+        if _local(element) == "sheet":
+            target = posixpath.join("/xl", links.get(element.get(_RELATION), ""))
+            part = posixpath.normpath(target).lstrip("/")
+            if part in known:
+                yield part, element.get("name", "")
+
+
+def _numbers(parts: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str]]:
+    """Each cell whose text is a shared one, with the number that it holds; a cell without a value
+    is an empty one."""
+    for element in _elements(parts, part):
+        if _local(element) == "c":
+            if element.get("t") == "s":
+                value = element.find("{*}v")
+                if value is not None:
+                    yield element.get("r", "?"), (value.text or "").strip()
+            element.clear()
+
+
+def _elements(parts: zipfile.ZipFile, part: str) -> Iterator[Tree.Element]:
+    with parts.open(part) as stream:
+        # What it unpacks to is bounded by who calls, and expat bounds what entities grow to.
+        for _event, element in Tree.iterparse(stream):  # noqa: S314
+            yield element
+
+
+def _local(element: Tree.Element) -> str:
+    """An element's name without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+# Workbooks that people fill in: written as .xlsx, read back from .xlsx, .ods and .csv.
+#
+# Written by XlsxWriter and read by python-calamine, both of the extra ``[xlsx]``. Texts that would
+# be formulas are marked as everywhere (``formulas``), and cells to write in are text cells, so that
+# nothing typed there is taken for a formula, a number or a truth value.
+
+WORKBOOK_SUFFIXES = (".xlsx", ".ods", ".csv")
+
+
+_MOST_BYTES = 256 * 2**20  # of a workbook's parts, unpacked
+
+
+_LINE, _TALLEST = 15.0, 400.0  # points; no row may be taller than 409
+
+
+_ABOUT = 100
+
+
+_GREY, _YELLOW, _HEAD = "#F2F2F2", "#FFF9DB", "#D9E2EC"
+
+
+def write_workbook(path: Path, book: Workbook) -> None:
+    """Writes a workbook whose locked cells are protected, without a password.
+
+    Raises BadInput naming every text that is too long for a cell, StoreFailed where the file cannot
+    be written, ExtraMissing without XlsxWriter.
+    """
+    problems = [
+        Problem(f"{tab.name}, row {number}", f"a cell would have {len(text):,} characters")
+        for tab in book.tabs
+        for number, row in enumerate(tab.rows, start=1)
+        for text in row
+        if len(neutralised(text)) > _MOST_CHARACTERS
+    ]
+    if problems:
+        raise BadInput(f"a cell of a workbook holds {_MOST_CHARACTERS:,} characters", problems)
+    packed = BytesIO()
+    with xlsxwriter_module().Workbook(packed, {"in_memory": True}) as made:
+        made.set_properties({"created": _MADE})
+        _Writing(made).write(book)
+    try:
+        path.write_bytes(packed.getbuffer())
+    except OSError as cause:
+        raise StoreFailed(f"{path} was not written: {cause.strerror or cause}.") from cause
+
+
+class _Writing:
+    """A workbook under way, with the looks of its cells."""
+
+    def __init__(self, made: Any) -> None:
+        cell = {"text_wrap": True, "valign": "top", "border": 1, "border_color": "#C8C8C8"}
+        self._made = made
+        self._title = made.add_format({"bold": True, "font_size": 14})
+        self._line = made.add_format({"text_wrap": True, "valign": "top"})
+        self._locked = made.add_format({**cell, "bg_color": _GREY})
+        self._open = made.add_format(
+            {**cell, "bg_color": _YELLOW, "locked": False, "num_format": "@"}
+        )
+        self._head = made.add_format({**cell, "bold": True, "bg_color": _HEAD})
+
+    def write(self, book: Workbook) -> None:
+        about = self._made.add_worksheet(book.about_name)
+        about.set_column(0, 0, _ABOUT)
+        about.hide_gridlines(2)
+        about.fit_to_pages(1, 0)
+        for number, line in enumerate(book.about):
+            look = self._line if number else self._title
+            about.set_row(number, _LINE * (_lines(line, _ABOUT) if number else 2))
+            about.write_string(number, 0, neutralised(line), look)
+        about.protect("", {"format_rows": True})
+        for tab in book.tabs:
+            self._tab(tab)
+
+    def _tab(self, tab: SheetTab) -> None:
+        sheet = self._made.add_worksheet(tab.name)
+        last = max(len(tab.rows), 1)
+        for place, column in enumerate(tab.columns):
+            sheet.set_column(place, place, column.width, None, {"hidden": column.is_hidden})
+            sheet.write_string(0, place, column.title, self._head)
+        for number, row in enumerate(tab.rows, start=1):
+            sheet.set_row(number, _height(row, tab))
+        for place, column in enumerate(tab.columns):
+            look = self._open if column.is_answer else self._locked
+            for number, row in enumerate(tab.rows, start=1):
+                if row[place]:
+                    sheet.write_string(number, place, neutralised(row[place]), look)
+                else:
+                    sheet.write_blank(number, place, None, look)
+            if column.choices:
+                rule = {
+                    "validate": "list", "source": list(column.choices),
+                    "error_title": column.title[:32], "error_message": column.wrong[:255],
+                }  # fmt: skip
+                sheet.data_validation(1, place, last, place, rule)
+        sheet.freeze_panes(1, 2)
+        sheet.autofilter(0, 0, last, len(tab.columns) - 1)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
+        sheet.repeat_rows(0)
+        sheet.protect(
+            "",
+            {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True},
+        )
+
+
+def _height(row: Sequence[str], tab: SheetTab) -> float:
+    """What a row needs to show its texts whole. LibreOffice fits no row to its text by itself."""
+    shown = [
+        _lines(text, column.width)
+        for text, column in zip(row, tab.columns, strict=True)
+        if not column.is_hidden
+    ]
+    return min(_LINE * max(shown, default=1) + 3.0, _TALLEST)
+
+
+def _lines(text: str, width: int) -> int:
+    """About how many lines a text takes; a Chinese character is as wide as two letters."""
+    room = max(width - 2, 1)
+    return sum(
+        max(1, -(-(len(line) + sum(sign > "\u2e7f" for sign in line)) // room))
+        for line in text.split("\n")
+    )
+
+
+def read_grids(path: Path, encoding: str = "") -> list[Grid]:
+    """The sheets of a workbook, or the one of a CSV file, as texts.
+
+    Raises NotFound for a missing file, BadUsage for another suffix, BadInput for what is no such
+    file or unpacks to more than 256 MiB.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in WORKBOOK_SUFFIXES:
+        raise BadUsage(
+            f"{path.name} is no sheet", hint=f"expected one of {', '.join(WORKBOOK_SUFFIXES)}"
+        )
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    return [_separated(path, encoding)] if suffix == ".csv" else _workbook(path)
+
+
+def sheet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
+    """The rows of a workbook's first sheet under the names of its first line, an empty cell being
+    a missing value; a text below no name, or under a name that came before, is a problem. Numbers
+    and truth values stay what they are. Raises as ``read_grids``, and NotFound."""
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    first = next(_workbooks_sheets(path), None)
+    header, *rows = first[1] if first and first[1] else [[]]
+    names = [_text(name).strip() for name in header]
+    twice = {name for name in names if name and names.count(name) > 1}
+    problems += [Problem("line 1", f'names "{name}" twice') for name in sorted(twice)]
+    if problems:
+        return
+    for number, row in enumerate(rows, start=2):
+        named = {name: _value(cell) for name, cell in zip(names, row, strict=False) if cell != ""}
+        if "" in named:
+            problems.append(Problem(f"line {number}", "has a value in a column without a name"))
+        elif named:
+            yield Row(f"line {number}", named)
+
+
+def _value(cell: object) -> Any:
+    """A cell's text, whole number, number or truth value; a date as ISO 8601 writes it."""
+    if isinstance(cell, str):
+        return restored(cell)
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    return cell if isinstance(cell, bool | int | float) else str(cell)
+
+
+def _workbook(path: Path) -> list[Grid]:
+    return [
+        Grid(name=name, rows=[[_text(value) for value in row] for row in rows])
+        for name, rows in _workbooks_sheets(path)
+    ]
+
+
+def _workbooks_sheets(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
+    """Each sheet's name and cells. Raises BadInput."""
+    calamine = _calamine()
+    damaged = BadInput(
+        f"{path.name} cannot be read as a workbook",
+        hint="open it in your spreadsheet program and save it again as .xlsx",
+    )
+    try:
+        with zipfile.ZipFile(path) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+            if size > _MOST_BYTES:
+                raise BadInput(f"{path.name} unpacks to {size:,} bytes, more than any sheet needs")
+            lost = list(cells_without_text(parts)) if path.suffix.lower() == ".xlsx" else []
+        if lost:
+            raise BadInput(damaged.message, lost, hint=damaged.hint)
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        for name in book.sheet_names:
+            yield name, book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except (zipfile.BadZipFile, calamine.CalamineError, OSError, ValueError) as cause:
+        raise damaged from cause
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return restored(str(value))
+
+
+def _separated(path: Path, encoding: str) -> Grid:
+    """The rows of a CSV file, numbered as a spreadsheet shows them."""
+    named = checked_encoding(encoding) if encoding else "utf-8-sig"
+    try:
+        text = read_whole_file(path).decode(named)
+    except UnicodeDecodeError as cause:
+        raise BadInput(
+            f"{path.name} is no {named.removesuffix('-sig').upper()} text",
+            hint="save it as .xlsx, or as CSV in UTF-8, or name its encoding: --encoding gb18030",
+        ) from cause
+    first = text.partition("\n")[0]
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator_of(first, ","))
+    try:
+        return Grid(name="", rows=[[restored(cell) for cell in row] for row in rows])
+    except csv.Error as cause:
+        where = f"line {rows.line_num}"
+        raise BadInput(f"{path.name} is no CSV", [Problem(where, _csv_error(cause))]) from cause
+
+
+def _csv_error(cause: csv.Error) -> str:
+    if "field larger" in str(cause):
+        most = csv.field_size_limit()
+        return f"a cell ends here that has more than {most:,} characters; is a quote left open?"
+    return str(cause)
+
+
+def _calamine() -> Any:
+    try:
+        import python_calamine  # noqa: PLC0415
+    except ImportError as cause:
+        raise ExtraMissing(
+            "Workbooks are read by python-calamine, which is not installed.",
+            hint="pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8.",
+        ) from cause
+    return python_calamine

@@ -1,0 +1,1 @@
+"""Taking documents into a workspace: sources, pages and passages."""

@@ -1,0 +1,421 @@
+"""``ingest``: documents into sources, pages and passages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.errors import BadUsage, StoreFailed
+from proofstone.page.text import printable
+from proofstone.records.ids import short
+from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.options import (
+    budget_option,
+    json_option,
+    quiet_option,
+    workspace_option,
+    yes_option,
+)
+from proofstone.session.spending import spent_text, tell_lost
+from proofstone.session.terminal import print_json, print_text, say, visible
+
+if TYPE_CHECKING:
+    from proofstone.api import Workspace
+    from proofstone.documents.sources import Stated
+    from proofstone.ingest.ingest_report import Ingested, IngestReport, NotRead, OcrUse, Watch
+    from proofstone.ingest.vision import PagesAsked
+
+
+# An image that was made, written to the file that was named.
+
+
+def write_image(file: Path, png: bytes, *, as_json: bool) -> None:
+    """Writes a PNG and says so. Raises BadUsage for another suffix, StoreFailed where it cannot be
+    written."""
+    if file.suffix.lower() != ".png":
+        raise BadUsage(f"{file.name}: pages are drawn as PNG", hint=f"-o {file.stem}.png")
+    try:
+        file.write_bytes(png)
+    except OSError as cause:
+        raise StoreFailed(f"{file} was not written: {cause.strerror or cause}.") from cause
+    if as_json:
+        print_json({"file": str(file), "bytes": len(png)})
+    else:
+        click.echo(f"{file}   {len(png):,} bytes")
+
+
+# What ``ingest`` says: documents taken, pages to be looked at, files not read, and the cost.
+
+_SHOWN = 20
+
+
+_NAMED = 4
+
+
+_FOR_OCR = ("image only", "garbled")
+
+
+def print_ingested(
+    report: IngestReport, account: PagesAsked | None = None, *, quiet: bool = False
+) -> None:
+    """Sources on stdout, the rest on stderr, with what a model took that read pages."""
+    for entry in report.taken:
+        print_text(_taken_line(entry))
+    for line in _page_lines(report):
+        say(line, quiet=quiet)
+    if report.others:
+        kinds = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
+        say(f"no documents, left out: {kinds}", quiet=quiet)
+        for line in report.advice:
+            say(f"  {line}", quiet=quiet)
+    if report.unused:
+        names = ", ".join(report.unused[:_SHOWN])
+        say(f"rows of --meta that name no file: {names}", quiet=quiet)
+    for name, told in audience_lines(report.taken):
+        say(f"{name}: {told}", quiet=quiet)
+    _print_not_read(report.not_read)
+    if account is not None and account.pages:
+        say(_account_line(account), quiet=quiet)
+    if report.taken and not quiet:
+        for line in _next_lines(report.taken):
+            say(line)
+
+
+def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
+    """How many documents count as public and as private, by which licenses, and what changes
+    that."""
+    changes = {
+        "public": "; --licence private changes that",
+        "private": ": a license that permits publication is not known of them; --licence NAME "
+        "(such as CC-BY-4.0, or public) or --meta changes that",
+    }
+    for name, change in changes.items():
+        own = [entry.licence for entry in taken if entry.is_public is (name == "public")]
+        said = ", ".join(
+            f"license {printable(licence)!r} {n:,}" if licence else f"no license {n:,}"
+            for licence, n in sorted(Counter(own).items())
+        )
+        if own:
+            yield name, f"{counted(len(own), 'document')} ({said}){change}"
+
+
+def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
+    """How to look at what was read, and how statements come of it."""
+    names = [f"source:{short(entry.id)}" for entry in taken]
+    yield f"look: proofstone show {names[0]}"
+    if any(entry.n_passages for entry in taken):
+        inputs = " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
+        yield f"next: proofstone build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
+        yield "or have it tried on a few passages first: proofstone start FOLDER"
+
+
+def _page_lines(report: IngestReport) -> Iterator[str]:
+    """What is to be said of pages: those that are for OCR still, and those to be looked at."""
+    from proofstone.browse.origins_shown import page_ranges  # noqa: PLC0415
+
+    for entry in report.taken:
+        unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
+        if unread:
+            pages = f"{counted(len(unread), 'page')} without text that can be read"
+            yield f"{entry.file}: {pages}, kept as unread: {page_ranges(unread)}"
+        for failed in entry.not_scanned[:_SHOWN]:
+            yield f"{entry.file}, page {failed.page}: not read by the model: {failed.why}"
+        if len(entry.not_scanned) > _SHOWN:
+            yield f"{entry.file}: and {len(entry.not_scanned) - _SHOWN} more such pages"
+        if entry.doubtful:
+            pages = counted(len(entry.doubtful), "page")
+            where = page_ranges(entry.doubtful)
+            yield f"{entry.file}: {pages} read with little confidence: {where}"
+    if report.needs:
+        yield f"to read pages from their images: {report.needs}, then the same command again"
+
+
+def counted(n: int, thing: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+def _taken_line(entry: Ingested) -> str:
+    by_ocr = f" ({entry.n_scanned:,} from images)" if entry.n_scanned else ""
+    pages = f"{counted(entry.n_pages, 'page')}{by_ocr}, " if entry.n_pages else ""
+    unread = "".join(
+        f", {len(numbers)} unread ({reason})" for reason, numbers in entry.unread.items()
+    )
+    known = "" if entry.is_new else "   was here"
+    counts = f"{pages}{counted(entry.n_passages, 'passage')}{unread}"
+    return f"source {short(entry.id)}  {entry.title}  {counts}{known}"
+
+
+def _print_not_read(files: tuple[NotRead, ...]) -> None:
+    for file in files:
+        say(f"not read [{file.code}]: {file.file}: {file.why}")
+        for problem in file.problems[:_SHOWN]:
+            say(f"  {problem}")
+        if len(file.problems) > _SHOWN:
+            say(f"  ... and {len(file.problems) - _SHOWN} more problems")
+        if file.hint:
+            say(f"  {file.hint}")
+
+
+def _account_line(account: PagesAsked) -> str:
+    cached = f", {account.cached:,} of them asked before" if account.cached else ""
+    return f"{account.model}: {counted(account.pages, 'page')}{cached}, {spent_text(account.spent)}"
+
+
+_INCOMPLETE = 3
+
+
+_INTERRUPTED = 130
+
+
+_EVERY_S = 0.2
+
+
+class PathOrAddress(click.ParamType[Path | str]):
+    """A file or folder that is there, or an address of the web."""
+
+    name = "path"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """The address as it stands, or the path."""
+        if isinstance(value, str) and value.startswith(("https://", "http://")):
+            return value
+        there = click.Path(exists=True).convert(str(value), param, ctx)
+        return Path(str(there))
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, type=PathOrAddress())
+@click.option("--meta", type=click.Path(path_type=Path), metavar="FILE", help="A table with a row "
+              "a file: file, title, authors, year, licence, language, discipline, field, subfield, "
+              "book.")  # fmt: skip
+@click.option("--title", default="", help="The title; else the document's own.")
+@click.option("--author", "authors", multiple=True, help="An author; may be repeated.")
+@click.option("--year", type=click.IntRange(1, 9999), help="The year; else that of the file.")
+@click.option("--licence", default="", metavar="NAME", help="License, such as CC-BY-4.0. Only a "
+              "document whose license permits publication counts as public.")  # fmt: skip
+@click.option("--language", default="", metavar="CODE", help="en, zh, ...; else it is guessed.")
+@click.option(
+    "--ocr",
+    type=click.Choice(["auto", "never", "always"]),
+    default="auto",
+    show_default=True,
+    help="Read pages from their images: those without text that can be "
+    "read, none, or all of PDF and image files.",
+)
+@click.option("--ocr-model", "reader", default="", metavar="MODEL", help="Let this vision model "
+              "read those images, in place of OCR on this machine.")  # fmt: skip
+@budget_option
+@click.option("--max-connections", type=click.IntRange(1), help="Requests to the model at once.")
+@yes_option
+@click.option("--discipline", default="", help="The coarsest level of the taxonomy.")
+@click.option("--field", default="", help="The second level.")
+@click.option("--subfield", default="", help="The third level.")
+@click.option("--book", default="", help="The finest level.")
+@click.option("--taxonomy", metavar="NAME|FILE", help="Take only places that this taxonomy has: "
+              "see 'list taxonomy', or name a CSV or TOML file.")  # fmt: skip
+@click.option(
+    "--titles",
+    "titles_file",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="FILE",
+    help="Of a wiki's dump only these pages, a title a line.",
+)
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    type=int,
+    help="Of a wiki's dump the "
+    "pages in this namespace, by its number; may be repeated. Else 0, the articles.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Of a wiki's dump no more pages.")
+@click.option(
+    "--wiki-api",
+    default="",
+    metavar="URL",
+    help="Where the API of the addresses is; else /w/api.php.",
+)
+@workspace_option
+@json_option
+@quiet_option
+def ingest_command(
+    paths: tuple[Path | str, ...],
+    meta: Path | None,
+    title: str,
+    authors: tuple[str, ...],
+    year: int | None,
+    licence: str,
+    language: str,
+    ocr: OcrUse,
+    reader: str,
+    budget: str | None,
+    max_connections: int | None,
+    yes: bool,
+    discipline: str,
+    field: str,
+    subfield: str,
+    book: str,
+    taxonomy: str | None,
+    titles_file: Path | None,
+    namespaces: tuple[int, ...],
+    limit: int | None,
+    wiki_api: str,
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Read documents into sources, pages and passages.
+
+    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, LaTeX,
+    dumps of MediaWiki (.xml, .xml.bz2) and ZIM, text, Markdown and JSONL (one object with 'text' a
+    line), also packed (.gz), and images of pages (PNG, JPEG, WebP, TIFF with all its pages). Every
+    passage stands verbatim at its offsets in the text of its page; of a PDF or an image it is known
+    where on the page.
+
+    An address (https://en.wikipedia.org/wiki/Copper) is a page of a wiki, which is fetched through
+    the wiki's API, once a revision. Nothing but its title is sent; [egress] in proofstone.toml can
+    forbid it.
+
+    What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
+    The same file again changes nothing; a new edition becomes a source beside the old one.
+
+    Files are read in processes of their own, with limits of memory and time. A file that cannot be
+    read keeps no other from being read, and is reported at the end.
+
+    A page without text (a scan, a screenshot, or characters that are no words) is read by OCR,
+    English and Chinese, after all files; that takes some seconds a page, is stored page by page,
+    and goes on where it was stopped. Without what does it ([ocr]) such pages are kept as unread.
+    Images beside web pages and texts are taken for their figures; name them, or --ocr always.
+
+    With --ocr-model a vision model reads those pages: their images leave this machine as texts do
+    (proofstone.toml, [egress]) and cost money (--budget). It writes down what it sees; a page that
+    it refuses, or of which it writes no end, stays as it was and is named. What it read is not
+    asked for again.
+
+    Exit code 0 where all files were read, 3 where some files or pages were not, 2 where no file
+    was; 4 where the budget was reached, 5 where the model could not be asked.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.documents.sources import Stated, read_stated  # noqa: PLC0415
+    from proofstone.ingest.ingest import WikiChoice, ingest_paths  # noqa: PLC0415
+    from proofstone.records.knowledge import Stratum  # noqa: PLC0415
+    from proofstone.texts.languages import read_language_code  # noqa: PLC0415
+
+    code = read_language_code(language) if language else ""
+    if code is None:
+        raise click.BadParameter(
+            f"{language!r} is no code such as en or zh", param_hint="--language"
+        )
+    stated = Stated(
+        title=title, authors=authors, year=year, licence=licence, language=code,
+        stratum=Stratum(discipline, field, subfield, book),
+    )  # fmt: skip
+    stated_for = read_stated(meta) if meta else {}
+    if taxonomy is not None:
+        stated, stated_for = _placed(taxonomy, stated, stated_for)
+    choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
+    if ocr == "never" and reader:
+        raise click.UsageError("--ocr never reads no page from its image: leave --ocr-model out")
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        scanner = None
+        if reader:
+            tell_lost(workspace, quiet=quiet)
+            scanner = workspace.page_scanner(reader, budget=budget, max_connections=max_connections)
+        files = _files(workspace, paths, wiki_api, quiet=quiet)
+        with watching_documents(quiet=quiet or as_json) as watch:
+            report = ingest_paths(
+                workspace.store, files, clock=workspace.clock, stated=stated,
+                stated_for=stated_for, ocr=ocr, watch=watch, choice=choice, scanner=scanner,
+                located=workspace.note_documents,
+            )  # fmt: skip
+    account = scanner.account if scanner is not None else None
+    if as_json:
+        print_json({**_fields(report), "model": account})
+    else:
+        print_ingested(report, account, quiet=quiet)
+    if scanner is not None and scanner.stopped is not None:
+        raise scanner.stopped
+    if scanner is not None and scanner.is_interrupted:
+        sys.exit(_INTERRUPTED)
+    if report.state != "all":
+        sys.exit(_INCOMPLETE if report.state == "some" else 2)
+
+
+def _fields(report: IngestReport) -> dict[str, Any]:
+    from msgspec import structs  # noqa: PLC0415
+
+    return structs.asdict(report)
+
+
+def _placed(
+    name: str, of_all: Stated, by_file: Mapping[str, Stated]
+) -> tuple[Stated, dict[str, Stated]]:
+    """What is stated, its places as the taxonomy has them."""
+    from proofstone.build.taxonomy import (  # noqa: PLC0415
+        find_taxonomy,
+        placed_stated,
+    )
+
+    return placed_stated(find_taxonomy(name), of_all, by_file)
+
+
+def _titles(file: Path | None) -> tuple[str, ...]:
+    """The titles that a file lists, a line each."""
+    if file is None:
+        return ()
+    from proofstone.documents.wiki_api import read_titles  # noqa: PLC0415
+
+    return read_titles(file)
+
+
+def _files(
+    workspace: Workspace, paths: tuple[Path | str, ...], api: str, *, quiet: bool
+) -> list[Path]:
+    """The paths, with the files of pages in place of their addresses."""
+    addresses = [path for path in paths if isinstance(path, str)]
+    if not addresses:
+        return [path for path in paths if isinstance(path, Path)]
+    from proofstone.search.wiki_pages import fetch_addresses  # noqa: PLC0415
+
+    fetched = fetch_addresses(workspace, addresses, api, tell=lambda text: say(text, quiet=quiet))
+    return [path if isinstance(path, Path) else fetched[path] for path in paths]
+
+
+@contextmanager
+def watching_documents(*, quiet: bool) -> Iterator[Watch | None]:
+    """One line that says how far it is, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    last = 0.0
+
+    def watch(
+        file: str, number: int, n_files: int, pages: int, n_pages: int, *, doing: str = ""
+    ) -> None:
+        nonlocal last
+        if not doing and monotonic() - last < _EVERY_S:
+            return
+        last = monotonic()
+        of_pages = f"   page {pages:,} of {n_pages:,}" if n_pages else ""
+        line = f"{number:,} of {n_files:,}   {visible(file)[:60]}{of_pages}"
+        if doing:
+            line = f"{doing}: {pages:,} of {counted(n_pages, 'page')}   {visible(file)[:60]}"
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    try:
+        yield watch
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

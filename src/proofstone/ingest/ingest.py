@@ -1,0 +1,487 @@
+"""Ingesting: documents into sources, pages and passages, whatever single files do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol, cast
+
+from msgspec import Struct, structs
+
+from proofstone.documents.finding import FoundFile, find_files
+from proofstone.documents.ocr.installed import INSTALL as INSTALL_OCR
+from proofstone.documents.ocr.installed import OCR_READER, is_ocr_installed
+from proofstone.documents.other_formats import document_advice, formats_hint
+from proofstone.documents.passages import BETWEEN_TITLES
+from proofstone.documents.reader import (
+    OCR_LIMITS,
+    GuardedReader,
+    Job,
+    Opened,
+    PageRead,
+    ReadEvent,
+    Refused,
+)
+from proofstone.documents.sources import Stated, has_pictures, merged, readable_name
+from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged
+from proofstone.ingest.ingest_report import (
+    SURE,
+    Ingested,
+    IngestReport,
+    NotRead,
+    NotScanned,
+    OcrUse,
+    PageNotRead,
+    ScanEvent,
+    ScanPart,
+    TakeScanned,
+    Watch,
+)
+from proofstone.records.calls import Clock
+from proofstone.records.knowledge import Passage, Source, passage_id, source_id
+from proofstone.records.pages import Page, Unread, model_that_read, page_id
+from proofstone.store.pages import ReadPage
+from proofstone.store.store import Store
+from proofstone.texts.languages import guess_language
+
+# One file on its way into the store: its documents, their pages, and what waits to be scanned.
+
+_BATCH = 64  # pages that are committed at once
+
+
+_CHUNK = 2**20
+
+
+_FOR_OCR = {"image only", "garbled"}
+
+
+_TELLING = 40  # letters that tell the language of a document
+
+
+_UNTOLD = "en"  # what a document without a letter is said to be in
+
+
+class Taking:
+    """One file on its way into the store; with ``keeps_sources`` a document that is here stays the
+    source that it is, whatever was stated of it, unless another licence is stated now.
+
+    A document without letters has no language until a page of it was scanned; so long its pages,
+    which hold no text, wait here.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        file: FoundFile,
+        stated: Stated,
+        clock: Clock,
+        *,
+        scans_all: bool = False,
+        keeps_sources: bool = False,
+    ) -> None:
+        self.file = file
+        self.taken: list[Ingested] = []
+        self.refused: NotRead | None = None
+        self.contents: set[bytes] = set()
+        self.n_read = self.n_pages = 0
+        self._store = store
+        self._stated = stated
+        self._clock = clock
+        self._keeps_sources = keeps_sources
+        self._scans_all = scans_all and has_pictures(file.path)
+        self._content = self._of_file = b""
+        self._opened: Opened | None = None
+        self._source: Source | None = None
+        self._entry: Ingested | None = None
+        self._waiting: list[PageRead] = []
+        self._wanted: dict[int, PageRead] = {}
+        self._not_scanned: list[PageNotRead] = []
+        self._n_new = self._n_scanned = 0
+
+    @property
+    def job(self) -> Job:
+        """What the reader is asked for."""
+        stated = self._stated
+        return Job(
+            path=str(self.file.path),
+            root=str(self.file.root),
+            title=stated.title,
+            language=stated.language,
+            licence=stated.licence,
+        )
+
+    def to_scan(self, reader: str) -> tuple[int, ...]:
+        """The pages that are to be read from their pictures, without those that ``reader`` has read
+        before; what a model has read is left to models."""
+        if not self._wanted or self.refused is not None:
+            return ()
+        done = self._readers()
+        by_model = bool(model_that_read(reader))
+        return tuple(
+            number
+            for number in self._wanted
+            if (last := done.get(number, "")) != reader and (by_model or not model_that_read(last))
+        )
+
+    def part(self, numbers: Sequence[int]) -> ScanPart:
+        """These of the pages that are to be read from their pictures."""
+        stated, opened = self._stated, self._opened
+        title = stated.title or ("" if opened is None else opened.title)
+        licence = stated.licence if opened is None else opened.licence or stated.licence
+        names = [title, stated.stratum.book]
+        if self._source is not None:  # as it was stated before, perhaps
+            names += [self._source.title, self._source.stratum.book]
+        return ScanPart(
+            job=Job(path=self.job.path, language=self.job.language, scan=tuple(numbers)),
+            names=tuple(dict.fromkeys(name for name in names if name)),
+            licence=licence,
+            sizes={n: (self._wanted[n].width, self._wanted[n].height) for n in numbers},
+        )
+
+    def take(self, event: ReadEvent) -> None:
+        """Takes one answer of the reader."""
+        if isinstance(event, Refused):
+            self._refuse(event)
+        elif self.refused is not None:
+            return
+        elif isinstance(event, Opened):
+            self.close()
+            self._open(event)
+        elif isinstance(event, PageRead):
+            self._add(event)
+
+    def take_scanned(self, event: ScanEvent) -> None:
+        """Takes a page that was read from its picture, and stores it: it took seconds. One that
+        could not be read takes the place of no reading."""
+        if isinstance(event, Refused):
+            self.refused = self._not_read(event)
+            return
+        if isinstance(event, NotScanned):
+            self._not_scanned.append(PageNotRead(event.number, event.what))
+            read = structs.replace(self._wanted[event.number], detail=event.detail)
+        else:
+            self._n_scanned += 1
+            read = event
+        is_unread = isinstance(event, NotScanned) or bool(event.reason)
+        if is_unread and (not read.reason or read.number in self._readers()):
+            return
+        self._waiting.append(read)
+        self._tell_language(read.text)
+        self._flush()
+
+    def pause(self) -> None:
+        """Stores what waits, as far as it can be: other files are read before this one goes on."""
+        self._flush()
+
+    def close(self) -> None:
+        """Stores what waits, and notes the document that was open as taken."""
+        if self._opened is not None and self._source is None:
+            self._make_source(_UNTOLD)
+        self._flush()
+        if self._entry is not None:
+            self.taken.append(self._counted(self._entry))
+        self._opened, self._entry, self._source = None, None, None
+        self._wanted, self._not_scanned = {}, []
+
+    def _refuse(self, refused: Refused) -> None:
+        self._waiting, self._entry, self._source, self._opened = [], None, None, None
+        self.refused = self._not_read(refused)
+
+    def _not_read(self, refused: Refused) -> NotRead:
+        return NotRead(
+            file=self.file.inside,
+            why=refused.message,
+            code=refused.code,
+            hint=refused.hint,
+            problems=tuple(Problem(where, what) for where, what in refused.problems),
+        )
+
+    def _open(self, opened: Opened) -> None:
+        self._of_file = self._of_file or _digest(self.file.path)
+        self._content = opened.content or self._of_file
+        self._n_new, self.n_read, self.n_pages = 0, 0, opened.n_pages
+        self._opened, self._n_scanned = opened, 0
+        self._wanted, self._not_scanned = {}, []
+        language = self._stated.language or opened.language
+        if not language and (here := self._store.pages.sources_of(self._content)):
+            language = here[0].language
+        if language:
+            self._make_source(language)
+
+    def _readers(self) -> dict[int, str]:
+        """What read each page that is read, by its number."""
+        return {} if self._source is None else self._store.pages.readers(self._source.id)
+
+    def _tell_language(self, text: str) -> None:
+        if self._source is None and sum(map(str.isalpha, text)) >= _TELLING:
+            self._make_source(guess_language([text]))
+
+    def _make_source(self, language: str) -> None:
+        opened, stated = self._opened, self._stated
+        if opened is None:
+            return
+        source = Source(
+            kind=opened.kind,
+            title=stated.title or opened.title,
+            content=self._content,
+            language=language,
+            licence=opened.licence or stated.licence,
+            authors=stated.authors or opened.authors,
+            year=opened.year if stated.year is None else stated.year,
+            origin=opened.origin or readable_name(self.file.path.name),
+            stratum=stated.stratum,
+        )
+        made = structs.replace(source, id=source_id(source))
+        self._source = source = self._kept(made) if self._keeps_sources else made
+        self._entry = Ingested(
+            id=source.id,
+            title=source.title,
+            file=self.file.inside,
+            language=source.language,
+            licence=source.licence,
+            unread={},
+            stated_before=source.id != made.id,
+        )
+
+    def _kept(self, made: Source) -> Source:
+        """The source that this document is here already: the very one, else the newest."""
+        here = [
+            source
+            for source in self._store.pages.sources_of(self._content)
+            if source.kind == made.kind and made.licence in ("", source.licence)
+        ]
+        return made if made in here or not here else here[-1]
+
+    def _add(self, read: PageRead) -> None:
+        self._waiting.append(read)
+        self.n_read += 1
+        if read.number is not None and (self._scans_all or read.reason in _FOR_OCR):
+            self._wanted[read.number] = structs.replace(read, text="", layout=b"", cuts=(), path=())
+        if len(self._waiting) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting or self._source is None:
+            return
+        pages = [_read_page(self._source, read) for read in self._waiting]
+        if self._entry is not None and self._entry.stated_before:
+            # They were cut under another statement of the language, so in other passages perhaps.
+            known = self._store.pages.stored(each.page.id for each in pages)
+            pages = [each for each in pages if each.page.id not in known]
+        try:
+            self.contents.add(self._content)
+            self._n_new += self._store.pages.add(self._source, pages, self._clock.now())
+        except SourcePurged as error:
+            places = tuple((problem.where, problem.what) for problem in error.problems)
+            self._refuse(
+                Refused(message=error.message, hint=error.hint, code=error.code, problems=places)
+            )
+        self._waiting = []
+
+    def _counted(self, entry: Ingested) -> Ingested:
+        """The entry with what the store now holds of its document."""
+        count = self._store.pages.count(entry.id)
+        sure = self._store.pages.confidences(entry.id) if self._wanted else {}
+        return structs.replace(
+            entry,
+            n_pages=count.pages,
+            n_passages=count.passages,
+            unread={reason: list(numbers) for reason, numbers in count.unread.items()},
+            doubtful=[number for number, sureness in sure.items() if sureness < SURE],
+            n_scanned=self._n_scanned,
+            not_scanned=tuple(self._not_scanned),
+            is_new=self._n_new > 0,
+        )
+
+
+def _read_page(source: Source, read: PageRead) -> ReadPage:
+    return ReadPage(_page(source, read), tuple(_passages(source, read)))
+
+
+def _page(source: Source, read: PageRead) -> Page:
+    page = Page(
+        source=source.id,
+        number=read.number,
+        text=read.text,
+        label=read.label,
+        width=read.width,
+        height=read.height,
+        reader=read.reader,
+        state="unread" if read.reason else "read",
+        reason=cast("Unread", read.reason),
+        detail=read.detail,
+        layout=read.layout,
+    )
+    return structs.replace(page, id=page_id(page))
+
+
+def _passages(source: Source, read: PageRead) -> Iterable[Passage]:
+    for start, end, path, language in read.cuts:
+        passage = Passage(
+            source=source.id,
+            page=read.number,
+            start=start,
+            end=end,
+            text=read.text[start:end],
+            language=language,
+            heading=BETWEEN_TITLES.join(title for _level, title in path),
+        )
+        yield structs.replace(passage, id=passage_id(passage))
+
+
+def _digest(path: Path) -> bytes:
+    state = sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            state.update(chunk)
+    return state.digest()
+
+
+# Pages that are read from their pictures, after the documents were read as they are.
+
+_PART = 16  # pages that one process reads before another one may go on
+
+
+class Scanner(Protocol):
+    """Reads pages from their pictures. ``reader`` is its name on the pages that it read; ``needs``
+    what must be installed first, if anything."""
+
+    reader: str
+    needs: str
+
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+        """Hands each page of each part to ``take``, with the part's place, in order."""
+
+
+class OcrScanner:
+    """Reads by OCR, in processes of their own."""
+
+    reader = OCR_READER
+
+    def __init__(self) -> None:
+        self.needs = "" if is_ocr_installed() else INSTALL_OCR
+
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+        """The pages, each in the language of its letters where none is stated."""
+        with GuardedReader(OCR_LIMITS) as reader:
+            for place, event in reader.read([part.job for part in parts]):
+                if isinstance(event, PageRead | Refused):
+                    take(place, event)
+
+
+def scan_pages(taking: Sequence[Taking], scanner: Scanner, watch: Watch | None = None) -> None:
+    """Reads the pages that each file wants read; each is stored as soon as it is read, so that what
+    is stopped goes on behind it."""
+    parts: list[ScanPart] = []
+    owners: list[Taking] = []
+    for each in taking:
+        wanted = each.to_scan(scanner.reader)
+        for at in range(0, len(wanted), _PART):
+            parts.append(each.part(wanted[at : at + _PART]))
+            owners.append(each)
+    n_pages = sum(len(part.job.scan) for part in parts)
+    n_done = 0
+
+    def take(place: int, event: ScanEvent) -> None:
+        nonlocal n_done
+        owners[place].take_scanned(event)
+        n_done += isinstance(event, PageRead | NotScanned)
+        if watch is not None:
+            file = owners[place].file.inside
+            watch(file, place + 1, len(parts), n_done, n_pages, doing="read from its image")
+
+    scanner.scan(parts, take)
+
+
+class WikiChoice(Struct, frozen=True):
+    """Which pages of a wiki's dump are read: those with ``titles`` (all where none) in
+    ``namespaces`` (the articles where none), the first ``limit`` of them (0: all)."""
+
+    titles: tuple[str, ...] = ()
+    namespaces: tuple[int, ...] = ()
+    limit: int = 0
+
+
+EVERY_ARTICLE = WikiChoice()
+
+
+def ingest_paths(
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    clock: Clock,
+    stated: Stated | None = None,
+    stated_for: Mapping[str, Stated] | None = None,
+    ocr: OcrUse = "auto",
+    watch: Watch | None = None,
+    choice: WikiChoice = EVERY_ARTICLE,
+    open_reader: Callable[[], GuardedReader] = GuardedReader,
+    scanner: Scanner | None = None,
+    located: Callable[[Mapping[bytes, Path]], None] | None = None,
+    keeps_sources: bool = False,
+) -> IngestReport:
+    """Reads the documents of files and folders and stores them, page by page.
+
+    A file that cannot be read stands in the report and keeps no other from being read; a page that
+    cannot is stored as unread, with the reason. Then the pages that are images, or whose characters
+    are no words, are read by ``scanner`` (by OCR, where there is none): with ``ocr`` "always" all
+    pages that can be seen, with "never" none. ``stated`` holds for all files, ``stated_for`` for
+    those that it names, ``choice`` for dumps of wikis; ``located`` hears where the files of sources
+    lie, by digest. The same files again change nothing. With ``keeps_sources`` a document that is
+    here stays the source that it is, whatever was stated of it, unless it has another licence.
+    Raises BadInput where there is no document at all, ExtraMissing where OCR was asked for and is
+    not installed.
+    """
+    scanner = scanner or OcrScanner()
+    if ocr == "always" and scanner.needs:
+        raise ExtraMissing("What reads images of pages is not installed.", hint=scanner.needs)
+    found = find_files(paths, figures=ocr == "always")
+    if not found.files:
+        kinds = ", ".join(f"{n} {suffix}" for suffix, n in found.others.items())
+        raise BadInput(
+            "There is no document to read." + (f" Found: {kinds}." if kinds else ""),
+            hint=formats_hint(found.others),
+        )
+    about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]
+    taking = [
+        Taking(store, file, each, clock, scans_all=ocr == "always", keeps_sources=keeps_sources)
+        for file, each in zip(found.files, about, strict=True)
+    ]
+    with open_reader() as reader:
+        now = taking[0]
+        jobs = [
+            structs.replace(
+                each.job, titles=choice.titles, namespaces=choice.namespaces, limit=choice.limit
+            )
+            for each in taking
+        ]
+        for place, event in reader.read(jobs):
+            if taking[place] is not now:
+                now.pause()
+                now = taking[place]
+            now.take(event)
+            if watch is not None:
+                watch(now.file.inside, place + 1, len(taking), now.n_read, now.n_pages)
+        now.pause()
+    wanting = [each for each in taking if each.to_scan(scanner.reader)]
+    if ocr != "never" and not scanner.needs and wanting:
+        scan_pages(wanting, scanner, watch)
+    for each in taking:
+        each.close()
+    if located is not None:
+        located({content: each.file.path for each in taking for content in each.contents})
+    named = {name for file in found.files for name in (file.inside, file.path.name)}
+    return IngestReport(
+        taken=tuple(entry for each in taking for entry in each.taken),
+        not_read=tuple(each.refused for each in taking if each.refused is not None),
+        others=found.others,
+        advice=tuple(document_advice(found.others)),
+        unused=tuple(name for name in stated_for or {} if name not in named),
+        needs=scanner.needs if wanting and ocr != "never" else "",
+    )
+
+
+def _stated(file: FoundFile, of_all: Stated, by_file: Mapping[str, Stated]) -> Stated:
+    own = by_file.get(file.inside) or by_file.get(file.path.name)
+    return merged(own, of_all) if own else of_all

@@ -1,0 +1,129 @@
+"""Pages as images, drawn when they are asked for: nothing of them is kept but where boxes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
+from proofstone.documents.sources import has_pictures
+from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.ingest.ingest_report import find_document, note_documents
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Source
+from proofstone.records.pages import Box, Page
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+
+DPI = 150.0
+
+
+class Seen(Struct, frozen=True):
+    """What is to be seen: a page, and the boxes of the passage on it; none for the page itself."""
+
+    page: Page
+    boxes: tuple[Box, ...] = ()
+
+
+def find_page(store: Store, rest: str) -> Page:
+    """The page that ``SOURCE/NUMBER`` names, as it was read last. Raises BadUsage, NotFound."""
+    name, slash, number = rest.rpartition("/")
+    if not slash or not number.isdecimal():
+        raise BadUsage(f"page:{rest} is no page", hint="name it as page:SOURCE/NUMBER")
+    source = store.lookup.find(name, ("source",))
+    page = store.pages.page(source.id, int(number))
+    if page is None:
+        n_pages = store.pages.count(source.id).pages
+        raise NotFound(f"source:{short(source.id)} has no page {number}; it has {n_pages:,}")
+    return page
+
+
+def seen_of(store: Store, found: Found) -> Seen:
+    """The page of a passage with the boxes of its lines. Raises BadUsage for any other row, and
+    for a passage of a document without pages."""
+    if found.kind != "passage":
+        raise BadUsage(f"a {found.kind} has no page to draw: name a passage, or page:SOURCE/NUMBER")
+    placed = store.pages.placed([found.id]).get(found.id)
+    if placed is None or placed.page.number is None or not placed.page.width:
+        raise BadUsage(f"passage:{short(found.id)} stands in a document without pages to be seen")
+    passage = placed.passage
+    return Seen(placed.page, placed.page.places.boxes(passage.start, passage.end))
+
+
+def draw_seen(seen: Seen, document: Path, *, dpi: float = DPI, crop: bool = False) -> bytes:
+    """The page as PNG with the boxes marked; with ``crop`` only what is in them, all else masked.
+
+    Raises BadUsage where there is nothing to crop to, BadInput for what cannot be drawn.
+    """
+    number = seen.page.number or 1
+    if not crop:
+        (png,) = draw_all(document, [Draw(page=number, dpi=dpi, marks=seen.boxes)])
+        return png
+    if not seen.boxes:
+        raise BadUsage("a whole page is not cropped: name a passage on it")
+    draw = Draw(page=number, dpi=dpi, keep=seen.boxes, crop=around(seen.boxes))
+    (png,) = draw_all(document, [draw])
+    return png
+
+
+def draw_all(document: Path, draws: Sequence[Draw]) -> Iterator[bytes]:
+    """What is asked for of a document's pages, in order, drawn in processes of their own.
+
+    Raises BadUsage for a document that has no pages to be seen, BadInput for one that cannot be
+    drawn, with the reason.
+    """
+    if not has_pictures(document):
+        raise BadUsage(f"{document.name} has no pages that can be seen: PDF and image files do")
+    jobs = [Job(path=str(document), draw=draw) for draw in draws]
+    with GuardedReader() as reader:
+        for place, event in reader.read(jobs):
+            if isinstance(event, Drawn):
+                yield event.png
+            elif isinstance(event, Refused):
+                page = f"{document.name}, page {draws[place].page}"
+                raise BadInput(f"{page}: {event.message}", hint=event.hint)
+
+
+def around(boxes: Sequence[Box]) -> Box:
+    """The smallest box that holds all of at least one."""
+    return Box(
+        min(box.left for box in boxes), min(box.top for box in boxes),
+        max(box.right for box in boxes), max(box.bottom for box in boxes),
+    )  # fmt: skip
+
+
+# Seeing pages: the part of a workspace that finds their documents and draws them.
+
+
+class Seeing:
+    """An open workspace's folder and store, with the documents behind its pages."""
+
+    folder: Path
+    store: Store
+
+    def note_documents(self, found: Mapping[bytes, Path]) -> None:
+        """Notes where files with these digests lie on this machine."""
+        note_documents(self.folder, found)
+
+    def document_of(self, source: bytes, named: Path | None = None) -> Path:
+        """The file that a source was read from; see ``find_document`` for what it raises."""
+        return find_document(self.folder, self._source(source), named)
+
+    def draw(
+        self, name: str, *, dpi: float = 150, crop: bool = False, document: Path | str | None = None
+    ) -> bytes:
+        """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
+        ``crop`` the passage alone, all else masked."""
+
+        kind, _colon, rest = name.partition(":")
+        if kind == "page":
+            seen = Seen(find_page(self.store, rest))
+        else:
+            seen = seen_of(self.store, self.store.lookup.find(name))
+        path = self.document_of(seen.page.source, None if document is None else Path(document))
+        return draw_seen(seen, path, dpi=dpi, crop=crop)
+
+    def _source(self, identity: bytes) -> Source:
+        return self.store.knowledge.sources([identity])[identity]

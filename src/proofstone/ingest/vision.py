@@ -1,0 +1,376 @@
+"""Pages read by a vision model: drawn, shown, and what it wrote down of each, or why nothing.
+
+A picture is one request. A reply without the marks is asked for again a few times; a refusal, one
+that was cut off and a call that failed leave the page as it was, and say so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.documents.ocr.transcript import SeenPage, transcribed_page
+from proofstone.documents.passages import Cutter
+from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
+from proofstone.errors import BadInput, EgressRefused, NotAsked
+from proofstone.ingest.ingest_report import NotScanned, ScanPart, TakeScanned
+from proofstone.ingest.page_prompt import VERSION, ShownPictures, page_messages, read_transcript
+from proofstone.ingest.pages import DPI
+from proofstone.models.ask import Asker
+from proofstone.records.calls import CallRecord, ImagePart, ModelRequest
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.pages import naming_request, vision_reader
+from proofstone.records.runs import Reply, Spent
+from proofstone.run.campaign import Asking
+from proofstone.run.outbound import Outgoing
+from proofstone.session.cli_progress import RunProgress
+from proofstone.session.workspace import Background
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.errors import ProofstoneError
+    from proofstone.models.budget import Budget
+    from proofstone.models.spending import Spending
+
+
+# Room for a full page of small type; one that needs more is cut off, and told.
+READING_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 8192})
+
+
+_LONGEST = 2600  # pixels of a side: endpoints make larger pictures smaller themselves
+
+
+_REASKS = 2
+
+
+_AT_ONCE = 16
+
+
+Keep = Callable[[CallRecord], Awaitable[None]]
+
+
+class PagesAsked(Struct, frozen=True, kw_only=True):
+    """What reading pages by a model came to: ``pages`` were shown to it, of them ``cached`` before;
+    ``spent`` is what this command's calls took."""
+
+    model: str
+    pages: int = 0
+    cached: int = 0
+    spent: Spent = Spent()
+
+
+class _Written(Struct, frozen=True):
+    """What a model wrote down of a page, and by which requests."""
+
+    text: str
+    detail: str
+
+
+@dataclass
+class _Desk:
+    """The model, where its calls are written, what they took, and the pictures on show."""
+
+    asker: Asker
+    keep: Keep
+    pictures: ShownPictures
+    stop: asyncio.Event
+    progress: RunProgress = field(default_factory=lambda: RunProgress(label="pages", total=0))
+
+    @property
+    def is_closed(self) -> bool:
+        return self.stop.is_set() or self.asker.stopped is not None
+
+
+def page_reader_name(model: str) -> str:
+    """The name of a model on the pages that it reads."""
+    return vision_reader(model, VERSION)
+
+
+def pages_would_leave(parts: Sequence[ScanPart]) -> Outgoing:
+    """What reading these pages sends: a request a page, with its source's own words."""
+    by_source: dict[tuple[tuple[str, ...], str], int] = {}
+    for part in parts:
+        key = (part.names, part.licence)
+        by_source[key] = by_source.get(key, 0) + len(part.job.scan)
+    origins = [
+        Origin(names[0] if names else "", licence, n, names)
+        for (names, licence), n in by_source.items()
+    ]
+    n_pages = sum(by_source.values())
+    return Outgoing(
+        items=n_pages, noun="page image", requests=n_pages, origins=tuple(sorted(origins)),
+        passages=n_pages,
+    )  # fmt: skip
+
+
+async def read_pages(
+    store: Store,
+    parts: Sequence[ScanPart],
+    asker: Asker,
+    pictures: ShownPictures,
+    take: TakeScanned,
+    *,
+    stop: asyncio.Event,
+    kept: Callable[[CallRecord], None] | None = None,
+) -> PagesAsked:
+    """Hands every page to ``take``, in order, until told to stop or until the model cannot be asked
+    any more (``asker.stopped``); pages that were not asked for by then are left out."""
+    async with store.writer(kept) as writer:
+        desk = _Desk(asker, writer.write, pictures, stop)
+        await _read_all(parts, desk, take)
+    asked = desk.progress
+    return PagesAsked(
+        model=asker.model.name, pages=asked.done, cached=asked.cached, spent=asked.spent()
+    )
+
+
+async def _read_all(parts: Sequence[ScanPart], desk: _Desk, take: TakeScanned) -> None:
+    drafts = _Drafts(parts, page_reader_name(desk.asker.model.name), take)
+    waiting: deque[tuple[int, int, asyncio.Task[_Written | NotScanned | None]]] = deque()
+    pages = [(place, number) for place, part in enumerate(parts) for number in part.job.scan]
+    try:
+        with GuardedReader(n_processes=1) as drawer:  # a model takes longer
+            drawn = _pictures(drawer, parts, pages)
+            for place, number in pages:
+                png = await asyncio.to_thread(next, drawn, None)
+                if png is None or desk.is_closed:
+                    break
+                work = asyncio.create_task(_read_one(desk, number, png))
+                waiting.append((place, number, work))
+                if len(waiting) >= _AT_ONCE:
+                    await drafts.hand_on(*waiting.popleft())
+        while waiting:
+            await drafts.hand_on(*waiting.popleft())
+    finally:
+        for _place, _number, work in waiting:
+            work.cancel()
+
+
+def _pictures(
+    drawer: GuardedReader, parts: Sequence[ScanPart], pages: Sequence[tuple[int, int]]
+) -> Iterator[bytes | Refused]:
+    """The pictures of pages, in order, drawn a few ahead."""
+    draws = [
+        Job(path=parts[place].job.path, draw=Draw(page=number, dpi=DPI, longest=_LONGEST))
+        for place, number in pages
+    ]
+    for _place, event in drawer.read(draws):
+        if isinstance(event, Drawn):
+            yield event.png
+        elif isinstance(event, Refused):
+            yield event
+
+
+class _Drafts:
+    """Makes pages of what was written down, in the order of the pages: headings hold on the next
+    page of the same file."""
+
+    def __init__(self, parts: Sequence[ScanPart], reader: str, take: TakeScanned) -> None:
+        self._parts = parts
+        self._reader = reader
+        self._take = take
+        self._last = ("", 0)
+        self._cutter = Cutter()
+
+    async def hand_on(
+        self, place: int, number: int, work: asyncio.Task[_Written | NotScanned | None]
+    ) -> None:
+        """Waits for a page and hands it on; what was not asked is left out."""
+        written = await work
+        if written is None:
+            return
+        if isinstance(written, NotScanned):
+            self._take(place, written)
+            return
+        part = self._parts[place]
+        if self._last != (part.job.path, number - 1):
+            self._cutter = Cutter()
+        self._last = (part.job.path, number)
+        width, height = part.sizes[number]
+        seen = SeenPage(number, width, height, part.job.language, self._reader, written.detail)
+        self._take(place, transcribed_page(written.text, seen, self._cutter))
+
+
+async def _read_one(desk: _Desk, number: int, png: bytes | Refused) -> _Written | NotScanned | None:
+    """What the model wrote down of a picture; None where it was not asked."""
+    if isinstance(png, Refused):
+        return NotScanned(number=number, what=f"cannot be drawn: {png.message}")
+    try:
+        image = desk.pictures.show(png, f"page {number}")
+    except BadInput as cause:
+        return NotScanned(number=number, what=cause.message)
+    try:
+        written = await _ask(desk, number, image)
+    except NotAsked:
+        return None
+    finally:
+        desk.pictures.put_away(image)
+    desk.progress.done += written is not None
+    return written
+
+
+async def _ask(desk: _Desk, number: int, image: ImagePart) -> _Written | NotScanned | None:
+    name = desk.asker.model.name
+    what, requests = "", []
+    for reask in range(_REASKS + 1):
+        asked = await desk.asker.ask(_request(image, reask), _counting(desk))
+        record, reply = asked.record, asked.reply
+        if asked.key is None:
+            await _counting(desk)(record)
+        else:
+            desk.progress.cached += reask == 0
+        if reply is None and desk.asker.stopped is not None:
+            return None  # it says nothing of this page
+        requests.append(naming_request(record.request_hash))
+        if reply is None:
+            what = f"the call failed: {record.error}"
+            break
+        text = read_transcript(reply.text) if _is_whole(reply) else None
+        if text is not None:
+            return _Written(text, "; ".join(requests))
+        what, is_final = _fault(reply)
+        if is_final:
+            break
+    return NotScanned(number=number, what=what, detail="; ".join([f"{name}: {what}", *requests]))
+
+
+def _request(image: ImagePart, reask: int) -> ModelRequest:
+    messages = page_messages(image)
+    prompt = canonical_json(messages)
+    return ModelRequest(
+        messages=messages, prompt=prompt, prompt_hash=digest(prompt),
+        settings=dict(READING_SETTINGS), reask=reask, purpose="build",
+    )  # fmt: skip
+
+
+def _counting(desk: _Desk) -> Keep:
+    async def keep(call: CallRecord) -> None:
+        desk.progress.count(call)
+        await desk.keep(call)
+
+    return keep
+
+
+def _is_whole(reply: Reply) -> bool:
+    return reply.finish not in {"length", "content_filter"} and not (
+        reply.refusal or reply.thinking_unclosed
+    )
+
+
+def _fault(reply: Reply) -> tuple[str, bool]:
+    """What is wrong with a reply, and whether it would come again."""
+    if reply.finish == "length" or reply.thinking_unclosed:
+        return f"the reply was cut off at {READING_SETTINGS['max_tokens']:,} tokens", True
+    if reply.refusal or reply.finish == "content_filter":
+        return "the model refused", True
+    if not reply.text.strip():
+        return "the reply was empty", False
+    return "the reply had no page between <page> and </page>", False
+
+
+# Pages read by a vision model: the part of a workspace that opens it and lets pictures out.
+
+
+class PageReading(Asking):
+    """The part of a workspace that has pages read by a model."""
+
+    def page_scanner(
+        self,
+        model: str,
+        *,
+        budget: Budget | str | None = None,
+        max_connections: int | None = None,
+    ) -> VisionScanner:
+        """What reads pages by ``model`` for ``ingest_paths``. Raises BadUsage for a model that is
+        not known to take images, and what opening it raises, before a document is touched."""
+        scanner = VisionScanner(self, model, self.spending(budget), max_connections)
+        scanner.check()
+        return scanner
+
+    def clear_pages(self, model: str, parts: Sequence[ScanPart]) -> None:
+        """Lets out the pictures of pages, once that is allowed."""
+        from proofstone.models.registry import leaves_to  # noqa: PLC0415
+        from proofstone.session.egress import Load  # noqa: PLC0415
+
+        to = leaves_to(model, self.config)
+        if to is not None and not to.is_local and parts:
+            self._clear({to: Load().with_run(model, b"pages", pages_would_leave(parts))})
+
+
+class VisionScanner:
+    """A ``Scanner`` whose reader is a model. ``stopped`` is why it ended before all pages were
+    asked for, ``is_interrupted`` that a person ended it; ``account`` what it took."""
+
+    needs = ""
+
+    def __init__(
+        self,
+        workspace: PageReading,
+        model: str,
+        spending: Spending | None,
+        max_connections: int | None,
+    ) -> None:
+
+        self.model = model
+        self.reader = page_reader_name(model)
+        self.account: PagesAsked = PagesAsked(model=model)
+        self.stopped: ProofstoneError | None = None
+        self.is_interrupted = False
+        self._workspace = workspace
+        self._spending = spending
+        self._max_connections = max_connections
+        self._pictures = ShownPictures(workspace.store.calls)
+
+    def check(self) -> None:
+        """Raises what keeps the model from being asked."""
+        from proofstone.ingest.region_rows import check_sees  # noqa: PLC0415
+        from proofstone.session.askers import check_replies_end  # noqa: PLC0415
+
+        async def work(stop: asyncio.Event) -> None:
+            async with self._askers(stop) as askers:
+                check_sees(askers[self.model].model)
+                check_replies_end([(askers[self.model], READING_SETTINGS)])
+
+        Background(work).wait()
+
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+        """Reads the pages, in order; none where they may not be sent."""
+        from proofstone.session.askers import on_record  # noqa: PLC0415
+
+        workspace = self._workspace
+        try:
+            workspace.clear_pages(self.model, parts)
+        except EgressRefused as refused:
+            self.stopped = refused
+            return
+
+        async def work(stop: asyncio.Event) -> None:
+            async with self._askers(stop) as askers:
+                asker = askers[self.model]
+                record = on_record(workspace.store, [asker], workspace.clock, runs=["ingest"])
+                async with record as kept:
+                    self.account = await read_pages(
+                        workspace.store, parts, asker, self._pictures, take, stop=stop, kept=kept
+                    )
+                self.stopped = asker.stopped
+
+        Background(work).wait_stoppable(None, self._interrupted)
+
+    def _interrupted(self) -> None:
+        self.is_interrupted = True
+
+    def _askers(self, stop: asyncio.Event) -> Any:
+        from proofstone.session.askers import open_askers  # noqa: PLC0415
+
+        return open_askers(
+            [self.model], self._workspace.config, store=self._pictures,
+            clock=self._workspace.clock, stop=stop, max_connections=self._max_connections,
+            spending=self._spending,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Judges: questions to models about answers, their verdicts, and attacks on them."""

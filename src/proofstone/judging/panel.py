@@ -1,0 +1,563 @@
+"""Asking judges: each in one or several orders, re-asked a bounded number of times, then voted."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from collections import Counter
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
+from proofstone.judging.row_judge import RowJudge
+from proofstone.judging.verdicts import decide
+from proofstone.method import Parameter
+from proofstone.records.building import StepContext
+from proofstone.records.builds import seats_of
+from proofstone.records.calls import Message
+from proofstone.records.ids import digest
+from proofstone.records.runs import Reply
+from proofstone.records.verdicts import (
+    Ballot,
+    Exhibit,
+    Heard,
+    JudgeQuestion,
+    Label,
+    Majority,
+    PanelRules,
+    PanelVerdict,
+    RowVerdict,
+)
+
+# A ranking by a panel, and what becomes of it when each judge is left out.
+#
+# A panel's ranking that one judge makes is that judge's ranking. So the panel decides each cell
+# anew without each of its members in turn, by the same rules, and ranks are compared with ties as
+# ties.
+
+Codes = NDArray[np.int64]
+
+
+Floats = NDArray[np.float64]
+
+
+_SAME = 1e-12
+
+
+class PanelStanding(Struct, frozen=True):
+    """A contestant: its ``score`` is the mean worth of what was decided in ``n`` of its cells (NaN
+    where n is 0), and its rank among all is ``best`` to ``worst``: more than one where others have
+    the very score."""
+
+    score: float
+    n: int
+    best: int
+    worst: int
+
+
+class LeftOut(Struct, frozen=True):
+    """What the panel comes to without ``judge``: the standings, the cells decided in another way or
+    no more (``otherwise``; newly decided ones count too), the contestants (places) whose ranks no
+    longer overlap with those by all judges (``moved``), and the pairs of contestants that stand the
+    other way round (``reversed_pairs``: a tie on either side is none)."""
+
+    judge: str
+    standings: tuple[PanelStanding, ...]
+    otherwise: int
+    moved: tuple[int, ...]
+    reversed_pairs: tuple[tuple[int, int], ...]
+
+
+class PanelRanking(Struct, frozen=True):
+    """The standings by the whole panel, in the order of the contestants, and without each judge."""
+
+    standings: tuple[PanelStanding, ...]
+    without: tuple[LeftOut, ...]
+
+
+def decide_cells(votes: Codes, n_labels: int, rules: PanelRules, tie: int = -1) -> Codes:
+    """What votes (..., judges) come to cell by cell (...), as ``votes.decide`` says of one: a code
+    of a label from 0, -1 where nothing is decided. Votes of -1 are none. ``tie`` is the code of the
+    rule for ties, -1 without one.
+
+    Raises BadUsage for a quorum below 1.
+    """
+    if rules.quorum < 1:
+        raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
+    counts = np.stack([(votes == code).sum(axis=-1) for code in range(n_labels)], axis=-1)
+    cast, most = counts.sum(axis=-1), counts.max(axis=-1)
+    suffices = (counts == most[..., None]).sum(axis=-1) == 1
+    if rules.majority == "all":
+        suffices &= most == cast
+    elif rules.majority == "half":
+        suffices &= 2 * most > cast
+    decided = np.where(suffices, counts.argmax(axis=-1), tie)
+    return np.where(cast >= rules.quorum, decided, -1)
+
+
+def leave_each_out(
+    votes: Codes, worth: Sequence[float], judges: Sequence[str], rules: PanelRules, tie: int = -1
+) -> PanelRanking:
+    """The ranking by ``votes`` (contestants, items, judges: codes of labels from 0, -1 for none),
+    where label k is worth ``worth[k]``, and the rankings without each of the ``judges``.
+
+    Without a judge the quorum is one less where all were needed, as in ``votes.without``. Raises
+    BadUsage for fewer than two judges, and for a quorum that cannot be.
+    """
+    if len(judges) < 2:
+        raise BadUsage(f"leaving a judge out needs two or more, not {len(judges)}")
+    values, n_labels = np.asarray(worth, dtype=np.float64), len(worth)
+    decided = decide_cells(votes, n_labels, rules, tie)
+    standings = _standings(decided, values)
+    fewer = PanelRules(
+        quorum=min(rules.quorum, len(judges) - 1), majority=rules.majority, tie=rules.tie
+    )
+    found = []
+    for place, judge in enumerate(judges):
+        others = decide_cells(np.delete(votes, place, axis=-1), n_labels, fewer, tie)
+        then = _standings(others, values)
+        found.append(
+            LeftOut(
+                judge=judge,
+                standings=then,
+                otherwise=int((others != decided).sum()),
+                moved=_moved(standings, then),
+                reversed_pairs=_reversed(standings, then),
+            )
+        )
+    return PanelRanking(standings, tuple(found))
+
+
+def _standings(decided: Codes, worth: Floats) -> tuple[PanelStanding, ...]:
+    """Contestants in their order. Scores that differ by less than 1e-12 are the same: the order of
+    adding makes no rank."""
+    is_decided = decided >= 0
+    n = is_decided.sum(axis=1)
+    total = np.where(is_decided, worth[decided], 0.0).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        scores = np.where(n > 0, total / n, np.nan)
+    ranked = scores[~np.isnan(scores)]
+    return tuple(
+        PanelStanding(
+            float(score),
+            int(count),
+            int((ranked > score + _SAME).sum()) + 1,
+            int((ranked > score - _SAME).sum()),
+        )
+        if count
+        else PanelStanding(float("nan"), 0, 0, 0)
+        for score, count in zip(scores, n, strict=True)
+    )
+
+
+def _moved(first: Sequence[PanelStanding], then: Sequence[PanelStanding]) -> tuple[int, ...]:
+    return tuple(
+        place
+        for place, (one, other) in enumerate(zip(first, then, strict=True))
+        if one.n and other.n and (one.worst < other.best or other.worst < one.best)
+    )
+
+
+def _reversed(
+    first: Sequence[PanelStanding], then: Sequence[PanelStanding]
+) -> tuple[tuple[int, int], ...]:
+    """Pairs that stand the other way round; a contestant without a score is in none."""
+    return tuple(
+        (one, other)
+        for one in range(len(first))
+        for other in range(one + 1, len(first))
+        if _side(first[one], first[other]) * _side(then[one], then[other]) < 0
+    )
+
+
+def _side(one: PanelStanding, other: PanelStanding) -> int:
+    """1 where ``one`` stands before ``other``, -1 behind it, 0 beside it or where one has none."""
+    if not one.n or not other.n:
+        return 0
+    return (one.worst < other.best) - (other.worst < one.best)
+
+
+class JudgeModel(Protocol):
+    """A model as a judge: cached, limited, budgeted and recorded by whoever hands it in.
+
+    ``takes_schema``: its endpoint holds replies to a JSON schema. Raises CallFailed when no reply
+    came.
+    """
+
+    name: str
+    takes_schema: bool
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
+    ) -> Reply:
+        """The reply to one request; ``reask`` and ``vote`` tell it from others in the cache."""
+        ...
+
+
+class JudgingRules(Struct, frozen=True, kw_only=True):
+    """How each judge is asked: for how many ``votes``, each in how many ``orders`` of labels and
+    compared texts, and how often again in each where no label could be read (``reasks``)."""
+
+    votes: int = 1
+    orders: int = 1
+    reasks: int = 2
+
+
+class Panel:
+    """One judge or several, and the rules by which they decide.
+
+    Raises BadUsage for no judge, one named twice, or a quorum that they cannot reach.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[JudgeModel],
+        *,
+        asking: JudgingRules | None = None,
+        rules: PanelRules | None = None,
+    ) -> None:
+        self._judges = tuple(judges)
+        self._asking = asking or JudgingRules()
+        self.rules = rules or PanelRules()
+        _check(self._judges, self._asking, self.rules)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judges' names, in their order."""
+        return tuple(judge.name for judge in self._judges)
+
+    async def decide(self, question: JudgeQuestion) -> PanelVerdict:
+        """All judges asked at once, and what they come to. Raises BadUsage for a question without
+        two different labels, or a tie rule that is none of them; NotAsked, once all have ended,
+        where one was not asked: that says nothing of the judge."""
+        _check_labels(question, self.rules)
+        asked = (_ballot(judge, question, self._asking) for judge in self._judges)
+        return decide(await _all(asked), self.rules)
+
+
+async def _all(asked: Iterable[Awaitable[Ballot]]) -> list[Ballot]:
+    """What all come to. The first that raises is heard only when nobody is at work any more."""
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    ballots = []
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+        ballots.append(each)
+    return ballots
+
+
+async def _ballot(judge: JudgeModel, question: JudgeQuestion, rules: JudgingRules) -> Ballot:
+    """One judge's ballot. A failure in any vote or order ends it: half a hearing is no vote."""
+    votes = await asyncio.gather(
+        *(_vote(judge, question, vote, rules) for vote in range(rules.votes))
+    )
+    heard = tuple(each for replies, _trouble in votes for each in replies)
+    trouble = next((trouble for _replies, trouble in votes if trouble), "")
+    if trouble:
+        return Ballot(judge=judge.name, state="failed", trouble=trouble, heard=heard)
+    return _counted(Ballot(judge=judge.name, state="unparsed", heard=heard), rules.votes)
+
+
+async def _vote(
+    judge: JudgeModel, question: JudgeQuestion, vote: int, rules: JudgingRules
+) -> tuple[list[Heard], str]:
+    """What was heard for one vote, and the kind of the failure that ended it."""
+    heard: list[Heard] = []
+    try:
+        for order, arranged in enumerate(arrangements(question, rules.orders)):
+            heard += await _hear(judge, arranged, vote, order, rules.reasks)
+    except NotAsked:
+        raise
+    except CallFailed as failure:
+        return heard, failure.kind
+    return heard, ""
+
+
+async def _hear(
+    judge: JudgeModel, question: JudgeQuestion, vote: int, order: int, reasks: int
+) -> list[Heard]:
+    form: ReplyForm = "json" if judge.takes_schema else "line"
+    schema = label_schema(question) if judge.takes_schema else None
+    heard: list[Heard] = []
+    for reask in range(reasks + 1):
+        posed = pose(question, form, is_again=reask > 0)
+        reply = await judge(posed, schema=schema, reask=reask, vote=vote)
+        read = read_label(reply, question.names, form, question.citing)
+        listed_at = question.names.index(read.label) if read.label else -1
+        heard.append(
+            Heard(
+                order=order,
+                reask=reask,
+                label=read.label,
+                reason=read.reason,
+                trouble=read.trouble,
+                listed_at=listed_at,
+                vote=vote,
+                cited=read.cited,
+            )
+        )
+        if read.label:
+            break
+    return heard
+
+
+def _counted(ballot: Ballot, n_votes: int) -> Ballot:
+    """The ballot of a judge who was heard: the label of more than half of its votes, all of which
+    must be there; each is the label of more than half of the orders in which it gave one."""
+    votes = []
+    for vote in range(n_votes):
+        heard = [each for each in ballot.heard if each.vote == vote]
+        labels = [each.label for each in heard if each.label]
+        if not labels:
+            return structs.replace(ballot, trouble=heard[-1].trouble if heard else "")
+        votes.append(_of_most(labels))
+    label = _of_most(votes) if all(votes) else ""
+    if not label:
+        return structs.replace(ballot, state="split")
+    first = next(heard for heard in ballot.heard if heard.label == label)
+    return structs.replace(
+        ballot, state="voted", label=label, reason=first.reason, cited=first.cited
+    )
+
+
+def _of_most(labels: Sequence[str]) -> str:
+    """The label of more than half of them, or none."""
+    label, n = Counter(labels).most_common(1)[0]
+    return label if 2 * n > len(labels) else ""
+
+
+def _check(judges: Sequence[JudgeModel], asking: JudgingRules, rules: PanelRules) -> None:
+    names = [judge.name for judge in judges]
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
+    if not names:
+        raise BadUsage("a panel needs a judge", hint="name one: --judge provider/model")
+    if twice:
+        raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")
+    if rules.quorum > len(names):
+        raise BadUsage(f"a quorum of {rules.quorum} cannot be had from {len(names)} judges")
+    if asking.votes < 1 or asking.orders < 1 or asking.reasks < 0:
+        raise BadUsage(
+            "a judge has one vote and is asked in one order at least, and never fewer than 0 times "
+            "again"
+        )
+
+
+def _check_labels(question: JudgeQuestion, rules: PanelRules) -> None:
+    folded = {name.casefold() for name in question.names}
+    if len(folded) < 2 or len(folded) < len(question.names) or not all(question.names):
+        raise BadUsage(f"labels must be two or more different words, not {question.names}")
+    if rules.tie and rules.tie not in question.names:
+        raise BadUsage(f"the tie rule gives {rules.tie!r}, which is none of {question.names}")
+
+
+# The judges of a build: a model at each seat of a role, and how they come to one verdict a row.
+
+_ROLE = "judge"
+
+
+UNJUDGED, TIED = "not judged", "judges tied"
+
+
+_REASKS = 2
+
+
+class SeatedJudges(Struct, frozen=True, kw_only=True):
+    """The judges of a build in a ``role``: the model at each seat, and how they decide. Of one
+    judge the quorum is itself and there are no ties."""
+
+    seats: dict[str, str]
+    role: str = _ROLE
+    votes: int = 1
+    orders: int = 1
+    quorum: int = 1
+    majority: Majority = "half"
+    tie: str = "drop"
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether they are several."""
+        return len(self.seats) > 1
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The seats that a step of theirs asks; the role where nobody is named."""
+        return tuple(self.seats) or (self.role,)
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Why a step drops what they do not decide."""
+        return (UNJUDGED, TIED) if self.is_panel and self.tie == "drop" else (UNJUDGED,)
+
+    def config(self) -> dict[str, Any]:
+        """What a step of theirs depends on besides its question, its votes and the models. What is
+        as usual is not in it, so that one judge's steps are those that they were before panels."""
+        found: dict[str, Any] = {"reasks": _REASKS}
+        if self.orders > 1:
+            found["orders"] = self.orders
+        if self.is_panel:
+            found |= {"quorum": self.quorum, "majority": self.majority, "tie": self.tie}
+        return found
+
+    async def ask(
+        self,
+        context: StepContext,
+        name: str,
+        question: JudgeQuestion,
+        *,
+        votes: int = 1,
+        kept_by_tie: str = "",
+    ) -> PanelVerdict:
+        """What they come to on a ``question``, which is called ``name``; kept with the row.
+        ``kept_by_tie`` is the label that a tie comes to where ties keep rows.
+
+        A judge whose call failed is no vote. Where the others decide without it, their decision
+        stands; else CallFailed passes, and the row waits for it.
+        """
+        tie = kept_by_tie if self.is_panel and self.tie == "keep" else ""
+        panel = Panel(
+            [RowJudge(context.calls[seat], name, name=model) for seat, model in self.seats.items()],
+            asking=JudgingRules(votes=votes, orders=self.orders, reasks=_REASKS),
+            rules=PanelRules(quorum=self.quorum, majority=self.majority, tie=tie),
+        )
+        verdict = await panel.decide(question)
+        failed = next((each for each in verdict.ballots if each.state == "failed"), None)
+        if failed is not None and (verdict.state != "decided" or verdict.by_rule):
+            raise CallFailed(failed.trouble, f"the judge {failed.judge} was not heard")
+        context.verdicts.append(RowVerdict(question=name, verdict=verdict))
+        return verdict
+
+
+def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tuple[Parameter, ...]:
+    """The parameters of a build whose judges may be a panel; the texts say what votes are asked
+    of, what has orders, and what becomes of a tie."""
+    return (
+        Parameter(name="votes", kind="int", default=1, help=votes),
+        Parameter(name="orders", kind="int", default=1, help=orders),
+        Parameter(
+            name="quorum",
+            kind="int",
+            default=0,
+            help="Judges of a panel that must have voted; 0: all of them.",
+        ),
+        Parameter(
+            name="majority",
+            kind="choice",
+            default="half",
+            choices=("half", "most", "all"),
+            help="What decides in a panel: more than half of the votes cast, the most, or all.",
+        ),
+        Parameter(name="tie", kind="choice", default=usual_tie, choices=("drop", "keep"), help=tie),
+    )
+
+
+def seated_judges(
+    params: Mapping[str, Any], models: Mapping[str, str], role: str = _ROLE
+) -> SeatedJudges:
+    """The judges in a role among the models of a build, by ``panel_parameters``. Raises BadUsage
+    for what they cannot be."""
+    seats = seats_of(role, models)
+    for name in ("votes", "orders"):
+        if params[name] < 1:
+            raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
+    n = max(1, len(seats))
+    if not 0 <= params["quorum"] <= n:
+        judges = "1 judge" if n == 1 else f"{n} judges"
+        raise BadUsage(f"a quorum of {params['quorum']} cannot be had from {judges}")
+    return SeatedJudges(
+        seats=seats,
+        role=role,
+        votes=params["votes"],
+        orders=params["orders"],
+        quorum=params["quorum"] or n,
+        majority=params["majority"],
+        tie=params["tie"],
+    )
+
+
+def why_undecided(verdict: PanelVerdict) -> str:
+    """The reason of a drop for want of a decision."""
+    return TIED if verdict.state == "tied" else UNJUDGED
+
+
+# Questions to judges whose words stand in files: ``questions.en.toml`` and ``questions.zh.toml``
+# of a package, for steps that ask about texts in any language.
+
+
+class _Question(Struct, frozen=True, forbid_unknown_fields=True):
+    task: str
+    labels: dict[str, str]
+    names: dict[str, str]
+
+
+class WordedQuestions(Struct, frozen=True):
+    """The questions in the files of ``package``, ``file.en.toml`` and ``file.zh.toml``;
+    ``keeps`` names of each the label that keeps a row: what a tie comes to where ties keep rows."""
+
+    package: str
+    keeps: Mapping[str, str]
+    file: str = "questions"
+
+    def config(self, judges: SeatedJudges, name: str, votes: int = 1) -> dict[str, Any]:
+        """What a step that asks this question depends on besides its row and the models."""
+        words = digest(
+            _text(self.package, self.file, "en") + _text(self.package, self.file, "zh")
+        ).hex()
+        return {"question": name, "votes": votes, "words": words, **judges.config()}
+
+    def question(
+        self,
+        name: str,
+        language: str,
+        texts: Mapping[str, str],
+        values: Mapping[str, str] | None = None,
+    ) -> JudgeQuestion:
+        """The question about ``texts``, by their names in it, in Chinese for Chinese, else in
+        English; ``{name}`` in its task is replaced by a value. KeyError for an unknown question."""
+        kind = "zh" if language.lower().partition("-")[0] == "zh" else "en"
+        asked = _questions(self.package, self.file, kind)[name]
+        task = asked.task
+        for key, value in (values or {}).items():
+            task = task.replace(f"{{{key}}}", value)
+        return JudgeQuestion(
+            task=task,
+            labels=tuple(Label(label, meaning) for label, meaning in asked.labels.items()),
+            exhibits=tuple(Exhibit(asked.names[part], text) for part, text in texts.items()),
+            language=kind,
+        )
+
+    async def ask(
+        self,
+        judges: SeatedJudges,
+        context: StepContext,
+        name: str,
+        question: JudgeQuestion,
+        *,
+        votes: int = 1,
+    ) -> PanelVerdict:
+        """What the judges come to on a question of this name. See ``SeatedJudges.ask``."""
+        return await judges.ask(
+            context, name, question, votes=votes, kept_by_tie=self.keeps.get(name, "")
+        )
+
+
+@cache
+def _questions(package: str, file: str, kind: str) -> dict[str, _Question]:
+    return msgspec.convert(tomllib.loads(_text(package, file, kind).decode()), dict[str, _Question])
+
+
+@cache
+def _text(package: str, file: str, kind: str) -> bytes:
+    return (files(package) / f"{file}.{kind}.toml").read_bytes()

@@ -1,0 +1,379 @@
+"""A judge's reply as one of the closed labels, matched whole, or as nothing."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+import orjson
+from msgspec import UNSET, Struct, UnsetType, structs
+
+from proofstone.judging.verdicts import JudgeAccount, JudgeTally
+from proofstone.records.calls import Message
+from proofstone.records.ids import Draws, canonical_json, digest
+from proofstone.records.runs import Reply
+from proofstone.records.verdicts import Citing, JudgeQuestion, Label, PanelVerdict
+
+# Texts under judgement, set apart so that nothing in them can pass for anything else.
+
+# What chat templates use for turns: within a text some endpoints' tokenizers take them for real.
+_TURN_SIGNS = re.compile(
+    r"<\|[^|<>\n]{0,40}\|>|<\uff5c[^\uff5c<>\n]{0,40}\uff5c>|\[/?(?:INST|SYS(?:TEM)?)\]|<</?SYS>>"
+    r"|</?(?:s|bos|eos|start_of_turn|end_of_turn|think|tool_call)>",
+    re.IGNORECASE,
+)
+
+
+_BRACKETS = str.maketrans({"<": "\u2039", ">": "\u203a", "[": "\u2045", "]": "\u2046"})
+
+
+def fence_code(texts: Sequence[str]) -> str:
+    """Eight hexadecimal digits that stand in none of ``texts``, the same for the same texts: who
+    wrote a text could not know them without knowing all of it."""
+    joined = "\0".join(texts)
+    for number in range(1 << 20):
+        code = digest(f"fence {number}\0{joined}".encode("utf-8", "replace")).hex()[:8]
+        if code not in joined:
+            return code
+    raise AssertionError("no text holds a million codes")
+
+
+def harmless(text: str) -> str:
+    """``text`` with nothing hidden in it: control, direction and zero-width characters are named
+    (``⟨U+200B⟩``), the signs of chat turns get other brackets. All else stays as it is."""
+    seen = "".join(map(_visible, text))
+    return _TURN_SIGNS.sub(lambda found: found[0].translate(_BRACKETS), seen)
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co"}:
+        return character
+    return f"\u27e8U+{ord(character):04X}\u27e9"
+
+
+# What panels made of one question over many rows: how it was decided, and each judge's part.
+
+
+class QuestionAccount(Struct, frozen=True, kw_only=True):
+    """One question of a step over its ``n`` verdicts: those ``decided`` (by the tie rule:
+    ``by_rule``), ``tied`` and without a quorum; those ``unanimous`` had two votes or more, all for
+    one label. ``labels`` counts what was decided."""
+
+    step: str
+    question: str
+    n: int
+    decided: int
+    by_rule: int
+    tied: int
+    no_quorum: int
+    unanimous: int
+    labels: dict[str, int]
+    judges: tuple[JudgeAccount, ...]
+
+
+class QuestionTally:
+    """Adds up the verdicts of one question."""
+
+    def __init__(self) -> None:
+        self._judges = JudgeTally()
+        self._labels: dict[str, int] = {}
+        self._states = {"decided": 0, "tied": 0, "no_quorum": 0}
+        self._by_rule = self._unanimous = 0
+
+    def add(self, verdict: PanelVerdict) -> None:
+        """Counts one verdict."""
+        self._judges.add(verdict)
+        self._states[verdict.state] += 1
+        self._by_rule += verdict.by_rule
+        votes = verdict.votes()
+        self._unanimous += len(votes) == 1 and sum(votes.values()) > 1
+        if verdict.label:
+            self._labels[verdict.label] = self._labels.get(verdict.label, 0) + 1
+
+    def account(self, step: str, question: str) -> QuestionAccount:
+        """What was counted."""
+        return QuestionAccount(
+            step=step,
+            question=question,
+            n=sum(self._states.values()),
+            decided=self._states["decided"],
+            tied=self._states["tied"],
+            no_quorum=self._states["no_quorum"],
+            by_rule=self._by_rule,
+            unanimous=self._unanimous,
+            labels=dict(sorted(self._labels.items())),
+            judges=self._judges.accounts(),
+        )
+
+
+# A question to a judge as messages, for endpoints with and without JSON schemas.
+
+ReplyForm = Literal["json", "line"]
+
+
+RESTS_ON = "rests_on"  # the key under which a reply names what it rests on
+
+
+NOTHING = "none"  # what it says there where it rests on nothing that was shown
+
+
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one language around a question."""
+
+    role: str
+    material: str
+    labels: str
+    label: str
+    code: str
+    opens: str
+    closes: str
+    json: str
+    line: str
+    last: str
+    again: str
+    json_citing: str
+    line_citing: str
+
+
+def wording(language: str) -> Wording:
+    """The words for a language: Chinese for zh and its kinds, else English."""
+    return _read("zh" if language.startswith("zh") else "en")
+
+
+@cache
+def _read(name: str) -> Wording:
+    file = files(__package__) / f"wording.{name}.toml"
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Wording)
+
+
+def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) -> list[Message]:
+    """The messages of a question, its exhibits fenced. ``is_again``: the reply before held no
+    label, and the form of the reply is asked for once more.
+
+    What questions of one kind share stands first, the code of the fence behind it: an endpoint
+    that keeps what it has read reads it once."""
+    words = wording(question.language)
+    code = fence_code([exhibit.text for exhibit in question.exhibits])
+    wanted = _wanted(question, words, form)
+    if is_again:
+        wanted = words.again.replace("{form}", wanted)
+    named = words.code.replace("{code}", code)
+    blocks = _blocks(question, words, code)
+    parts = [question.task, _labels(question, words), named, *blocks, wanted]
+    system = f"{words.role}\n\n{words.material}"
+    return [Message("system", system), Message("user", "\n\n".join(parts))]
+
+
+def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
+    """The JSON schema of a reply: the reason first, so that the label follows from it."""
+    fields: dict[str, Any] = {"reason": {"type": "string"}}
+    if question.citing:
+        fields[RESTS_ON] = {"type": "string", "enum": [*question.citing.names, NOTHING]}
+    fields["label"] = {"type": "string", "enum": list(question.names)}
+    return {
+        "title": "judgement",
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _wanted(question: JudgeQuestion, words: Wording, form: ReplyForm) -> str:
+    """The form of the reply, in words."""
+    wanted = words.json if form == "json" else words.line
+    if question.citing:
+        wanted = words.json_citing if form == "json" else words.line_citing
+        wanted = wanted.replace("{names}", ", ".join(question.citing.names))
+        wanted = wanted.replace("{needed}", ", ".join(question.citing.needed_for))
+    return wanted if form == "json" else _lines(question, words, wanted)
+
+
+def _labels(question: JudgeQuestion, words: Wording) -> str:
+    lines = [
+        words.label.replace("{name}", label.name).replace("{meaning}", label.meaning)
+        for label in question.labels
+    ]
+    return "\n".join([words.labels, *lines])
+
+
+def _lines(question: JudgeQuestion, words: Wording, wanted: str) -> str:
+    """All last lines that a reply may end with: an example of one label would suggest it."""
+    lines = [words.last.replace("{name}", name) for name in question.names]
+    return "\n".join([wanted, *lines])
+
+
+def fence(name: str, text: str, language: str) -> str:
+    """A text set apart by marks with a code of its own, nothing hidden in it: for prompts that work
+    on a text rather than judge it."""
+    return _block(name, text, wording(language), fence_code([text]))
+
+
+def _blocks(question: JudgeQuestion, words: Wording, code: str) -> list[str]:
+    return [_block(exhibit.name, exhibit.text, words, code) for exhibit in question.exhibits]
+
+
+def _block(name: str, text: str, words: Wording, code: str) -> str:
+    opens, closes = (
+        mark.replace("{name}", name).replace("{code}", code) for mark in (words.opens, words.closes)
+    )
+    return f"{opens}\n{harmless(text)}\n{closes}"
+
+
+LabelTrouble = Literal[
+    "", "refused", "truncated", "empty", "no_label", "unknown_label", "several", "not_shown",
+    "rests_on_nothing",
+]  # fmt: skip
+
+
+_FENCE = re.compile(r"\A\s*```[A-Za-z]*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
+
+
+_LINE = re.compile(r"\A(?:label|verdict|标签|判定)\s*[:\uff1a]\s*(.*?)\s*\Z", re.IGNORECASE)
+
+
+_RESTS = re.compile(r"\A(?:rests on|依据)\s*[:\uff1a]\s*(.*?)\s*\Z", re.IGNORECASE)
+
+
+_AROUND = "*_`\"'“”「」 \t"
+
+
+_STOPS = ".。"
+
+
+class ReadLabel(Struct, frozen=True, gc=False):
+    """What a reply says. ``label`` is one of the labels as the question writes it, or empty; then
+    ``trouble`` says why: ``not_shown`` rests on an exhibit that there is none of. ``cited`` is the
+    exhibit that it rests on, where one was asked for and named."""
+
+    label: str = ""
+    reason: str = ""
+    trouble: LabelTrouble = ""
+    cited: str = ""
+
+
+def read_label(
+    reply: Reply, names: Sequence[str], form: ReplyForm, citing: Citing | UnsetType = UNSET
+) -> ReadLabel:
+    """The label of a reply in the form that was asked for.
+
+    ``json``: the whole reply is one object (a code fence around it is taken off) with a ``label``.
+    ``line``: the last line is ``Label: NAME``; lines of that form before it must not say otherwise.
+    A label is matched whole but for case, width and quotes around it: "not correct" is never
+    "correct". Nothing is guessed from a reply that was cut short or refused. With ``citing`` the
+    object has a ``rests_on`` (a line ``Rests on: NAME`` stands before the last); a label that must
+    rest on something that was shown, and does not, is none.
+    """
+    if reply.refusal:
+        return ReadLabel(trouble="refused", reason=reply.refusal)
+    text = reply.text.strip()
+    if reply.thinking_unclosed or not text:
+        is_cut = reply.thinking_unclosed or reply.finish == "length"
+        return ReadLabel(trouble="truncated" if is_cut else "empty")
+    known = {_plain(name): name for name in names}
+    read = _of_object(text, known) if form == "json" else _of_lines(text, known)
+    if citing and read.label:
+        return _checked(read, citing)
+    if read.trouble == "no_label" and reply.finish == "length":
+        return ReadLabel(reason=read.reason, trouble="truncated")
+    return read
+
+
+def _of_object(text: str, known: dict[str, str]) -> ReadLabel:
+    fenced = _FENCE.match(text)
+    try:
+        value: Any = orjson.loads(fenced[1] if fenced else text)
+    except ValueError:
+        return ReadLabel(reason=text, trouble="no_label")
+    if not isinstance(value, dict) or not isinstance(value.get("label"), str):
+        return ReadLabel(reason=text, trouble="no_label")
+    reason = value.get("reason")
+    read = _known(value["label"], reason if isinstance(reason, str) else "", known)
+    cited = value.get(RESTS_ON)
+    return structs.replace(read, cited=cited if isinstance(cited, str) else "")
+
+
+def _of_lines(text: str, known: dict[str, str]) -> ReadLabel:
+    lines = [line.strip() for line in text.splitlines() if line.strip(_AROUND)]
+    stated = [(place, said) for place, line in enumerate(lines) if (said := _stated(line))]
+    if not stated or stated[-1][0] != len(lines) - 1:
+        return ReadLabel(reason=text, trouble="no_label")
+    reason = "\n".join(lines[:-1])
+    if len({_plain(said) for _place, said in stated}) > 1:
+        return ReadLabel(reason=reason, trouble="several")
+    cited = [said for line in lines[:-1] if (said := _stated(line, _RESTS))]
+    return structs.replace(_known(stated[-1][1], reason, known), cited=cited[-1] if cited else "")
+
+
+def _stated(line: str, form: re.Pattern[str] = _LINE) -> str:
+    found = form.match(line.strip(_AROUND + "#>"))
+    return found[1].strip(_AROUND) if found else ""
+
+
+def _checked(read: ReadLabel, citing: Citing) -> ReadLabel:
+    """What was read with the exhibit that it rests on; without a label where that is none that was
+    shown, or where the label needs one."""
+    cited = {_plain(name): name for name in citing.names}.get(_plain(read.cited), "")
+    if not cited and _plain(read.cited) not in {"", NOTHING}:
+        return ReadLabel(reason=read.reason, trouble="not_shown", cited=read.cited)
+    if not cited and read.label in citing.needed_for:
+        return ReadLabel(reason=read.reason, trouble="rests_on_nothing")
+    return structs.replace(read, cited=cited)
+
+
+def _known(said: str, reason: str, known: dict[str, str]) -> ReadLabel:
+    label = known.get(_plain(said))
+    if label is None:
+        return ReadLabel(reason=reason, trouble="unknown_label")
+    return ReadLabel(label=label, reason=reason)
+
+
+def _plain(said: str) -> str:
+    text = unicodedata.normalize("NFKC", said).strip(_AROUND)
+    return text.rstrip(_STOPS).strip(_AROUND).casefold()
+
+
+# The same question in other orders, so that a judge's liking for a place shows and cancels.
+
+# Orders are drawn until enough differ; where there are too few, drawing ends after so many.
+_TRIES_EACH = 64
+
+
+def arrangements(question: JudgeQuestion, n: int) -> tuple[JudgeQuestion, ...]:
+    """``n`` different arrangements: the first as given, the second with labels and compared texts
+    reversed, the others drawn by the question's own content. Fewer where there are not so many.
+
+    ValueError for ``n`` below 1.
+    """
+    if n < 1:
+        raise ValueError(f"a question is asked in one order at least, not {n}")
+    made: dict[bytes, JudgeQuestion] = {}
+    for arranged in _orders(question, _TRIES_EACH * n):
+        made.setdefault(canonical_json(arranged), arranged)
+        if len(made) == n:
+            break
+    return tuple(made.values())
+
+
+def _orders(question: JudgeQuestion, tries: int) -> Iterator[JudgeQuestion]:
+    places, labels = question.compared, question.labels
+    yield question
+    yield _arranged(question, labels[::-1], places[::-1])
+    draws = Draws(int.from_bytes(digest(canonical_json(question))[:8], "little"), 0, "judge orders")
+    for _ in range(tries):
+        yield _arranged(question, draws.shuffled(labels), draws.shuffled(places))
+
+
+def _arranged(
+    question: JudgeQuestion, labels: Sequence[Label], sources: Sequence[int]
+) -> JudgeQuestion:
+    exhibits = list(question.exhibits)
+    for place, source in zip(question.compared, sources, strict=True):
+        exhibits[place] = question.exhibits[source]
+    return structs.replace(question, labels=tuple(labels), exhibits=tuple(exhibits))

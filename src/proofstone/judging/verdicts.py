@@ -1,0 +1,133 @@
+"""What each judge did over many verdicts: votes, silences, changes of mind, and its weight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadUsage
+from proofstone.records.verdicts import Ballot, Majority, PanelRules, PanelVerdict
+
+# From ballots to a verdict: quorum, majority and what a tie is worth.
+
+
+def decide(ballots: Sequence[Ballot], rules: PanelRules) -> PanelVerdict:
+    """What ballots come to, in any order. Raises BadUsage for a quorum below 1."""
+    if rules.quorum < 1:
+        raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
+    made = PanelVerdict(state="no_quorum", ballots=tuple(ballots), rules=rules)
+    votes = made.votes()
+    cast = sum(votes.values())
+    if cast < rules.quorum:
+        return made
+    most = max(votes.values())
+    leaders = [label for label, n in votes.items() if n == most]
+    if len(leaders) == 1 and _suffices(most, cast, rules.majority):
+        return structs.replace(made, state="decided", label=leaders[0])
+    if rules.tie:
+        return structs.replace(made, state="decided", label=rules.tie, by_rule=True)
+    return structs.replace(made, state="tied")
+
+
+def without(verdict: PanelVerdict, judge: str) -> PanelVerdict:
+    """The verdict that the other judges alone come to by the same rules, their quorum one less
+    where all were needed."""
+    left = [ballot for ballot in verdict.ballots if ballot.judge != judge]
+    quorum = max(1, min(verdict.rules.quorum, len(left)))
+    return decide(left, structs.replace(verdict.rules, quorum=quorum))
+
+
+def _suffices(most: int, cast: int, majority: Majority) -> bool:
+    if majority == "all":
+        return most == cast
+    return majority == "most" or 2 * most > cast
+
+
+class JudgeAccount(Struct, frozen=True, kw_only=True):
+    """One judge over ``n`` questions: ballots by what they were, replies that had to be asked for
+    again, questions heard in several orders and those of them with different labels (``turned``),
+    those on which its several votes differ (``wavered``), labels given by their place in the list
+    (from the first), and how often it was with and against the panel's decision. ``otherwise``:
+    the questions that the others alone would have decided in another way, or not at all, or that
+    only its ballot kept undecided."""
+
+    judge: str
+    n: int
+    voted: int
+    unparsed: int
+    failed: int
+    split: int
+    reasked: int
+    in_orders: int
+    turned: int
+    wavered: int = 0
+    by_place: tuple[int, ...]
+    with_panel: int
+    against_panel: int
+    otherwise: int
+
+
+class JudgeTally:
+    """Adds up verdicts one by one; nothing of them is held."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+        self._places: dict[str, Counter[int]] = {}
+
+    def add(self, verdict: PanelVerdict) -> None:
+        """Counts one verdict."""
+        for ballot in verdict.ballots:
+            counts = self._counts.setdefault(ballot.judge, Counter())
+            counts["n"] += 1
+            counts[ballot.state] += 1
+            counts["otherwise"] += without(verdict, ballot.judge).label != verdict.label
+            if ballot.state == "voted" and verdict.label and not verdict.by_rule:
+                counts["with" if ballot.label == verdict.label else "against"] += 1
+            _count_heard(ballot, counts, self._places.setdefault(ballot.judge, Counter()))
+
+    def accounts(self) -> tuple[JudgeAccount, ...]:
+        """An account a judge, in the order of their first ballots."""
+        return tuple(self._account(judge, counts) for judge, counts in self._counts.items())
+
+    def _account(self, judge: str, counts: Counter[str]) -> JudgeAccount:
+        places = self._places[judge]
+        return JudgeAccount(
+            judge=judge,
+            n=counts["n"],
+            voted=counts["voted"],
+            unparsed=counts["unparsed"],
+            failed=counts["failed"],
+            split=counts["split"],
+            reasked=counts["reasked"],
+            in_orders=counts["in_orders"],
+            turned=counts["turned"],
+            wavered=counts["wavered"],
+            by_place=tuple(places[place] for place in range(max(places, default=-1) + 1)),
+            with_panel=counts["with"],
+            against_panel=counts["against"],
+            otherwise=counts["otherwise"],
+        )
+
+
+def judge_accounts(verdicts: Iterable[PanelVerdict]) -> tuple[JudgeAccount, ...]:
+    """An account a judge, in the order of their first ballots."""
+    tally = JudgeTally()
+    for verdict in verdicts:
+        tally.add(verdict)
+    return tally.accounts()
+
+
+def _count_heard(ballot: Ballot, counts: Counter[str], places: Counter[int]) -> None:
+    by_vote: dict[int, list[str]] = {}
+    for heard in ballot.heard:
+        counts["reasked"] += heard.reask > 0
+        if heard.listed_at >= 0:
+            places[heard.listed_at] += 1
+        if heard.label:
+            by_vote.setdefault(heard.vote, []).append(heard.label)
+    several = [labels for labels in by_vote.values() if len(labels) > 1]
+    counts["in_orders"] += bool(several)
+    counts["turned"] += any(len(set(labels)) > 1 for labels in several)
+    counts["wavered"] += len({tuple(labels) for labels in by_vote.values()}) > 1

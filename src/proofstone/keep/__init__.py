@@ -1,0 +1,1 @@
+"""The care of a workspace: backup, purge, status and doctor."""

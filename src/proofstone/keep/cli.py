@@ -1,0 +1,534 @@
+"""``workspace``: backup, restore, move, merge, migrate and purge."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.errors import BadUsage, ProofstoneError
+from proofstone.keep.findings import Finding, find_all
+from proofstone.records.ids import short
+from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.spending import lost_text, spent_text
+from proofstone.session.terminal import pasted, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from proofstone.api import Workspace
+    from proofstone.keep.purge import PurgeReport
+    from proofstone.models.config import Effective
+    from proofstone.run.requests import AskedFor
+    from proofstone.run.settings import Section
+
+
+# ``doctor --config``: each setting that is in force, and what it came from.
+
+
+def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool) -> None:
+    """Prints what a run with these words would use, section by section."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.run.cli import run_command  # noqa: PLC0415
+    from proofstone.run.requests import read_request  # noqa: PLC0415
+
+    context = run_command.make_context("proofstone run", list(run_words))
+    asked = read_request(context, whole=False)
+    named = folder or context.params["folder"]
+    with open_workspace(named or asked.workspace) as workspace:
+        sections = list(_sections(workspace, asked, named))
+        here = f"{workspace.folder}{os.sep}"
+    if as_json:
+        print_json(sections)
+        return
+    for place, section in enumerate(sections):
+        click.echo(f"{'' if place == 0 else chr(10)}{section.heading}")
+        for setting in section.settings:
+            origin = setting.origin.replace(here, "")
+            click.echo(f"  {setting.name:<24}  {setting.value:<28}  {origin}".rstrip())
+
+
+def _sections(workspace: Workspace, asked: AskedFor, named: Path | None) -> Iterator[Section]:
+    from proofstone.models.config import Effective  # noqa: PLC0415
+    from proofstone.run.run_files import with_preset  # noqa: PLC0415
+    from proofstone.run.settings import (  # noqa: PLC0415
+        Section,
+        effective_models,
+        effective_run,
+        other_tables,
+    )
+
+    origin = "the nearest at or above the current folder"
+    if named is not None:
+        origin = "flag --workspace"
+    elif asked.workspace is not None and asked.file is not None:
+        origin = str(asked.file.path)
+    found = Effective(name="folder", value=str(workspace.folder), origin=origin)
+    yield Section(heading="workspace", settings=(found, _database(workspace)))
+    yield from other_tables(workspace.config)
+    defaults = _defaults(workspace, asked)
+    request = with_preset(workspace, asked.request)
+    yield from effective_run(workspace.config, request, asked.file, defaults)
+    yield from effective_models(workspace.config, asked.request, asked.file)
+
+
+def _database(workspace: Workspace) -> Effective:
+    from proofstone.models.config import Effective  # noqa: PLC0415
+
+    if workspace.store.database.is_sqlite:
+        return Effective(name="database", value="SQLite, in .proofstone", origin="default")
+    return Effective(name="database", value="PostgreSQL", origin="database_env of [workspace]")
+
+
+def _defaults(workspace: Workspace, asked: AskedFor) -> Callable[[str], Mapping[str, Any]] | None:
+    """The defaults of the method that the targets belong to; None where there is no target."""
+    from proofstone.run.run_files import defaults_of, item_sets_of  # noqa: PLC0415
+
+    if not asked.request.targets:
+        return None
+    try:
+        return defaults_of(workspace, item_sets_of(workspace, asked.request.targets))
+    except ProofstoneError as error:
+        raise click.UsageError(error.message) from error
+
+
+# ``doctor``: what is installed and set up here, where things go wrong, and what was sent.
+
+
+@click.command("doctor")
+@click.argument("run_words", nargs=-1, metavar="[-- RUN...]")
+@click.option("--config", is_flag=True, help="Show each setting in force and where it comes from.")
+@click.option("--online", is_flag=True, help="Ask each model once, and say at which step it fails.")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="PROVIDER/NAME",
+    help="With --online: these models or searches (brave, google, searxng), not all that are "
+    "configured.",
+)
+@click.option("--egress", is_flag=True, help="List all that was ever sent, by host.")
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a zip for a report of a fault: no keys, prompts or replies.",
+)
+@workspace_option
+@json_option
+def doctor_command(
+    run_words: tuple[str, ...],
+    config: bool,
+    online: bool,
+    models: tuple[str, ...],
+    egress: bool,
+    bundle: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Check this installation and workspace, and say what to mend.
+
+    Reaches no network, but for --online: that sends each model one short fixed question, by the way
+    that a run takes, and each search of the web that is set up a short fixed query. It tells
+    settings, policy, proxy, DNS, connection, certificate, address, key and model apart. Exits with
+    2 where something needed is not well, with 5 where a model or search is not.
+
+    With --config, what a run command would use: write its words behind a double hyphen, as in
+    'proofstone doctor --config -- run.toml -m openai/gpt-5.1 --max-tokens 99'. Each setting stands
+    with the flag, file and line, variable or default that said it; keys read ***.
+    """
+    if config + online + egress + (bundle is not None) > 1:
+        raise click.UsageError("one of --config, --online, --egress and --bundle at a time")
+    if run_words and not config:
+        raise click.UsageError("the words of a run are for --config")
+    if models and not online:
+        raise click.UsageError("-m goes with --online")
+    code = 0
+    if config:
+        show_config(run_words, folder, as_json=as_json)
+    elif online:
+        code = _online(folder, read_list(models), as_json=as_json)
+    elif egress:
+        code = _egress(folder, as_json=as_json)
+    elif bundle is not None:
+        code = _bundle(folder, bundle, as_json=as_json)
+    else:
+        code = _findings(find_all(folder), as_json=as_json)
+    click.get_current_context().exit(code)
+
+
+def _findings(findings: list[Finding], *, as_json: bool) -> int:
+    if as_json:
+        print_json(findings)
+    else:
+        for finding in findings:
+            state = "ok" if finding.well else ("MEND" if finding.needed else "absent")
+            click.echo(f"{state:<7} {finding.name:<18} {finding.found}".rstrip())
+            if finding.advice and not finding.well:
+                click.echo(f"{'':<7} {'':<18} {finding.advice}")
+    return 2 if any(finding.needed and not finding.well for finding in findings) else 0
+
+
+def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
+    from proofstone.keep.doctor import look_online  # noqa: PLC0415
+    from proofstone.keep.findings import online_lines  # noqa: PLC0415
+
+    found = look_online(folder, names, TerminalEgress())
+    if as_json:
+        print_json(found)
+    else:
+        for line in online_lines(found):
+            click.echo(line)
+    if not found:
+        say("no model or provider is set up here: name one with -m, or see docs/models.md")
+    return 0 if all(online.is_well for online in found) else 5
+
+
+def _egress(folder: Path | None, *, as_json: bool) -> int:
+    from proofstone.keep.doctor import sent_from  # noqa: PLC0415
+    from proofstone.keep.findings import sent_lines  # noqa: PLC0415
+
+    sent = sent_from(folder)
+    if as_json:
+        print_json(sent)
+    else:
+        for line in sent_lines(sent):
+            click.echo(line)
+    return 0
+
+
+def _bundle(folder: Path | None, path: Path, *, as_json: bool) -> int:
+    from proofstone.keep.doctor import make_bundle  # noqa: PLC0415
+
+    parts = make_bundle(folder, path, lambda: find_all(folder))
+    sizes = {name: len(text.encode()) for name, text in parts.items()}
+    if as_json:
+        print_json({"file": str(path), "parts": sizes})
+    else:
+        for name, size in sizes.items():
+            click.echo(f"{name:<18} {size:>8,} bytes")
+        click.echo(f"written to {path}")
+        say("no keys, prompts or replies are in it; look it over before you send it")
+    return 0
+
+
+_path = click.Path(path_type=Path)
+
+
+@click.group("workspace")
+def workspace_command() -> None:
+    """Back up, restore, move, merge, migrate or purge a workspace."""
+
+
+@workspace_command.command("backup")
+@click.argument("target", type=_path, metavar="FILE|DIR")
+@workspace_option
+@json_option
+def backup(target: Path, folder: Path | None, as_json: bool) -> None:
+    """Copy the workspace into one file, also while a run writes.
+
+    FILE must be new; in a DIR the file gets the workspace's name and the time. The file holds all
+    rows as they are at this moment, and the settings; it is checked whole before it takes its name.
+    Rows on a PostgreSQL server are copied by their hashes into the same kind of file.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        made = workspace.backup(target)
+    if as_json:
+        print_json({"file": str(made.file), "bytes": made.n_bytes})
+        return
+    click.echo(f"backup   {made.file}   {made.n_bytes / 1e6:.1f} MB, checked")
+    say(f"back to life: proofstone workspace restore {pasted(made.file)} NEW-FOLDER")
+
+
+@workspace_command.command("restore")
+@click.argument("file", type=_path)
+@click.argument("new_folder", type=_path)
+@json_option
+def restore(file: Path, new_folder: Path, as_json: bool) -> None:
+    """Make a new folder the workspace of a backup.
+
+    FILE is what 'workspace backup' wrote; it is checked first and stays as it is. NEW_FOLDER must
+    be new or empty. To add a backup's rows to a workspace, or to one on a PostgreSQL server, use
+    'workspace merge'.
+    """
+    from proofstone.keep.backup import restore_workspace  # noqa: PLC0415
+
+    made_at = restore_workspace(file, new_folder)
+    if as_json:
+        print_json({"folder": str(new_folder), "made_at": made_at})
+        return
+    click.echo(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
+    say(f"look: proofstone status -w {pasted(new_folder)}")
+
+
+@workspace_command.command("move")
+@click.argument("target", type=_path, metavar="DIR")
+@workspace_option
+@json_option
+def move(target: Path, folder: Path | None, as_json: bool) -> None:
+    """Move the workspace to another folder.
+
+    Its rows and proofstone.toml go; pages, exports and other files beside them stay. Refused while
+    a run is being worked on or another process has it open, naming who. Rows on a PostgreSQL
+    server stay there.
+    """
+    from proofstone.keep.backup import move_workspace  # noqa: PLC0415
+    from proofstone.session.folders import find_folder  # noqa: PLC0415
+
+    root = find_folder(folder or Path.cwd())
+    move_workspace(root, target)
+    if as_json:
+        print_json({"from": str(root), "to": str(target)})
+        return
+    click.echo(f"workspace {target.absolute()}   moved from {root}")
+
+
+@workspace_command.command("merge")
+@click.argument("other", type=_path)
+@click.option("--take-purged", is_flag=True, help="Also where it holds what was purged here.")
+@workspace_option
+@json_option
+def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) -> None:
+    """Add the rows of another workspace that this one lacks.
+
+    OTHER is a workspace's folder or a backup's file; it is only read. Rows are the same where their
+    hashes are, so doing it twice changes nothing. Names of people stay behind. This is also the way
+    from a file to a PostgreSQL server and back. Refused, naming the tombstone, where OTHER holds a
+    source that was purged here.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        report = workspace.merge(other, take_purged=take_purged)
+    if as_json:
+        print_json(report)
+        return
+    rows = [(name, n, report.read[name]) for name, n in report.added.items() if n]
+    print_table([("table", "new here", "of"), *rows] if rows else [])
+    if not any(report.added.values()):
+        say(f"everything of {other} was here already")
+
+
+@workspace_command.command("migrate")
+@click.option("--no-backup", is_flag=True, help="Without a copy of what was there before.")
+@workspace_option
+@json_option
+def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
+    """Bring an older workspace to this version's tables.
+
+    Every command does so when it opens a workspace; this one first copies what was there, into
+    the folder .proofstone. Rows on a PostgreSQL server are not copied: use the server's own tools
+    (pg_dump), or 'workspace backup' with the older version.
+    """
+    from proofstone.keep.backup import migrate_workspace  # noqa: PLC0415
+
+    done = migrate_workspace(folder, with_backup=not no_backup)
+    if as_json:
+        print_json({"before": done.before, "after": done.after, "backup": done.backup})
+        return
+    if done.before == done.after:
+        click.echo(f"schema {done.after} is current; nothing to do")
+        return
+    click.echo(f"schema {done.before or 'none'} -> {done.after}")
+    if done.backup is not None:
+        click.echo(f"before   {done.backup}")
+
+
+@workspace_command.command("purge")
+@click.argument("source")
+@click.option("--reason", default="", help="Why; kept in the tombstone.")
+@click.option("--by", "name", help="Who does it; else PROOFSTONE_ACTOR, or this login.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--lift", is_flag=True, help="Let a purged source be taken in again.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@workspace_option
+@json_option
+def purge(
+    source: str,
+    reason: str,
+    name: str | None,
+    dry_run: bool,
+    lift: bool,
+    yes: bool,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Take a source out for good, with all texts derived from it.
+
+    Sources with the same content under another title or license go with it. Sources that hold some
+    of the same passages stay, and are named with the command that purges them.
+
+    Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
+    scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
+    who did it, when and why, and refuses the same source when it is taken in again. Files that
+    exports, pages, review sheets and 'start' wrote of it are deleted where nobody changed them.
+    Backups, changed files and copies made elsewhere still hold the texts; the command names what it
+    knows of. 'workspace repair BANK' then makes the bank without what went.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        if lift:
+            stone = workspace.lift(source, reason=reason, name=name)
+            print_json(stone) if as_json else click.echo(f"source:{short(stone.source)}  {stone}")
+            return
+        if not dry_run and not reason.strip():
+            raise click.UsageError("say why: --reason 'the licence has ended'")
+        if dry_run or not yes:
+            preview = workspace.purge(source, dry_run=True)
+            if not (as_json and dry_run):
+                _show(preview, "would go", err=not dry_run)
+            if dry_run:
+                if as_json:
+                    print_json(preview)
+                return
+            _confirm("Take these texts out for good?")
+        report = workspace.purge(source, reason=reason, name=name)
+    if as_json:
+        print_json(report)
+        return
+    _show(report, "gone")
+    _tell_next(report)
+
+
+@workspace_command.command("repair")
+@click.argument("target")
+@workspace_option
+@json_option
+def repair(target: str, folder: Path | None, as_json: bool) -> None:
+    """Make a bank or form without what was purged of it.
+
+    TARGET is a bank, whose forms are repaired with it, or a form. The new version has the same
+    name, which means it from then on; the old one and its scores stay. Responses to questions that
+    are left come from the cache.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        made = workspace.repair(target)
+    if as_json:
+        print_json(made)
+        return
+    for each in made:
+        units = "facts" if each.kind == "bank" else "questions"
+        name = f"{each.name}-{short(each.id, 4)}"
+        click.echo(f"{each.kind:<5} {name}   {each.n:,} of {each.total:,} {units} left")
+
+
+def _tell_next(report: PurgeReport) -> None:
+    """Says what a purge did not reach, and how work goes on."""
+    say("backups, and copies made elsewhere, still hold the texts")
+    for holder in report.sharing:
+        say(
+            "not complete: the same passages stay in another source; if they have to go: "
+            f"proofstone workspace purge source:{short(holder.id)}"
+        )
+    for holder in report.held_by:
+        if holder.n < holder.total and holder.kind == "bank":
+            named = pasted(f"{holder.name}-{short(holder.id, 4)}")
+            say(f"next: proofstone workspace repair {named}")
+
+
+def _confirm(question: str) -> None:
+    """Asks at the terminal, and ends the command at anything but yes. Raises BadUsage where there
+    is nobody to ask."""
+    try:
+        is_sure = click.confirm(question, err=True)
+    except click.Abort:
+        say("")  # the cursor stands behind the question
+        if sys.stdin.isatty():  # Ctrl-C
+            raise
+        raise BadUsage(
+            "nobody answered; nothing was changed", hint="--yes goes on without asking"
+        ) from None
+    if not is_sure:
+        say("nothing was changed")
+        click.get_current_context().exit(130)
+
+
+def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
+    """What a purge takes out, and what held it."""
+    click.echo(f"source:{short(report.source)}  {report.title}", err=err)
+    for copy in report.copies:
+        click.echo(f"source:{short(copy.id)}  {copy.name}   the same content", err=err)
+    if report.tombstone is not None:
+        click.echo(str(report.tombstone), err=err)
+    counts = "   ".join(f"{name} {n}" for name, n in report.removed.items())
+    click.echo(f"{state:<9} {counts}", err=err)
+    for file in report.files:
+        click.echo(f"{state:<9} {file}", err=err)
+    for file in report.changed:
+        click.echo(f"{'stays':<9} {file}   was changed after it was written", err=err)
+    for holder in report.sharing:
+        said = f"{holder.n} of {holder.total} passages are the same"
+        click.echo(f"{'stays':<9} source:{short(holder.id)}  {holder.name}   {said}", err=err)
+    units = {"bank": "facts", "form": "questions", "run": "replies"}
+    for holder in report.held_by:
+        named = f"{holder.kind}:{short(holder.id)}"
+        said = f"{holder.n} of {holder.total} {units[holder.kind]}"
+        click.echo(f"{'held by':<9} {named:<14} {holder.name}   {said}", err=err)
+
+
+# ``init`` and ``status``.
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
+@json_option
+def init_command(folder: Path, as_json: bool) -> None:
+    """Make a folder a workspace.
+
+    Everything that commands store goes into its hidden folder .proofstone; settings stand in
+    proofstone.toml beside it. A folder that is one already stays as it is.
+    """
+    from proofstone.api import create_workspace  # noqa: PLC0415
+
+    with create_workspace(folder) as workspace:
+        identity = workspace.store.database.workspace_id()
+    if as_json:
+        print_json({"folder": str(folder), "workspace": identity})
+        return
+    click.echo(f"workspace {folder.absolute()}")
+    say("next, with documents: proofstone start FOLDER, or step by step: proofstone ingest FOLDER")
+    say("next, with statements: proofstone import FILE --as bank")
+    say("or try it with what is carried: proofstone build statements elements")
+
+
+@click.command("status")
+@workspace_option
+@json_option
+def status_command(folder: Path | None, as_json: bool) -> None:
+    """Say what this workspace holds and what is unfinished."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.keep.status import look_over  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        workspace.newly_lost()  # stands among what is listed
+        overview = look_over(workspace.store)
+        if as_json:
+            print_json(overview)
+            return
+        counts = "   ".join(f"{name} {n}" for name, n in overview.counts.items())
+        click.echo(f"workspace {workspace.folder}\n{counts}")
+        for run in overview.unfinished:
+            why = f"   {run.failed} failed: {', '.join(run.errors)}" if run.failed else ""
+            cost = f"   {spent_text(run.spent)}" if run.spent.calls else ""
+            so_far = f"{run.done} of {run.total}{why}{cost}"
+            click.echo(f"unfinished  run:{run.id}  {run.label}  {so_far}")
+        for run in overview.limited:
+            part = f"complete for its limit: ranked as the first {run.limit} of {run.n_items} items"
+            click.echo(f"part        run:{run.id}  {run.label}  {part}")
+        for purpose, spent in overview.spent.items():
+            click.echo(f"spent       {purpose:<8}{spent_text(spent)}")
+        for lost in overview.lost:
+            click.echo(f"lost        {lost_text(lost)}")
+    for run in overview.unfinished[:3]:
+        say(f"go on: proofstone resume run:{run.id}")
+    if not overview.unfinished and overview.counts["run"]:
+        say("all runs are complete; look: proofstone leaderboard FORM-OR-BANK")

@@ -1,0 +1,184 @@
+"""Purging a source: what would go, doing it, and what it touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadInput, BadUsage, TextPurged
+from proofstone.records.calls import Clock
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet, LoadedItem, corrected_set
+from proofstone.records.knowledge import Bank
+from proofstone.session.people import acting_person, stated_reason
+from proofstone.store.database import refuse_held
+from proofstone.store.lookup import Found
+from proofstone.store.provenance import HeldBy, held_by, sources_sharing
+from proofstone.store.purge import PurgePlan, Tombstone, copies_of, empty_rows, plan_purge, rewrite
+from proofstone.store.store import Store
+
+
+class PurgeReport(Struct, frozen=True, kw_only=True):
+    """Texts by kind that go or went, and the banks, forms and runs that held the source.
+
+    ``copies`` are sources of the same content under another title or license, which go with it;
+    ``sharing`` others that hold some of the same passages, which stay. ``files`` are those that
+    the workspace keeps of it beside the database, relative to its folder, and those that commands
+    wrote of it; ``changed`` were changed after they were written, and stay.
+    ``tombstone`` is None where nothing was done.
+    """
+
+    source: bytes
+    title: str
+    removed: dict[str, int]
+    held_by: tuple[HeldBy, ...]
+    copies: tuple[Found, ...] = ()
+    sharing: tuple[HeldBy, ...] = ()
+    files: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    tombstone: Tombstone | None = None
+
+
+def preview_purge(store: Store, source: Found) -> PurgeReport:
+    """What a purge would take out; changes nothing."""
+    with store.database.reading() as connection:
+        return _report(connection, source)[0]
+
+
+def purge_source(
+    store: Store, source: Found, *, reason: str, name: str, clock: Clock
+) -> PurgeReport:
+    """Takes every text of a source, of its copies and of what was derived from them out of the
+    database for good.
+
+    Rows keep their hashes, scores and calls their values, usage and costs; a tombstone for each
+    source says that the person whom ``name`` means did it, when and why. Doing it again finishes a
+    purge that was cut off. Raises RunInUse while a run is worked on, BadUsage without a reason,
+    WorkspaceInUse where another process keeps the old texts in the log.
+    """
+    reason = stated_reason(reason, "a purge")
+    now = clock.now()
+    refuse_held(store.database, now)
+    who = acting_person(store, name, clock)
+    with store.database.writing() as connection:
+        report, plan = _report(connection, source)
+        empty_rows(connection, plan)
+        stones = []
+        for each in (source, *report.copies):
+            stone = store.tombstones.newest(connection, each.id)
+            if stone is None or stone.kind == "lifted" or any(report.removed.values()):
+                add = store.tombstones.add
+                stone = add(connection, "purged", each.key, who, reason, now, report.removed)
+            stones.append(stone)
+    store.items.forget()
+    store.outcomes.forget()
+    rewrite(store.database)
+    return structs.replace(report, tombstone=stones[0])
+
+
+def _report(connection: Any, source: Found) -> tuple[PurgeReport, PurgePlan]:
+    _source, *copies = copies_of(connection, source.key)
+    keys = [source.key, *(copy.key for copy in copies)]
+    plan = plan_purge(connection, keys)
+    report = PurgeReport(
+        source=source.id,
+        title=source.name,
+        removed=plan.counts(),
+        held_by=tuple(held_by(connection, plan.facts, plan.items)),
+        copies=tuple(copies),
+        sharing=tuple(sources_sharing(connection, keys)),
+    )
+    return report, plan
+
+
+def lift_tombstone(
+    store: Store, source: Found, *, reason: str, name: str, clock: Clock
+) -> Tombstone:
+    """Lets a purged source be taken in again, and its copies with it; that too is recorded. Brings
+    no text back.
+
+    Raises BadUsage without a reason, and where the source is not purged.
+    """
+    reason = stated_reason(reason, "lifting a tombstone")
+    with store.database.reading() as connection:
+        stone = store.tombstones.newest(connection, source.id)
+        copies = copies_of(connection, source.key)
+    if stone is None or stone.kind == "lifted":
+        raise BadUsage(f"source:{short(source.id)} is not purged", hint="there is nothing to lift")
+    who = acting_person(store, name, clock)
+    with store.database.writing() as connection:
+        lifted = [
+            store.tombstones.add(connection, "lifted", each.key, who, reason, clock.now())
+            for each in copies
+            if (stone := store.tombstones.newest(connection, each.id)) is not None
+            and stone.kind == "purged"
+        ]
+    return lifted[0]
+
+
+# Versions of banks and forms without what a purge emptied, so that work on them can go on.
+
+_PAGE = 256
+
+
+class Repaired(Struct, frozen=True, kw_only=True):
+    """A version of a bank or form that holds ``n`` of the ``total`` rows of the one it replaces."""
+
+    kind: str
+    id: bytes
+    name: str
+    n: int
+    total: int
+
+
+def repair(store: Store, found: Found, clock: Clock) -> list[Repaired]:
+    """Makes the version of a bank without its purged facts, and that of each of its forms without
+    the purged items, or of a form alone; the plain name then means the new version.
+
+    Raises BadUsage where nothing of it was purged, BadInput where nothing is left.
+    """
+    if found.kind == "form":
+        form = _repaired_form(store, store.items.item_set(found.id), None, clock)
+        if form is None:
+            raise BadUsage(f"nothing of {found.name} was purged", hint="it can be used as it is")
+        return [form]
+    bank = store.knowledge.bank(found.id)
+    facts, total = bank.readable_facts(), bank.n_facts()
+    if len(facts) == total:
+        raise BadUsage(f"nothing of {found.name} was purged", hint="it can be used as it is")
+    if not facts:
+        raise BadInput(f"nothing of {found.name} is left", hint="build another bank")
+    built = store.knowledge.built_facts(facts)
+    made, _is_new = store.knowledge.add_bank(bank.name, bank.method, built, clock.now())
+    store.knowledge.correct_bank(made, bank.id)
+    whole = Repaired(kind="bank", id=made.id, name=made.name, n=len(facts), total=total)
+    forms = [store.items.item_set(each) for each in store.items.sets_of_bank(bank.id)]
+    repaired = [_repaired_form(store, form, made, clock) for form in forms if form.bank == bank.id]
+    return [whole, *(form for form in repaired if form is not None)]
+
+
+def _repaired_form(store: Store, form: ItemSet, bank: Bank | None, clock: Clock) -> Repaired | None:
+    """The form without its purged items, of the repaired bank where there is one; None where it
+    lost none, or all."""
+    kept = list(_readable(store, form))
+    if len(kept) == form.n_items or not kept:
+        return None
+    made = corrected_set(form, [each.item for each in kept])
+    if bank is not None:
+        made = structs.replace(made, bank=bank.id)
+    labels = [each.label for each in kept]
+    store.items.add_set(made, [each.item for each in kept], clock.now(), labels)
+    return Repaired(kind="form", id=made.id, name=made.name, n=len(kept), total=form.n_items)
+
+
+def _readable(store: Store, form: ItemSet) -> Iterator[LoadedItem]:
+    after = -1
+    while places := store.items.places(form.id, after, _PAGE):
+        for _position, key in places:
+            try:
+                yield store.items.one(key)
+            except TextPurged:
+                continue
+        after = places[-1][0]

@@ -1,0 +1,173 @@
+"""What a workspace holds, and which of its runs are unfinished."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.runs import Spent, replies_wanted, run_label
+from proofstone.session.dates import minute
+from proofstone.store.calls import Expense
+from proofstone.store.store import Store
+
+
+class RunState(Struct, frozen=True, kw_only=True):
+    """How far a run is: ``done`` of ``total`` (item, sample), why others failed, and what its calls
+    took when they were asked. ``total`` is of the first ``limit`` of ``n_items`` where a limit
+    leaves out the others."""
+
+    id: str
+    label: str
+    form: str
+    done: int
+    total: int
+    failed: int
+    errors: tuple[str, ...]
+    simulated: bool
+    spent: Spent
+    limit: int | None = None
+    n_items: int = 0
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """A row of a listing: ``about`` says in few words what tells it from others of its name."""
+
+    kind: str
+    id: bytes
+    name: str
+    about: str = ""
+
+
+class ScoringShown(Struct, frozen=True, kw_only=True):
+    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
+    if it counts."""
+
+    id: str
+    made_at: str
+    scorer_version: int
+    n_scored: int
+    is_current: bool
+    judge: str = ""
+
+
+class Overview(Struct, frozen=True, kw_only=True):
+    """Rows by kind, the runs that lack replies, those that reached a limit, what all calls took by
+    purpose, and what commands that died may have been billed for besides."""
+
+    counts: dict[str, int]
+    unfinished: tuple[RunState, ...]
+    limited: tuple[RunState, ...]
+    spent: dict[str, Spent]
+    lost: tuple[Expense, ...]
+
+
+def look_over(store: Store) -> Overview:
+    """The state of a whole workspace."""
+    counts = {kind: store.lookup.count(kind) for kind in ("source", "fact", "bank", "form", "run")}
+    states = run_states(store)
+    unfinished = tuple(state for state in states if state.done < state.total)
+    limited = tuple(each for each in states if each.limit and each.done >= each.total)
+    return Overview(
+        counts=counts,
+        unfinished=unfinished,
+        limited=limited,
+        spent=store.spent.by_purpose(),
+        lost=tuple(store.expenses.lost()),
+    )
+
+
+def things_of(store: Store, kind: str) -> list[Listing]:
+    """The sources, banks, forms, lists of entities (read from a file, made from a wiki) or
+    references of a store, newest first."""
+    if kind == "form":
+        return _forms(store)
+    if kind == "entities":
+        return [*_forms(store, only=kind), *_banks_of(store, ".entity")]
+    return _banks_of(store, ".reference") if kind == "reference" else _plain(store, kind)
+
+
+def _plain(store: Store, kind: str) -> list[Listing]:
+    purged = {stone.source for stone in store.tombstones.in_force()}
+    return [
+        Listing(kind=kind, id=row.id, name=row.name, about="purged" if row.id in purged else "")
+        for row in store.lookup.every(kind)
+    ]
+
+
+def _forms(store: Store, only: str = "") -> list[Listing]:
+    found = store.lookup.every("form")
+    superseded = store.items.superseded([row.id for row in found])
+    sets = [store.items.item_set(row.id) for row in found]
+    return [
+        Listing(kind="form", id=each.id, name=each.name, about=_about(each, each.id in superseded))
+        for each in sets
+        if not only or each.kind == only
+    ]
+
+
+def _about(form: ItemSet, is_superseded: bool) -> str:
+    what = "entities" if form.kind == "entities" else "questions"
+    seed = "" if form.seed is None else f"   seed {form.seed}"
+    return f"{form.n_items:,} {what}{seed}{'   corrected since' * is_superseded}"
+
+
+def _banks_of(store: Store, kind: str) -> list[Listing]:
+    """The banks whose facts are of a kind that ends so."""
+    listed = []
+    for row in store.lookup.every("bank"):
+        first = next(store.knowledge.pages_of_bank(row.key, 1), [])
+        if first and first[0].kind.endswith(kind):
+            n = store.knowledge.size_of_bank(row.key)
+            about = f"{n:,} facts" if n != 1 else "1 fact"
+            listed.append(Listing(kind="bank", id=row.id, name=row.name, about=about))
+    return listed
+
+
+def scorings_of(store: Store, run: int) -> list[ScoringShown]:
+    """The whole scorings of a run, oldest first."""
+    current = store.scores.current(run)
+    return [
+        ScoringShown(
+            id=short(scoring.id),
+            made_at=minute(scoring.created_at),
+            scorer_version=scoring.scorer_version,
+            n_scored=store.scores.n_scored(scoring.key),
+            is_current=current is not None and scoring.key == current.key,
+            judge=scoring.judge,
+        )
+        for scoring in store.scores.of_run(run)
+    ]
+
+
+def run_states(store: Store) -> list[RunState]:
+    """All runs, oldest first, each with how far it is."""
+    states = []
+    runs = list(store.runs.every())
+    limits = store.runs.limits([key for key, _run in runs])
+    for key, run in runs:
+        item_set = store.items.item_set(run.item_set)
+        failures = store.runs.failures(key, run.last_step)
+        done, whole = (
+            store.runs.count_done(key, run.last_step),
+            replies_wanted(run, item_set.n_items),
+        )
+        first = limits.get(key, item_set.n_items)
+        limit = first if first < item_set.n_items and done < whole else None
+        within = whole if limit is None else limit * int(run.settings.get("samples", 1))
+        states.append(
+            RunState(
+                id=short(run.id),
+                label=run_label(run),
+                form=f"{item_set.name}-{short(item_set.id, 4)}",
+                done=done,
+                total=min(whole, within),
+                failed=len(failures),
+                errors=tuple(sorted({failure.error for failure in failures})),
+                simulated=run.simulated,
+                spent=Spent() if run.simulated else store.spent.of_runs([key]),
+                limit=limit,
+                n_items=item_set.n_items,
+            )
+        )
+    return states

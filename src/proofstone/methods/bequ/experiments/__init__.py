@@ -1,0 +1,1 @@
+"""The experiments of BeQu's study, a table and a figure each."""

@@ -1,0 +1,301 @@
+"""Gathering what rows of a build rest on from a live wiki and the web, before its steps begin.
+
+Whatever is gathered is kept: the next reading, and the same command again, send nothing for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from proofstone.build.form_build import read_parameters
+from proofstone.build.plan import builder_for
+from proofstone.errors import BadUsage, EndpointUnusable
+from proofstone.records.building import Maker
+from proofstone.records.builds import OnlineWanted, WebText, WikiText
+from proofstone.search.searching import Searching
+from proofstone.session.permits import SentBeside
+from proofstone.session.workspace import Background
+
+if TYPE_CHECKING:
+    from proofstone.build.plan import BuildSpec
+    from proofstone.models.names import Destination
+    from proofstone.models.spending import Spending
+    from proofstone.search.web_finding import WebFinder
+    from proofstone.search.wiki import LiveWiki
+    from proofstone.store.store import Store
+
+
+_LOT = 8  # queries that are searched for, and whose pages are read, between two signs of life
+
+
+_NAMED = 5
+
+
+_EVERY_S = 15.0
+
+
+class Gathered:
+    """``ports.OnlineTexts``: what is kept of what was wanted. Reads files and the store alone."""
+
+    def __init__(
+        self, wanted: OnlineWanted, wiki: LiveWiki | None, finder: WebFinder | None, store: Store
+    ) -> None:
+        self._wanted, self._wiki, self._finder, self._store = wanted, wiki, finder, store
+
+    def title(self, names: Sequence[str]) -> str:
+        """The title that the first name leads to that leads anywhere."""
+        led = None if self._wiki is None else self._wiki.led(names)
+        return "" if led is None else led.title
+
+    def article(self, names: Sequence[str]) -> WikiText | None:
+        """The article of that title."""
+        led = None if self._wiki is None else self._wiki.led(names)
+        return None if led is None or self._wiki is None else self._wiki.text(led)
+
+    def drawn(self) -> Iterator[WikiText]:
+        """The articles that the wiki drew, without those that are gone since."""
+        if self._wiki is None:
+            return
+        for title in self._wiki.titles(self._wanted.n_drawn, self._wanted.seed):
+            if (found := self.article([title])) is not None:
+                yield found
+
+    def pages(self, query: str) -> Sequence[WebText]:
+        """The pages that were found for a query."""
+        found = None if self._finder is None else self._finder.noted(query)
+        if found is None or found.search is None:
+            return ()
+        hits = {hit.url: hit for hit in reversed(found.search.hits)}
+        made = []
+        for page in found.pages:
+            hit = hits[page.url]
+            text = WebText(
+                url=page.found_at, title=hit.title, shown=f"{hit.title}\n{hit.text}",
+                date=_day(page.fetched_at), content=page.content, problem=page.problem,
+                detail=page.detail,
+            )  # fmt: skip
+            made.append(self._read(text, bytes.fromhex(page.source)) if page.source else text)
+        return made
+
+    def _read(self, page: WebText, source: bytes) -> WebText:
+        known = self._store.knowledge.sources([source])[source]
+        texts = (each.text for each in self._store.pages.pages(source))
+        return structs.replace(
+            page, title=known.title or page.title, text="\n\n".join(filter(None, texts)),
+            language=known.language, source=source,
+        )  # fmt: skip
+
+
+class Gathering(Searching):
+    """A workspace that gathers from online what builds rest on; ``tell`` hears how far it is."""
+
+    def _gathered(
+        self, method: Maker, spec: BuildSpec, spending: Spending | None = None
+    ) -> BuildSpec:
+        """The spec with what is gathered for it, where its kind and what it names ask for such;
+        searches are charged to ``spending``.
+
+        Raises EgressRefused where it may not be asked for, BadUsage for a search that is not set
+        up, NoPrice where its price is not known, and BudgetReached or EndpointUnusable where the
+        wiki or the search did not answer everything: what it did is kept, and the same command
+        again asks for the rest.
+        """
+        builder = builder_for(method, spec.kind, spec.inputs)
+        if builder.online is None:
+            return spec
+        params = read_parameters(builder.parameters, spec.params)
+        wanted = builder.online.wants(spec.inputs, params, spec.per_input, spec.seed)
+        if wanted is None:
+            return spec
+        names = [PurePath(name).name or name for name in spec.inputs]
+        wiki = self._open_wiki(wanted, names) if wanted.wiki else None
+        finder = self._open_search(wanted, names, spending) if wanted.search else None
+        if wiki is not None:
+            self._from_wiki(wiki, wanted, names)
+        if finder is not None:
+            self._from_web(finder, wanted)
+        texts, rows = Gathered(wanted, wiki, finder, self.store), builder.online.rows
+        return structs.replace(
+            spec, gathered=lambda: rows(spec.inputs, params, spec.per_input, spec.seed, texts)
+        )
+
+    # ---------------------------------------------------------------- a wiki
+
+    def _open_wiki(self, wanted: OnlineWanted, inputs: Sequence[str]) -> LiveWiki:
+        """The wiki, once what is to be sent there, and to where its statements are, may go."""
+        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+        from proofstone.search.wiki import LiveWiki  # noqa: PLC0415
+
+        wiki = LiveWiki(wanted.wiki, self.folder, self.config, self.clock)
+        lacking = wiki.lacking(wanted.names)
+        n_open = wanted.n_drawn - len(wiki.titles(wanted.n_drawn, wanted.seed))
+        if lacking:
+            self._let_out(wiki.to, "the wiki", "name", lacking, inputs)
+        if n_open:
+            self._let_out(wiki.to, "the wiki", "random page", [""] * n_open, ())
+        if wanted.statements and (lacking or n_open or wiki.uncounted(self._names(wiki, wanted))):
+            to = destination_of(Background(lambda _stop: wiki.repository()).wait())
+            if to is not None and to != wiki.to:
+                n_names = len(wanted.names) + wanted.n_drawn
+                self._let_out(to, "its statements", "number", [""] * n_names, inputs)
+        return wiki
+
+    def _from_wiki(self, wiki: LiveWiki, wanted: OnlineWanted, inputs: Sequence[str]) -> None:
+        shown = _Shown(f"articles of {wiki.host}", len(wanted.names) + wanted.n_drawn)
+
+        async def work(_stop: object) -> str:
+            async with wiki.client:
+                await wiki.draw(wanted.n_drawn, wanted.seed)
+                names = self._names(wiki, wanted)
+                await wiki.look_up(names, shown.reached)
+            return await wiki.count_statements(names) if wanted.statements else ""
+
+        try:
+            said = Background(work).wait(lambda: shown.tell(self))
+        finally:
+            self._note_sent(wiki, inputs if wanted.names else ())
+        if said:
+            self._tell(f"note: {said}")
+        names = self._names(wiki, wanted)
+        n_found = sum(wiki.led(each) is not None for each in names)
+        self._tell(f"{n_found:,} of {shown.total:,} {shown.what} are here")
+        self._tell_led(wiki, wanted.names)
+
+    def _note_sent(self, wiki: LiveWiki, inputs: Sequence[str]) -> None:
+        now = self.clock.now()
+        self.sent_log.add(
+            [
+                SentBeside(
+                    at=now, endpoint=api, what="fetched", by="wiki", requests=n,
+                    sources=tuple(inputs),
+                )
+                for api, n in wiki.sent.items()
+                if n
+            ]
+        )  # fmt: skip
+
+    @staticmethod
+    def _names(wiki: LiveWiki, wanted: OnlineWanted) -> list[tuple[str, ...]]:
+        """The names of all articles that are wanted, those that were drawn so far among them."""
+        drawn = wiki.titles(wanted.n_drawn, wanted.seed)
+        return [*wanted.names, *((title,) for title in drawn)]
+
+    def _tell_led(self, wiki: LiveWiki, names: Sequence[Sequence[str]]) -> None:
+        """Which names led to an article of another name."""
+        found = [each for each in map(wiki.led, names) if each is not None]
+        led = [each for each in found if _plain(each.name) != _plain(each.title)]
+        if led:
+            told = ", ".join(f"{each.name} -> {each.title}" for each in led[:_NAMED])
+            more = f" and {len(led) - _NAMED:,} more" if len(led) > _NAMED else ""
+            self._tell(f"redirected: {told}{more}")
+
+    # ---------------------------------------------------------------- the web
+
+    def _open_search(
+        self, wanted: OnlineWanted, inputs: Sequence[str], spending: Spending | None
+    ) -> WebFinder:
+        """The search, once the queries may go there."""
+        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+        finder = self.web_finder(wanted.search, n_pages=wanted.n_pages, spending=spending)
+        if lacking := finder.lacking(list(dict.fromkeys(wanted.queries))):
+            to = destination_of(finder.searcher.address)
+            self._let_out(to, finder.name, "query", lacking, inputs)
+        return finder
+
+    def _from_web(self, finder: WebFinder, wanted: OnlineWanted) -> None:
+        from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
+
+        queries = list(dict.fromkeys(wanted.queries))
+        left = [query for query in queries if finder.noted(query) is None]
+        shown = _Shown(f"queries of {finder.name}", len(queries), len(queries) - len(left))
+        failed: dict[str, str] = {}
+
+        async def work(_stop: object) -> None:
+            for start in range(0, len(left), _LOT):
+                lot = [WebQuery(query) for query in left[start : start + _LOT]]
+                found = await finder.find(lot, 0, is_cleared=True)
+                failed.update({each.query: each.failed for each in found if each.failed})
+                shown.reached(shown.done + len(lot))
+
+        Background(work).wait(lambda: shown.tell(self))
+        if failed:
+            query, why = next(iter(failed.items()))
+            raise EndpointUnusable(
+                f"{finder.name} did not answer {len(failed):,} of {len(queries):,} queries; to "
+                f'"{query}": {why}',
+                hint="the same command again asks these again; the others are kept",
+            )
+        self._tell_unread(finder, queries)
+
+    def _tell_unread(self, finder: WebFinder, queries: Sequence[str]) -> None:
+        """What became of the pages, in a line."""
+        found = [each for each in map(finder.noted, queries) if each is not None]
+        problems = Counter(page.problem for each in found for page in each.pages)
+        n_read = problems.pop("", 0)
+        told = ", ".join(f"{n:,} {problem}" for problem, n in sorted(problems.items()))
+        left_out = f"; left out: {told}" if told else ""
+        self._tell(f"{n_read:,} of {n_read + problems.total():,} pages of the web read{left_out}")
+
+    # ---------------------------------------------------------------- letting out
+
+    def _let_out(
+        self,
+        to: Destination | None,
+        whom: str,
+        noun: str,
+        sent: Sequence[str],
+        inputs: Sequence[str],
+    ) -> None:
+        """Lets out what is sent to a wiki or a search, made of the inputs, once that is allowed."""
+        from proofstone.run.outbound import Outgoing  # noqa: PLC0415
+        from proofstone.session.egress import Load  # noqa: PLC0415
+        from proofstone.store.provenance import Origin  # noqa: PLC0415
+
+        if to is None:
+            raise BadUsage(f"{whom} has no address of the web")
+        if to.is_local:
+            return
+        origins = tuple(Origin(name, "", len(sent), (name,)) for name in inputs)
+        out = Outgoing(
+            items=len(sent), noun=noun, requests=len(sent), characters=sum(map(len, sent)),
+            origins=origins,
+        )  # fmt: skip
+        self._clear({to: Load().with_run(whom, b"", out)})
+
+    def _tell(self, text: str) -> None:
+        if self.tell is not None:
+            self.tell(text)
+
+
+class _Shown:
+    """How far gathering is: a line when it begins to take long, then now and again."""
+
+    def __init__(self, what: str, total: int, done: int = 0) -> None:
+        self.what, self.total, self.done = what, total, done
+        self._due = monotonic() + _EVERY_S
+
+    def reached(self, done: int) -> None:
+        """So many are through."""
+        self.done = done
+
+    def tell(self, workspace: Gathering) -> None:
+        """Says it, where it is time to."""
+        if monotonic() >= self._due and workspace.tell is not None:
+            self._due = monotonic() + _EVERY_S
+            workspace.tell(f"{self.done:,} of {self.total:,} {self.what}")
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.replace("_", " ").casefold().split())
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).date().isoformat()

@@ -1,0 +1,1 @@
+"""Reading triples out of replies."""

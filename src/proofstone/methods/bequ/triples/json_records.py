@@ -1,0 +1,669 @@
+"""Records of JSON, and of what is nearly JSON, wherever they stand in a text.
+
+One pass from left to right that never goes back over what it read, so that the time is in
+proportion to the text whatever it holds: brackets are kept on a stack of bounded depth. What cannot
+be made sense of ends its own record alone; the next brace begins another one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeGuard
+
+from msgspec import Struct, structs
+
+from proofstone.methods.bequ.triples.extraction import (
+    Draft,
+    Fault,
+    FoundTriple,
+    ReadTriples,
+    Role,
+    Unread,
+    UnreadWhy,
+    role_of,
+)
+from proofstone.methods.bequ.triples.lines import RowScan
+
+# Replies that are just what was asked for, read at the speed of the JSON library.
+
+_decoded = json.JSONDecoder(object_pairs_hook=tuple).raw_decode
+
+
+_OPENING = re.compile(r"[ \t\n\r]*\[[ \t\n\r]*")
+
+
+_NEXT = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
+
+
+_KEYS = ("subject", "predicate", "object")
+
+
+def read_as_asked(text: str) -> list[FoundTriple] | None:
+    """The triples of a reply that is a JSON array of objects with three texts each and nothing
+    else, as `RecordScan` gives them; None of any other, which is left to it."""
+    opened = _OPENING.match(text)
+    if opened is None:
+        return None
+    found: list[FoundTriple] = []
+    at, sign = opened.end(), ","
+    while sign == ",":
+        try:
+            pairs, end = _decoded(text, at)
+        except (ValueError, RecursionError):
+            return None
+        triple = _triple(pairs, at, end)
+        following = _NEXT.match(text, end)
+        if triple is None or following is None:
+            return None
+        found.append(triple)
+        at, sign = following.end(), following[1]
+    return found if at == len(text) else None
+
+
+def _triple(pairs: object, start: int, end: int) -> FoundTriple | None:
+    if not isinstance(pairs, tuple) or len(pairs) != len(_KEYS):
+        return None
+    said: dict[str, object] = dict(pairs)
+    subject, predicate, value = (said.get(key) for key in _KEYS)
+    if not (_is_whole(subject) and _is_whole(predicate) and _is_whole(value)):
+        return None
+    return FoundTriple(subject, predicate, value, start, end)
+
+
+def _is_whole(text: object) -> TypeGuard[str]:
+    """Whether it is a text that says something, in characters that all are ones."""
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+# An object or array of nearly JSON while it is open.
+
+
+class Frame:
+    """An object or array that is open. Of an object ``draft`` is its record and ``role`` the place
+    whose value comes next; of an array ``texts`` are its plain values."""
+
+    __slots__ = (
+        "after_comma", "bore", "broken", "draft", "expects", "is_object", "nested", "role",
+        "start", "texts",
+    )  # fmt: skip
+
+    def __init__(self, sign: str, start: int) -> None:
+        self.is_object = sign == "{"
+        self.start = start
+        self.expects: Literal["key", "colon", "value", "comma"] = (
+            "key" if self.is_object else "value"
+        )
+        self.draft = Draft()
+        self.role: Role | None = None
+        self.texts: list[str] = []
+        self.nested = False  # it holds another object or array
+        self.bore = False  # a triple was found within it
+        self.after_comma = False
+        self.broken: UnreadWhy | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing of an object has come yet."""
+        return self.expects == "key" and self.role is None and not self.after_comma
+
+
+def sorted_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Each fault once, in the order of the alphabet."""
+    return tuple(sorted(set(faults)))
+
+
+# One text between quotes, as JSON writes it or nearly so: where it ends, and what it says.
+#
+# Models leave quotes within a text as they are, and forget the one that closes it. So a quote ends
+# a text only where what follows it could follow a text; and where a line ends, or another key
+# begins, before such a quote came, the text was never closed, and how far it was meant to go is not
+# guessed.
+
+QUOTES = {'"': '"', "'": "'", "“": "”"}
+
+
+_KEY_LONGEST = 200
+
+
+# A key with its colon; one that the end of the reply cuts off is one too, and one of ours without.
+_KEY = (
+    rf"""["'“](?:[^"'”\n]{{0,{_KEY_LONGEST}}}(?:["'”]\s*(?::|\Z)|\Z)"""
+    r"""|(?:subject|predicate|object)["'”])"""
+)
+
+
+KEY_AHEAD = re.compile(rf"{_KEY}|[A-Za-z_]\w{{0,40}}\s*:")
+
+
+_QUOTED_KEY = re.compile(_KEY)
+
+
+_SPACE = re.compile(r"\s*")
+
+
+_PLAIN = {close: re.compile(rf"[^{close}\\\n]*") for close in QUOTES.values()}
+
+
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.?)", re.DOTALL)
+
+
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
+
+
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
+class QuotedText(Struct, frozen=True, gc=False):
+    """A text that ends before ``end``; where ``why`` is given there is none, and reading goes on at
+    ``end``."""
+
+    text: str
+    end: int
+    faults: tuple[Fault, ...] = ()
+    why: UnreadWhy | None = None
+
+
+def read_key(text: str, at: int) -> QuotedText:
+    """The key whose opening quote stands at ``at``: it ends at the next such quote of its line."""
+    close = QUOTES[text[at]]
+    end = at + 1
+    while True:
+        end = _plain_end(text, end, close)
+        if end >= len(text):
+            return QuotedText("", len(text), why="cut off")
+        if text[end] == "\n":
+            return QuotedText("", end, why="end not clear")
+        if text[end] == close:
+            return _texts_decoded(text[at + 1 : end], end + 1, set(), text[at])
+        end += 2
+
+
+def read_text(text: str, at: int, *, in_array: bool, is_strict: bool) -> QuotedText:
+    """The text whose opening quote stands at ``at``. In JSON that is known to be valid
+    (``is_strict``) it ends at the first quote that is not escaped."""
+    close, faults = QUOTES[text[at]], set[Fault]()
+    end = at + 1
+    while True:
+        end = _plain_end(text, end, close)
+        if end >= len(text):
+            return QuotedText("", len(text), why="cut off")
+        sign = text[end]
+        if sign == "\\":
+            end += 2
+        elif sign == "\n":
+            line = _after_space(text, end)
+            if text[line : line + 1] in ("{", "}", "]") or _QUOTED_KEY.match(text, line):
+                return QuotedText("", end, why="end not clear")
+            end = line
+        elif is_strict or _closes(text, end + 1, in_array=in_array):
+            return _texts_decoded(text[at + 1 : end], end + 1, faults, text[at])
+        elif end > at + 1 and _QUOTED_KEY.match(text, end):
+            return QuotedText("", _record_before(text, at + 1, end), why="end not clear")
+        elif _is_separator(text, _after_space(text, end + 1)):
+            return QuotedText("", end + 1, why="end not clear")
+        else:
+            faults.add("inner quotes")
+            end += 1
+
+
+def _plain_end(text: str, at: int, close: str) -> int:
+    found = _PLAIN[close].match(text, at)
+    return len(text) if found is None else found.end()
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def _closes(text: str, after: int, *, in_array: bool) -> bool:
+    """Whether what stands behind a quote could stand behind the text that it closes."""
+    at = _after_space(text, after)
+    sign = text[at : at + 1]
+    if sign in ("", "}", "]"):
+        return True
+    if sign == ",":
+        at = _after_space(text, at + 1)
+        next_sign = text[at : at + 1]
+        return in_array or next_sign in ("", "}", "]", "{") or bool(KEY_AHEAD.match(text, at))
+    # A comma or a brace was left out before the next key or record.
+    return sign == "{" or (at > after and bool(_QUOTED_KEY.match(text, at)))
+
+
+def _is_separator(text: str, at: int) -> bool:
+    """Whether a quote before this place seems to close a text, though what follows says not."""
+    return text[at : at + 1] in (",", ":")
+
+
+def _record_before(text: str, start: int, key: int) -> int:
+    """Where the record of a key begins, if its brace stands right before it, else the key."""
+    at = key
+    while at > start and text[at - 1].isspace():
+        at -= 1
+    return at - 1 if at > start and text[at - 1] == "{" else key
+
+
+def _texts_decoded(raw: str, end: int, faults: set[Fault], quote: str) -> QuotedText:
+    if quote != '"':
+        faults.add("quotes")
+    if _CONTROL.search(raw):
+        faults.add("control characters")
+    said = raw
+    if "\\" in raw:
+        said = _ESCAPE.sub(lambda found: _unescaped(found[1], faults), raw)
+        try:  # the halves of pairs become one character; a lone half is none
+            said = said.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        except UnicodeDecodeError:
+            return QuotedText("", end, why="no text")
+    if "\0" in said:
+        return QuotedText("", end, why="no text")
+    return QuotedText(said, end, tuple(sorted(faults)))
+
+
+def _unescaped(sign: str, faults: set[Fault]) -> str:
+    if len(sign) == 5:
+        return chr(int(sign[1:], 16))
+    if sign in _ESCAPED:
+        return _ESCAPED[sign]
+    faults.add("escapes")
+    return sign if sign == "'" else f"\\{sign}"
+
+
+_DEEPEST = 32
+
+
+_SCANNING_OPENING = re.compile(r"[{\[]")
+
+
+_BRACE = re.compile(r"[{}]")
+
+
+_OPENINGS = re.compile(r"[\s{\[]*")
+
+
+_BARE_KEY = re.compile(r"([A-Za-z_]\w{0,40})\s*(?=:)")
+
+
+_BARE = re.compile(
+    r"(?P<word>true|false|null|None|True|False)\b"
+    r"|(?P<number>-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][-+]?\d{1,9})?)(?![\w.:/+-])"
+    r"|(?P<other>[-+]?\d[\d.:/+TZ-]{0,100})(?!\w)"
+)
+
+
+_ENDS_VALUE = re.compile(r"\s*(?:[,}\]]|\Z)|\s*\n")
+
+
+_NOTHING = ("null", "None")
+
+
+class RecordScan:
+    """The triples of all records of a text, with what was meant as one and is none.
+
+    ``faults`` are those of the whole: an array that the end of the text cuts off. ``spans`` are the
+    outermost brackets, ``empty_end`` the end of the last one that holds nothing.
+    """
+
+    def __init__(self, text: str, *, is_strict: bool) -> None:
+        self._text = text
+        self._is_strict = is_strict
+        self._at = 0
+        self._stack: list[Frame] = []
+        self.triples: list[FoundTriple] = []
+        self.unread: list[Unread] = []
+        self.faults: set[Fault] = set()
+        self.spans: list[tuple[int, int]] = []
+        self.empty_end = -1
+        self._scan()
+
+    # ------------------------------------------------------------ from sign to sign
+
+    def _scan(self) -> None:
+        while self._at < len(self._text):
+            if not self._stack:
+                found = _SCANNING_OPENING.search(self._text, self._at)
+                if found is None:
+                    break
+                self._at = found.start()
+                self._open()
+                continue
+            top = self._stack[-1]
+            pattern = _BRACE if top.broken else _SPACE
+            sought = pattern.search(self._text, self._at)
+            if sought is None:
+                break
+            self._at = sought.start() if top.broken else sought.end()
+            if self._at < len(self._text):
+                (self._in_object if top.is_object else self._in_array)(top, self._text[self._at])
+        self._end()
+
+    def _open(self) -> None:
+        if len(self._stack) >= _DEEPEST:
+            self._give_up()
+            return
+        self._stack.append(Frame(self._text[self._at], self._at))
+        self._at += 1
+
+    def _give_up(self) -> None:
+        """Lets go of all that is open, and of the brackets that go on in its depth."""
+        start = self._stack[0].start
+        self._stack.clear()
+        run = _OPENINGS.match(self._text, self._at)
+        self._at = self._at + 1 if run is None else run.end()
+        last = self.unread[-1] if self.unread else None
+        if last is not None and last.why == "nested too deeply" and last.end == start:
+            start = self.unread.pop().start
+        self.unread.append(Unread(start, self._at, "nested too deeply"))
+        self.spans.append((start, self._at))
+
+    # ------------------------------------------------------------ objects
+
+    def _in_object(self, top: Frame, sign: str) -> None:
+        if sign == "}":
+            self._close_object(top)
+        elif sign == "{" and top.is_fresh:
+            top.start, self._at = self._at, self._at + 1
+        elif sign in ("{", "]") and (top.expects != "value" or top.broken):
+            top.draft.faults.add("not closed")
+            self._leave_object(top, self._at)
+        elif sign in ("{", "["):
+            self._open_within(top)
+        elif sign in (",", ":"):
+            self._separator(top, sign)
+        elif sign in QUOTES:
+            self._quoted(top, sign)
+        else:
+            self._bare(top)
+
+    def _close_object(self, top: Frame) -> None:
+        if top.expects in ("colon", "value"):
+            top.broken = top.broken or "no JSON"
+        if top.after_comma:
+            top.draft.faults.add("commas")
+        self._at += 1
+        self._leave_object(top, self._at)
+
+    def _open_within(self, top: Frame) -> None:
+        if top.expects == "value":
+            self._open()
+        else:
+            top.broken = "no JSON"
+
+    def _separator(self, top: Frame, sign: str) -> None:
+        self._at += 1
+        if sign == ":" and top.expects == "colon":
+            top.expects = "value"
+        elif sign == ":" or top.expects == "colon":
+            top.broken = "no JSON"
+        else:
+            if top.expects == "value" and top.role is not None:
+                top.draft.add(top.role, ())
+            if top.expects != "comma":
+                top.draft.faults.add("commas")
+            top.expects, top.after_comma = "key", True
+
+    def _quoted(self, top: Frame, sign: str) -> None:
+        if top.expects in ("key", "comma"):
+            self._quoted_key(top, sign)
+            return
+        has_colon = top.expects == "value"
+        if not has_colon and top.role is None:
+            top.broken = "no JSON"
+            return
+        said = read_text(self._text, self._at, in_array=False, is_strict=self._is_strict)
+        self._at = said.end
+        if said.why is not None:
+            top.broken = said.why
+        elif not has_colon and said.faults:
+            top.broken = "no JSON"
+        else:
+            top.draft.faults.update(said.faults if has_colon else ("colons",))
+            self._valued(top, (said.text,))
+
+    def _quoted_key(self, top: Frame, sign: str) -> None:
+        said = read_key(self._text, self._at)
+        self._at = said.end
+        if said.why is not None:
+            top.broken = said.why
+            return
+        if top.expects == "comma":
+            top.draft.faults.add("commas")
+        if sign != '"':
+            top.draft.faults.add("quotes")
+        self._named(top, said.text)
+
+    def _named(self, top: Frame, key: str) -> None:
+        top.role, as_asked = role_of(key)
+        if top.role is not None and not as_asked:
+            top.draft.faults.add("keys")
+        top.expects, top.after_comma = "colon", False
+
+    def _valued(self, top: Frame, texts: tuple[str, ...]) -> None:
+        if top.role is not None:
+            top.draft.add(top.role, texts)
+        top.expects = "comma"
+
+    def _bare(self, top: Frame) -> None:
+        if top.expects in ("key", "comma"):
+            found = _BARE_KEY.match(self._text, self._at)
+            if found is None:
+                top.broken = "no JSON"
+                return
+            top.draft.faults.add("keys")
+            if top.expects == "comma":
+                top.draft.faults.add("commas")
+            self._at = found.end()
+            self._named(top, found[1])
+            return
+        value = self._bare_value(top) if top.expects == "value" else None
+        if value is None:
+            top.broken = top.broken or "no JSON"
+        else:
+            self._valued(top, () if value in _NOTHING else (value,))
+
+    def _bare_value(self, top: Frame) -> str | None:
+        """A number, date or word that stands without quotes and ends before the text does."""
+        found = _BARE.match(self._text, self._at)
+        if found is None or not _ENDS_VALUE.match(self._text, found.end()):
+            return None
+        if found.end() == len(self._text):
+            top.broken = "cut off"
+            return None
+        if found["other"] is not None or found["word"] in ("None", "True", "False"):
+            top.draft.faults.add("bare value")
+        self._at = found.end()
+        return found[0]
+
+    def _leave_object(self, top: Frame, end: int) -> None:
+        """Takes a record off the stack and tells what stands in it."""
+        self._stack.pop()
+        self._tell(top, end)
+        self._was_within(top, end)
+
+    def _tell(self, top: Frame, end: int) -> None:
+        top.draft.why = top.broken or top.draft.why
+        told, why = top.draft.finish()
+        for spoken in told:
+            faults = sorted_faults(spoken.faults | top.draft.faults)
+            texts = (spoken.subject, spoken.predicate, spoken.object)
+            self.triples.append(FoundTriple(*texts, start=top.start, end=end, faults=faults))
+        is_record = not top.draft.is_empty or top.role is not None or top.broken == "cut off"
+        if why is not None and is_record and (told or not top.bore):
+            self.unread.append(Unread(top.start, end, why))
+        top.bore = top.bore or bool(told)
+
+    # ------------------------------------------------------------ arrays
+
+    def _in_array(self, top: Frame, sign: str) -> None:
+        if sign == "]":
+            self._at += 1
+            self._leave_array(top)
+        elif sign in ("{", "["):
+            if top.expects == "comma":
+                self.faults.add("commas")
+            self._open()
+        elif sign == ",":
+            self._at += 1
+            if top.expects == "value":
+                self.faults.add("commas")
+            top.expects, top.after_comma = "value", True
+        elif sign in QUOTES:
+            said = read_text(self._text, self._at, in_array=True, is_strict=self._is_strict)
+            self._at = said.end
+            if said.why is not None:
+                self._drop_array(said.why)
+                return
+            self._element(top, said.text, said.faults)
+        else:
+            value = self._bare_value(top)
+            if value is None:
+                self._drop_array(top.broken or "no JSON")
+                return
+            self._element(top, value, ())
+
+    def _element(self, top: Frame, text: str, faults: tuple[Fault, ...]) -> None:
+        top.texts.append(text)
+        top.draft.faults.update(faults)
+        top.expects, top.after_comma = "comma", False
+
+    def _leave_array(self, top: Frame) -> None:
+        self._stack.pop()
+        if top.after_comma:
+            self.faults.add("commas")
+        if not top.texts and not top.nested:
+            self.empty_end = self._at
+        parent = self._stack[-1] if self._stack else None
+        if parent is not None and parent.is_object:
+            parent.draft.faults.update(top.draft.faults)
+            if parent.role is not None and top.nested:
+                parent.draft.why = "nested value"
+            parent.bore = parent.bore or top.bore
+            self._valued(parent, tuple(top.texts))
+            return
+        if parent is not None and len(top.texts) == 3 and not top.nested:
+            self._triple_of_array(top)
+        self._was_within(top, self._at)
+
+    def _triple_of_array(self, top: Frame) -> None:
+        if all(text.strip() for text in top.texts):
+            subject, predicate, said = top.texts
+            faults = sorted_faults([*top.draft.faults, "array"])
+            self.triples.append(FoundTriple(subject, predicate, said, top.start, self._at, faults))
+            top.bore = True
+
+    def _drop_array(self, why: UnreadWhy) -> None:
+        """Lets go of an array that is none; within a record, that is its end too."""
+        top = self._stack.pop()
+        if self._stack and self._stack[-1].is_object:
+            self._stack[-1].broken = why
+        elif self._stack:
+            self._stack[-1].nested = True
+        if why == "no JSON":
+            self._at = max(self._at, top.start + 1)
+
+    # ------------------------------------------------------------ leaving brackets, and the end
+
+    def _was_within(self, closed: Frame, end: int) -> None:
+        if not self._stack:
+            self.spans.append((closed.start, end))
+            return
+        parent = self._stack[-1]
+        parent.nested = True
+        parent.bore = parent.bore or closed.bore
+        if parent.is_object:
+            if parent.role is not None:
+                parent.draft.why = "nested value"
+            parent.expects = "comma"
+        else:
+            parent.expects, parent.after_comma = "comma", False
+
+    def _end(self) -> None:
+        """What is open where the text ends: a record whose three texts are whole is told."""
+        while self._stack:
+            top = self._stack.pop()
+            self.faults.add("cut off")
+            if top.is_object:
+                if not (top.expects == "comma" and top.draft.is_whole):
+                    top.broken = top.broken or "cut off"
+                top.draft.faults.add("cut off")
+                self._tell(top, len(self._text))
+            if not self._stack:
+                self.spans.append((top.start, len(self._text)))
+            else:
+                self._stack[-1].bore = self._stack[-1].bore or top.bore
+
+
+# Replies as triples: JSON first, then what is nearly JSON, then lines. Nothing is guessed.
+
+_FENCES = re.compile(r"```\w*")
+
+
+_EMPTY_LIST = re.compile(r"\[\s*\]\s*")
+
+
+def read_triples(text: str, *, names: Sequence[str] = (), is_cut: bool = False) -> ReadTriples:
+    """The triples of a reply, each with its place, and what of it was left unread.
+
+    ``names`` are those of the entity that was asked about: they tell where the fields of a line
+    begin, and never stand in for a subject that is missing. ``is_cut``: the reply ended for its
+    length, so that its last line may be half of one. Lines are read only where the text holds no
+    record: what is written before one is often a draft of it. Takes time in proportion to the text.
+    """
+    plain = read_as_asked(text)
+    if plain is not None:
+        return ReadTriples(tuple(plain))
+    scan = RecordScan(text, is_strict=_is_json(text))
+    if scan.triples or scan.unread:
+        faults = scan.faults | _around(text, scan)
+        triples = [_with(triple, faults) for triple in scan.triples]
+        return ReadTriples(tuple(triples), tuple(scan.unread))
+    rows = RowScan(text, names, is_cut=is_cut)
+    if rows.triples or rows.unread:
+        return ReadTriples(tuple(rows.triples), tuple(rows.unread))
+    if _says_nothing(text, is_cut=is_cut):
+        return ReadTriples(says_nothing=True)
+    if not text.strip():
+        return ReadTriples()
+    return ReadTriples(unread=(Unread(0, len(text), "cut off" if is_cut else "no triple"),))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _around(text: str, scan: RecordScan) -> set[Fault]:
+    """What of the reply's form had to be overlooked outside of its records."""
+    first, last = scan.spans[0][0], scan.spans[-1][1]
+    outside = [text[:first], text[last:]]
+    outside += [text[a[1] : b[0]] for a, b in zip(scan.spans, scan.spans[1:], strict=False)]
+    faults: set[Fault] = (
+        {"text around"} if any(part.strip(" \n\r\t,") for part in outside) else set()
+    )
+    if len(scan.spans) > 1 or text[first] != "[":
+        faults.add("no array")
+    return faults
+
+
+def _with(triple: FoundTriple, faults: set[Fault]) -> FoundTriple:
+    if not faults:
+        return triple
+    return structs.replace(triple, faults=tuple(sorted({*triple.faults, *faults})))
+
+
+def _says_nothing(text: str, *, is_cut: bool) -> bool:
+    """Whether the reply is an empty list, or its last line is one."""
+    plain = _FENCES.sub("", text).strip()
+    last = plain.splitlines()[-1].strip() if plain else ""
+    return not is_cut and bool(_EMPTY_LIST.fullmatch(last.strip("`") or "") or _is_empty(plain))
+
+
+def _is_empty(plain: str) -> bool:
+    return bool(_EMPTY_LIST.fullmatch(plain))

@@ -1,0 +1,327 @@
+"""Triples in round brackets, one or more on a line: ``(Ada Lovelace, birthPlace, London)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from proofstone.methods.bequ.triples.extraction import Fault, FoundTriple, Unread, UnreadWhy
+
+_BRACKET = re.compile(r"[()]")
+
+
+_GAP = re.compile(r"[\s,;.\[\]]*")
+
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "«": "»", "「": "」"}
+
+
+_QUOTED = re.compile(r"""\s*(?:"([^"]*)"|'((?:[^']|'(?=\w))*)')\s*(?:,|\Z)""")
+
+
+_COMMA = re.compile(r"\s*[,，،]\s*")
+
+
+class Fields(Struct, frozen=True, gc=False):
+    """Three texts without the quotes around them."""
+
+    texts: tuple[str, str, str]
+    faults: tuple[Fault, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Fields | None:
+        """Three texts as fields; None where there are not three, or one is empty."""
+        plain = tuple(_unquoted(text.strip()) for text in texts)
+        if len(plain) != 3 or not all(plain):
+            return None
+        return cls(plain)
+
+
+class TupleLine(Struct, frozen=True):
+    """What stands on a line: (start, end, fields), and what could not be read: (start, end, why).
+    Both are empty where the line is none of tuples."""
+
+    read: tuple[tuple[int, int, Fields], ...] = ()
+    unread: tuple[tuple[int, int, UnreadWhy], ...] = ()
+
+
+def read_tuples(line: str, names: Sequence[str], *, is_open: bool) -> TupleLine:
+    """The tuples of a line that holds nothing else; ``is_open`` where it may have been cut off."""
+    read: list[tuple[int, int, Fields]] = []
+    unread: list[tuple[int, int, UnreadWhy]] = []
+    for start, end in _tuples_of(line):
+        is_ended = end is not None
+        inner = line[start + 1 : end - 1] if end is not None else line[start + 1 :]
+        fields = _fields_of(inner, names) if is_ended else None
+        if fields is not None:
+            read.append((start, end or len(line), fields))
+        elif read or _is_meant(inner, names) or (is_open and not is_ended):
+            why: UnreadWhy = "fields not told apart" if is_ended else "cut off"
+            unread.append((start, end or len(line), why))
+    return TupleLine(tuple(read), tuple(unread))
+
+
+def fields_after(line: str, names: Sequence[str], between: str) -> tuple[str, str, str] | None:
+    """The three fields of a line that opens with one of ``names``, its predicate one word or
+    several without such a separator; else None."""
+    for name in names:
+        rest = _after_name(line, name)
+        if rest is None or not rest.startswith(between):
+            continue
+        predicate, found, said = rest[len(between) :].partition(between)
+        if found and said.strip() and _is_predicate(predicate):
+            return line[: len(name)], predicate, said
+    return None
+
+
+def _tuples_of(line: str) -> Iterator[tuple[int, int | None]]:
+    """The outermost brackets of a line, where nothing but commas stands between them; the last one
+    may not be closed. None where there is other text: then brackets are a part of it."""
+    found: list[tuple[int, int | None]] = []
+    at = _gap_end(line, 0)
+    while at < len(line):
+        if line[at] != "(":
+            return
+        end = _closing(line, at)
+        found.append((at, end))
+        at = len(line) if end is None else _gap_end(line, end)
+    yield from found
+
+
+def _gap_end(line: str, at: int) -> int:
+    found = _GAP.match(line, at)
+    return at if found is None else found.end()
+
+
+def _closing(line: str, at: int) -> int | None:
+    depth = 0
+    for bracket in _BRACKET.finditer(line, at):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth == 0:
+            return bracket.end()
+    return None
+
+
+# ---------------------------------------------------------------- fields within brackets
+
+
+def _fields_of(inner: str, names: Sequence[str]) -> Fields | None:
+    for name in names:
+        rest = _after_name(inner, name)
+        comma = None if rest is None else _COMMA.match(rest)
+        if rest is not None and comma is not None:
+            predicate, said = _first_field(rest[comma.end() :])
+            if not _is_predicate(predicate):
+                return None
+            return Fields.of((inner[: len(name)], predicate, said))
+    quoted = _all_quoted(inner)
+    if quoted is not None:
+        return Fields.of(quoted)
+    parts = _apart(inner)
+    fields = Fields.of(parts)
+    return fields if fields is not None and _is_predicate(fields.texts[1]) else None
+
+
+def _is_meant(inner: str, names: Sequence[str]) -> bool:
+    """Whether brackets that are no triple were meant as one, and are not just a remark."""
+    return any(_after_name(inner, name) is not None for name in names)
+
+
+def _after_name(text: str, name: str) -> str | None:
+    if text[: len(name)].casefold() != name.casefold():
+        return None
+    return text[len(name) :]
+
+
+def _first_field(text: str) -> tuple[str, str]:
+    found = _COMMA.search(text)
+    return (text, "") if found is None else (text[: found.start()], text[found.end() :])
+
+
+def _is_predicate(text: str) -> bool:
+    """Whether a text can name a relation: it has a letter, and no bracket that is not closed."""
+    return any(sign.isalpha() for sign in text) and text.count("(") == text.count(")")
+
+
+def _all_quoted(inner: str) -> list[str] | None:
+    """The fields where each stands in quotes, else None."""
+    fields, at = [], 0
+    while at < len(inner):
+        found = _QUOTED.match(inner, at)
+        if found is None:
+            return None
+        fields.append(found[1] if found[1] is not None else found[2])
+        at = found.end()
+    return fields
+
+
+def _apart(inner: str) -> list[str]:
+    """The parts between commas that stand in no bracket and no quotes of their own."""
+    parts, depth, start, quote = [], 0, 0, ""
+    for at, sign in enumerate(inner):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign == '"':
+            quote = sign
+        elif sign in "([":
+            depth += 1
+        elif sign in ")]":
+            depth -= 1
+        elif sign in ",，،" and depth == 0:
+            parts.append(inner[start:at])
+            start = at + 1
+    return [*parts, inner[start:]]
+
+
+def _unquoted(text: str) -> str:
+    for first, last in _QUOTES.items():
+        inner = text[1:-1]
+        if len(text) > 1 and text[0] == first and text[-1] == last and first not in inner:
+            return inner.strip()
+    return text
+
+
+# Triples that stand in lines and not in JSON: in brackets, in tables, between arrows, numbered.
+#
+# Where the fields of a line are not set apart by what cannot stand within one, the subject that was
+# asked for tells where they begin, written out as it was asked: then the predicate goes to the next
+# comma, and all the rest is the object, which may hold more of them.
+
+_MARK = re.compile(r"(?:[-*•·]|\(?\d{1,5}[.)])\s+")
+
+
+_FENCE = re.compile(r"`{3,}\w*|~{3,}\w*")
+
+
+_RULE = re.compile(r"[\s|:=+-]*")
+
+
+_ARROW = re.compile(r"\s*(?:->|→|=>|⟶)\s*")
+
+
+_HEADS = {"subject", "predicate", "object"}
+
+
+_BETWEEN = (", ", "; ", " - ", " – ", " — ", ": ")
+
+
+_LEAST_ALIKE = 2  # lines that must be of one form before commas alone are believed
+
+
+class _Line(Struct, frozen=True, gc=False):
+    """A line without its number or bullet. ``is_open``: the end of the reply may have cut it."""
+
+    text: str
+    start: int
+    end: int
+    has_mark: bool
+    is_open: bool
+
+
+class RowScan:
+    """The triples of a text's lines, with the lines that were meant as one and are none. ``names``
+    are those of the subject that was asked for."""
+
+    def __init__(self, text: str, names: Sequence[str], *, is_cut: bool) -> None:
+        self._names = sorted(filter(None, names), key=len, reverse=True)
+        self._has_head = False
+        self.triples: list[FoundTriple] = []
+        self.unread: list[Unread] = []
+        lines = list(_lines(text, is_cut=is_cut))
+        rest = [line for line in lines if not self._set_apart(line)]
+        self._by_subject(rest)
+        self.unread.sort(key=lambda part: part.start)
+        self.triples.sort(key=lambda triple: triple.start)
+
+    def _set_apart(self, line: _Line) -> bool:
+        """Whether the line is of a form that sets its fields apart; then it is told."""
+        if line.text[0] in "([":
+            return self._tuples(line)
+        if "|" in line.text or "\t" in line.text:
+            return self._cells(line)
+        parts = _ARROW.split(line.text)
+        if len(parts) == 3 and all(parts):
+            self._tell(line, parts, "table")
+            return True
+        return False
+
+    def _tuples(self, line: _Line) -> bool:
+        found = read_tuples(line.text, self._names, is_open=line.is_open)
+        for at, end, fields in found.read:
+            place = (line.start + at, line.start + end)
+            self.triples.append(FoundTriple(*fields.texts, *place, (*fields.faults, "tuples")))
+        for at, end, why in found.unread:
+            self.unread.append(Unread(line.start + at, line.start + end, why))
+        return bool(found.read or found.unread)
+
+    def _cells(self, line: _Line) -> bool:
+        sign = "|" if "|" in line.text else "\t"
+        cells = [cell.strip() for cell in line.text.strip(sign).split(sign)]
+        if _RULE.fullmatch(line.text):
+            return True
+        if set(map(str.casefold, cells)) >= _HEADS:
+            self._has_head = True
+            return True
+        if len(cells) == 4 and cells[0].rstrip(".").isdecimal():
+            cells = cells[1:]
+        if len(cells) == 3 and all(cells):
+            is_ended = line.text.endswith(sign)
+            if line.is_open and not is_ended:
+                self.unread.append(Unread(line.start, line.end, "cut off"))
+            else:
+                self._tell(line, cells, "table", is_ended=True)
+            return True
+        if self._has_head:
+            why: UnreadWhy = "cut off" if line.is_open else "fields not told apart"
+            self.unread.append(Unread(line.start, line.end, why))
+        return self._has_head
+
+    def _by_subject(self, lines: list[_Line]) -> None:
+        """Lines that open with the subject and go on with a separator: believed only where every
+        numbered line is of this form, since a sentence may open with a name and a comma too."""
+        marked = [line for line in lines if line.has_mark]
+        told = [(line, fields) for line in marked if (fields := self._after_subject(line))]
+        if len(told) < max(_LEAST_ALIKE, len(marked) - any(line.is_open for line in marked)):
+            return
+        for line, fields in told:
+            self._tell(line, fields, "lines")
+
+    def _after_subject(self, line: _Line) -> tuple[str, ...] | None:
+        for between in _BETWEEN:
+            fields = fields_after(line.text, self._names, between)
+            if fields is not None:
+                return fields
+        return None
+
+    def _tell(
+        self, line: _Line, texts: Sequence[str], fault: Fault, *, is_ended: bool = False
+    ) -> None:
+        if line.is_open and not is_ended:
+            self.unread.append(Unread(line.start, line.end, "cut off"))
+            return
+        fields = Fields.of(texts)
+        if fields is None:
+            self.unread.append(Unread(line.start, line.end, "fields not told apart"))
+            return
+        faults = (*fields.faults, fault)
+        self.triples.append(FoundTriple(*fields.texts, line.start, line.end, faults))
+
+
+def _lines(text: str, *, is_cut: bool) -> Iterator[_Line]:
+    """The lines that hold something, but no fences."""
+    at = 0
+    for raw in text.splitlines(keepends=True):
+        start, at = at, at + len(raw)
+        body = raw.strip().strip("`").strip()
+        if not body or _FENCE.fullmatch(raw.strip()):
+            continue
+        first = start + raw.index(body)
+        mark = _MARK.match(body)
+        skipped = mark.end() if mark else 0
+        if body[skipped:]:
+            is_open = is_cut and at == len(text) and not raw.endswith(("\n", "\r"))
+            yield _Line(
+                body[skipped:], first + skipped, first + len(body), mark is not None, is_open
+            )

@@ -1,0 +1,132 @@
+"""Triples that models said: as rows of a file, and counted by run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from proofstone.browse.show_item import replies_of
+from proofstone.correct.rule import response_name
+from proofstone.errors import BadUsage
+from proofstone.method import Elicits, Method
+from proofstone.records.ids import short
+from proofstone.records.runs import Run, run_label
+from proofstone.records.tables import Cell, Column, Tabulation
+from proofstone.store.scores import ScoreTally
+from proofstone.store.store import Store
+from proofstone.wording.messages import say
+
+_PAGE = 256
+
+
+_COUNT = re.compile(r"([\d,]+) (.+)")
+
+
+_FICTIONAL = "fictional"
+
+
+Fold = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
+
+
+def triple_rows(
+    store: Store, method: Method, key: int, run: Run, fold: Fold = list
+) -> Iterator[dict[str, Any]]:
+    """One row a triple of a run, in the order of its items and of the replies; each names the
+    response that it stands in. ``fold`` is handed the rows of each reply. Raises BadUsage for a
+    method that elicits none."""
+    if not isinstance(method, Elicits):
+        raise BadUsage(f"replies of {method.name} hold no triples")
+    for page in store.items.pages(run.item_set, _PAGE):
+        for stored in page:
+            item = stored.loaded.item
+            for sample in range(int(run.settings.get("samples", 1))):
+                replies = replies_of(store, key, stored.key, sample)
+                if run.last_step not in replies:
+                    continue
+                response = f"response:{response_name(run.id, item.id, sample)}"
+                said_by = {"model": run.respondent, "setting": run.way, "response": response}
+                for row in fold([*method.triple_rows(stored.loaded, replies)]):
+                    yield {**row, **said_by}
+
+
+def triples_by_run(
+    store: Store, method: Method, runs: Sequence[tuple[int, Run]]
+) -> Sequence[Tabulation]:
+    """What runs said, a row each: how many entities got triples and how many, what had to be
+    recovered, what was said again; and of fictional entities, where there are any."""
+    rows = [row for key, run in runs if (row := _row(store, method, key, run)) is not None]
+    if not rows:
+        return ()
+    real, other = say("entities"), say("of these fictional")
+    columns = [
+        Column(key="run", name=say("run")),
+        Column(key="model", name=say("model and way")),
+        Column(key="n", group=real, name="n"),
+        Column(key="given", group=real, name=say("with triples")),
+        Column(key="abstained", group=real, name=say("abstained")),
+        Column(key="unread", group=real, name=say("not read")),
+        Column(key="triples", group=say("triples"), name="n"),
+        Column(key="per_entity", group=say("triples"), name=say("an entity")),
+        Column(key="recovered", group=say("triples"), name=say("recovered")),
+        Column(key="again", group=say("triples"), name=say("said again")),
+        Column(key="others", group=say("triples"), name=say("about others")),
+        Column(key="fictional", group=other, name="n"),
+        Column(key="fictional_given", group=other, name=say("with triples")),
+        Column(key="fictional_triples", group=other, name=say("triples")),
+    ]
+    notes = (say("Each triple of an entity counts once; those said again are counted beside."),)
+    return (
+        Tabulation(title=say("Triples"), columns=tuple(columns), rows=tuple(rows), notes=notes),
+    )
+
+
+def _row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ...] | None:
+    current = store.scores.current(key)
+    if current is None:
+        return None
+    tallies = store.scores.tallies(current.key)
+    of_items = [tally for tally in tallies if tally.kind == "item"]
+    of_triples = next(measure for measure in method.measures if measure.unit != "item")
+    triples = [tally for tally in tallies if tally.measure == of_triples.of]
+    n = _n(of_items)
+    answered = [tally for tally in of_items if tally.outcome == "answered"]
+    refused = _n([tally for tally in of_items if tally.outcome == "refused"])
+    given = _total(answered)
+    fictional = [tally for tally in of_items if tally.gold == _FICTIONAL]
+    counted = _counted(store, method, current.key)
+    return (
+        f"run:{short(run.id)}",
+        run_label(run),
+        n,
+        given,
+        _n(answered) - given + refused,
+        n - _n(answered) - refused,
+        _n(triples),
+        _n(triples) / n if n else None,
+        _total(triples),
+        counted["said again"],
+        counted["about another entity"],
+        _n(fictional),
+        _total([tally for tally in fictional if tally.outcome == "answered"]),
+        _n([tally for tally in triples if tally.gold == _FICTIONAL]),
+    )
+
+
+def _counted(store: Store, method: Method, scoring: int) -> Counter[str]:
+    """What the flags of replies count, added up: ``3 said again``."""
+    found: Counter[str] = Counter()
+    for flag in store.scores.flags(scoring, method.headline):
+        count = _COUNT.fullmatch(flag)
+        if count is not None:
+            found[count[2]] += int(count[1].replace(",", ""))
+    return found
+
+
+def _n(tallies: Sequence[ScoreTally]) -> int:
+    return sum(tally.n for tally in tallies)
+
+
+def _total(tallies: Sequence[ScoreTally]) -> int:
+    return round(sum(tally.total for tally in tallies))

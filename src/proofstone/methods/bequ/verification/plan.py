@@ -1,0 +1,378 @@
+"""Both files read once: what was elicited and what is known, kept apart by entity on disk."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, islice
+from types import TracebackType
+from typing import Generic, Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct, structs
+
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.bequ.entities import plain_name
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.verification.rows import NamedReference, read_elicited, read_reference
+from proofstone.records.ids import Draws
+from proofstone.records.tables import Row
+from proofstone.records.triples import EntityFacts, Group
+
+# Which triples are verified: drawn by seed, as the paper draws or uniformly over triples.
+#
+# The paper draws an entity, then one of its triples: an entity with three triples is heard as often
+# as one with ninety, and the mean is one over entities, as long as they have triples left. Drawn
+# uniformly over triples, talkative entities weigh as much as they talk. Both go without
+# replacement, and a longer sample begins with the shorter one of its seed: more can be drawn
+# without verifying anything twice.
+
+SamplingWay = Literal["entities", "triples"]
+
+
+SAMPLING_WAYS: tuple[SamplingWay, ...] = get_args(SamplingWay)
+
+
+def sample_places(
+    counts: Sequence[int], n: int, way: SamplingWay, *, seed: int, purpose: str
+) -> list[tuple[int, int]]:
+    """``n`` different (entity, triple) places in the order of drawing, of entities with ``counts``
+    triples each; all of them where there are fewer. 0 means all, then in their order."""
+    total = sum(counts)
+    if not n:
+        return [(entity, place) for entity, n in enumerate(counts) for place in range(n)]
+    draws = Draws(seed, 0, f"bequ {way} {purpose}")
+    drawn = _by_entity(counts, draws) if way == "entities" else _by_triple(counts, total, draws)
+    return list(islice(drawn, min(n, total)))
+
+
+def _by_entity(counts: Sequence[int], draws: Draws) -> Iterator[tuple[int, int]]:
+    """An entity of those with triples left, each as likely, then one of these."""
+    left = {entity: _Pool(n) for entity, n in enumerate(counts) if n}
+    alive = list(left)
+    while alive:
+        at = draws.below(len(alive))
+        entity = alive[at]
+        yield entity, left[entity].take(draws)
+        if not left[entity].n:
+            alive[at] = alive[-1]
+            alive.pop()
+
+
+def _by_triple(counts: Sequence[int], total: int, draws: Draws) -> Iterator[tuple[int, int]]:
+    ends = list(accumulate(counts))
+    pool = _Pool(total)
+    while pool.n:
+        place = pool.take(draws)
+        entity = bisect_right(ends, place)
+        yield entity, place - (ends[entity] - counts[entity])
+
+
+class _Pool:
+    """The places 0 to n - 1, taken one by one; what was taken is held, not what is left."""
+
+    __slots__ = ("_moved", "n")
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._moved: dict[int, int] = {}
+
+    def take(self, draws: Draws) -> int:
+        """One of those that are left."""
+        at = draws.below(self.n)
+        self.n -= 1
+        last = self._moved.pop(self.n, self.n)
+        if at == self.n:
+            return last
+        taken = self._moved.get(at, at)
+        self._moved[at] = last
+        return taken
+
+
+# Entities by name and identity: two with one name are told apart, or told of.
+
+
+class SameName(Exception):
+    """A row names an entity by a name that several have; ``identities`` are theirs."""
+
+    def __init__(self, name: str, identities: list[str]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.identities = identities
+
+
+class Entities:
+    """Entities in the order in which they came, each a number. An identity (a Wikidata id) tells
+    two of one name apart; a row without one means the only entity of its name. Where a second one
+    comes later, those rows would mean either, and that is told."""
+
+    def __init__(self) -> None:
+        self.facts: list[EntityFacts] = []
+        self._named: dict[str, list[int]] = {}
+        self._unsaid: set[int] = set()  # of which some row does not say which it means
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def find(self, name: str, identity: str = "") -> int:
+        """The number of the entity that a row means, a new one where there is none. Raises
+        SameName where several have the name and the row does not say which."""
+        same = self._named.setdefault(plain_name(name), [])
+        found = self._found(same, identity)
+        if found is None and ((len(same) > 1 and not identity) or self._unsaid & {*same}):
+            known = [self.facts[number].identity for number in same]
+            raise SameName(name, [*known, *([identity] if identity else [])])
+        if found is None:
+            found = len(self.facts)
+            same.append(found)
+            self.facts.append(EntityFacts(" ".join(name.replace("_", " ").split()), identity))
+        if not identity:
+            self._unsaid.add(found)
+        return found
+
+    def _found(self, same: Sequence[int], identity: str) -> int | None:
+        """Which of those of one name has the identity: the only one has it where one side does not
+        say. It is noted then."""
+        for number in same:
+            if identity == self.facts[number].identity:
+                return number
+        if len(same) != 1 or (identity and self.facts[same[0]].identity):
+            return None
+        if identity:
+            self.facts[same[0]] = structs.replace(self.facts[same[0]], identity=identity)
+        return same[0]
+
+    def describe(self, number: int, domain: str, popularity: str) -> None:
+        """Notes what a row says besides; what was said first holds."""
+        facts = self.facts[number]
+        domain, popularity = facts.domain or domain, facts.popularity or popularity
+        if (domain, popularity) != (facts.domain, facts.popularity):
+            self.facts[number] = structs.replace(facts, domain=domain, popularity=popularity)
+
+
+# Records on disk by their key: millions of rows are read once, and those of a key found again.
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+_SIZE = 4  # bytes that tell a record's length
+
+
+class Spool(Generic[Key, Record]):
+    """Records of one kind in a file without a name, gone when its ``with`` ends; in memory stand
+    eight bytes a record."""
+
+    def __init__(self, kind: type[Record]) -> None:
+        self._file = tempfile.TemporaryFile(prefix="proofstone-")  # noqa: SIM115 - closed by __exit__
+        self._starts: dict[Key, array[int]] = {}
+        self._end = 0
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(kind).decode
+
+    def __enter__(self) -> Spool[Key, Record]:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add(self, key: Key, record: Record) -> None:
+        """Keeps a record behind those of its key. No record is added once one was read."""
+        body = self._encode(record)
+        self._file.write(len(body).to_bytes(_SIZE, "little") + body)
+        starts = self._starts.get(key)
+        if starts is None:
+            starts = self._starts[key] = array("q")
+        starts.append(self._end)
+        self._end += _SIZE + len(body)
+
+    def __iter__(self) -> Iterator[Key]:
+        """All keys, in the order of their first records."""
+        return iter(self._starts)
+
+    def count(self, key: Key) -> int:
+        """How many records a key has."""
+        return len(self._starts.get(key, ()))
+
+    def read(self, key: Key, place: int) -> Record:
+        """The record of a key at this place."""
+        return self._read(self._starts[key][place])
+
+    def of(self, key: Key) -> list[Record]:
+        """All records of a key in their order; none of a key that is not there."""
+        return [self._read(start) for start in self._starts.get(key, ())]
+
+    def _read(self, start: int) -> Record:
+        self._file.seek(start)
+        size = int.from_bytes(self._file.read(_SIZE), "little")
+        return self._decode(self._file.read(size))
+
+
+_MOST_PROBLEMS = 1_000
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What there is of everything, and what is odd about it: entities with triples and no
+    reference, triples whose subject is not their entity, and those without an object."""
+
+    groups: int
+    elicited: int
+    entities: int
+    reference_entities: int
+    reference_triples: int
+    without_reference: tuple[str, ...]
+    of_others: int
+    without_object: int
+
+
+class Gathered:
+    """What was read. ``elicited`` has the triples of each (group, entity), ``reference`` the rows
+    of each entity, both by numbers: places in ``groups`` and ``entities``."""
+
+    def __init__(
+        self,
+        elicited: Spool[tuple[int, int], GivenTriple],
+        reference: Spool[int, ReferenceRow],
+    ) -> None:
+        self.elicited = elicited
+        self.reference = reference
+        self._entities = Entities()
+        self._groups: list[Group] = []
+        self._known: Counter[int] = Counter()  # reference triples of each entity
+        self._whole: dict[int, str] = {}  # where the row that lists an entity's triples stands
+        self._odd: Counter[str] = Counter()
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Whose triples they are, in order of appearance."""
+        return self._groups
+
+    @property
+    def entities(self) -> Sequence[EntityFacts]:
+        """All entities, those of the reference first."""
+        return self._entities.facts
+
+    @property
+    def by_name(self) -> Sequence[int]:
+        """The numbers of all entities in the order of their names and identities, which rests on
+        no order of rows: so they are counted and drawn."""
+        facts = self.entities
+        return sorted(range(len(facts)), key=lambda each: (facts[each].name, facts[each].identity))
+
+    @property
+    def named(self) -> Sequence[EntityFacts]:
+        """All entities in that order: what the entity of a ``Verified`` is a place in."""
+        return [self.entities[each] for each in self.by_name]
+
+    def take_reference(self, rows: Iterable[Row]) -> None:
+        """Reads the rows of a reference. Raises BadInput with every problem."""
+        problems: list[Problem] = []
+        for row in rows:
+            found = read_reference(row, problems)
+            if found is not None:
+                self._take_known(row.place, found, problems)
+        _refuse(problems)
+
+    def begin_group(self, group: Group) -> int:
+        """The number of a group that comes, also of one named like another."""
+        self._groups.append(group)
+        return len(self._groups) - 1
+
+    def find_entity(self, name: str, identity: str, domain: str, popularity: str) -> int:
+        """The number of an entity that was listed, once the reference is read."""
+        entity = self._entities.find(name, identity)
+        self._entities.describe(entity, domain, popularity)
+        return entity
+
+    def take_elicited(
+        self, rows: Iterable[Row], *, model: str = "", group: int | None = None
+    ) -> None:
+        """Reads elicited triples, once the reference is read: of a ``group`` that was begun, or of
+        those that the rows name. Raises BadInput with every problem."""
+        numbers = {who: number for number, who in enumerate(self._groups)}
+        problems: list[Problem] = []
+        unclear: set[str] = set()  # names that were told of: once is enough
+        for row in rows:
+            found = read_elicited(row, model, problems)
+            if found is None:
+                continue
+            try:
+                entity = self._entities.find(found.name, found.identity)
+            except SameName as same:
+                if same.name not in unclear:
+                    unclear.add(same.name)
+                    problems.append(Problem(f"{row.place}, field subject_name", _which(same)))
+                continue
+            self._entities.describe(entity, found.domain, found.popularity)
+            number = numbers.get(found.group) if group is None else group
+            if number is None:
+                number = numbers[found.group] = self.begin_group(found.group)
+            self.elicited.add((number, entity), found.triple)
+            self._odd["all"] += 1
+            self._odd["without object"] += not found.triple.object
+            self._odd["of others"] += plain_name(found.triple.subject) != plain_name(found.name)
+        _refuse(problems)
+
+    def has_reference(self, entity: int) -> bool:
+        """Whether anything is known of an entity."""
+        return self.reference.count(entity) > 0
+
+    def count_known(self, entity: int) -> int:
+        """How many reference triples an entity has."""
+        return self._known[entity]
+
+    def told(self) -> Told:
+        """The counts. Names of entities without a reference come in their order."""
+        asked = dict.fromkeys(entity for _group, entity in self.elicited)
+        bare = [entity for entity in asked if not self.has_reference(entity)]
+        return Told(
+            groups=len(self._groups),
+            elicited=self._odd["all"],
+            entities=len(asked),
+            reference_entities=sum(1 for _entity in self.reference),
+            reference_triples=sum(self._known.values()),
+            without_reference=tuple(self.entities[entity].name for entity in bare),
+            of_others=self._odd["of others"],
+            without_object=self._odd["without object"],
+        )
+
+    def _take_known(self, place: str, found: NamedReference, problems: list[Problem]) -> None:
+        try:
+            entity = self._entities.find(found.name, found.identity)
+        except SameName as same:
+            problems.append(Problem(f"{place}, field entity", _which(same)))
+            return
+        if found.is_whole and entity in self._whole:
+            first = self._whole[entity]
+            what = f'two entities are named "{found.name}" (the other: {first})'
+            problems.append(Problem(f"{place}, field entity", f"{what}; {_TELL}"))
+            return
+        if found.is_whole:
+            self._whole[entity] = place
+        self._entities.describe(entity, found.domain, found.popularity)
+        self.reference.add(entity, found.row)
+        self._known[entity] += len(found.row.triples)
+
+
+_TELL = "a column wikidata_id tells them apart"
+
+
+def _which(same: SameName) -> str:
+    named = ", ".join(identity or "none" for identity in same.identities)
+    many = f'{len(same.identities)} entities are named "{same.name}" ({named})'
+    return f"{many}, and not every row says which; {_TELL}"
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise BadInput("the rows cannot be read", problems[:_MOST_PROBLEMS])

@@ -1,0 +1,393 @@
+"""The verified triples of stored runs, read one by one: what leaderboards, studies and pages of
+them are made from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from proofstone.browse.trace import PURGED
+from proofstone.correct.rule import response_name
+from proofstone.errors import BadUsage, NotFound, TextPurged
+from proofstone.method import Method, Verifies
+from proofstone.records.ids import content_id, short
+from proofstone.records.runs import Run, run_label
+from proofstone.records.triples import (
+    DIRECTIONS,
+    Against,
+    EntityFacts,
+    Group,
+    TripleText,
+    Verdict,
+    VerdictLabel,
+    Verified,
+    VerifiedRuns,
+    Volunteered,
+    read_against,
+)
+from proofstone.records.verdicts import Passage
+from proofstone.results.table import CURRENT, Selection, View, chosen_scorings, respondents_of
+from proofstone.run.judges import verdict_lines
+from proofstone.store.corrections import Retired
+from proofstone.store.scores import ScoreTally, ScoringInfo
+from proofstone.store.store import Store
+from proofstone.store.verified import VerifiedRow
+
+_PAGE = 500
+
+
+_FICTIONAL = "fictional"
+
+
+_LABELS = frozenset(get_args(VerdictLabel))
+
+
+_ByLabel = dict[str, ScoringInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One scoring that is read: its run, whose group it is, and where its items stand."""
+
+    scoring: int
+    run: Run
+    group: int
+
+
+def against_of(scoring: ScoringInfo) -> Against | None:
+    """What a scoring's triples were verified against; None where they were not."""
+    return read_against(scoring.judge)
+
+
+def verified_scorings(
+    store: Store, runs: Sequence[tuple[int, Run]], view: View = CURRENT
+) -> dict[int, ScoringInfo]:
+    """The scoring of each run whose verdicts are read, by the run's key: of the kind that ``view``
+    names one of, else of that which most of them have, the newest of several. Runs that were
+    verified in other ways alone have none.
+
+    Raises NotFound where none of these runs is verified, BadUsage where no kind is common to more
+    of them than another.
+    """
+    known = {key: found for key, _run in runs if (found := _by_label(store, key, view.until))}
+    if not known:
+        raise NotFound("no triple of these runs is verified yet", hint=how_to_verify(runs))
+    named = _named(store, runs, view)
+    n_runs = Counter(label for found in known.values() for label in found)
+    labels = {each.judge for each in named.values()}
+    if not labels:
+        most = max(n_runs.values())
+        labels = {label for label, n in n_runs.items() if n == most}
+        if most == len(known):
+            labels = {max(labels, key=lambda label: _newest(known, label))}
+    if len(labels) > 1:
+        raise _different(runs, known)
+    (label,) = labels
+    return {
+        key: named[key] if key in named else found[label]
+        for key, found in known.items()
+        if key in named or label in found
+    }
+
+
+def read_verified(
+    store: Store, method: Method, selection: Selection, view: View = CURRENT
+) -> VerifiedRuns:
+    """The verified triples of a selection's runs, groups as rows of its leaderboard. Runs of it
+    that are not verified have none. Raises what ``verified_scorings`` does."""
+    if not isinstance(method, Verifies):
+        raise BadUsage(f"runs of {method.name} hold no triples to verify")
+    chosen = verified_scorings(store, selection.runs, view)
+    against = next(filter(None, map(against_of, chosen.values())))
+    retired = Retired()
+    if not view.as_scored:
+        retired = store.corrections.retired([each.id for each in selection.item_sets], view.until)
+    respondents = respondents_of(selection)
+    by_run = {run.id: (key, run) for key, run in selection.runs}
+    readings = [
+        _Reading(chosen[by_run[run][0]].key, by_run[run][1], group)
+        for group, who in enumerate(respondents)
+        for run in who.runs
+        if by_run[run][0] in chosen
+    ]
+    entities = _Entities(store, method, selection, retired)
+    return VerifiedRuns(
+        groups=tuple(Group(who.name, f"{who.way} {who.settings}".strip()) for who in respondents),
+        runs=tuple(who.runs for who in respondents),
+        volunteered=tuple(
+            _volunteered(store, method, [by_run[run][0] for run in who.runs], chosen)
+            for who in respondents
+        ),
+        entities=tuple(entities.facts),
+        judges=against.judges,
+        reference=against.reference,
+        sampling=against.drawn,
+        read=lambda: _read(store, method, readings, entities),
+        items=tuple(entities.ids),
+    )
+
+
+# ---------------------------------------------------------------- which scorings
+
+
+def _by_label(store: Store, run: int, until: float | None) -> _ByLabel:
+    """The newest whole scoring of a run by each label that names a reference."""
+    return {
+        scoring.judge: scoring
+        for scoring in store.scores.of_run(run)
+        if against_of(scoring) is not None
+        and (until is None or (scoring.completed_at or 0.0) <= until)
+    }
+
+
+def _newest(known: Mapping[int, _ByLabel], label: str) -> float:
+    return max(found[label].completed_at or 0.0 for found in known.values() if label in found)
+
+
+def _named(store: Store, runs: Sequence[tuple[int, Run]], view: View) -> dict[int, ScoringInfo]:
+    """Those that the view names and that hold verdicts, by the run's key."""
+    if not view.scorings:
+        return {}
+    texts = [text.removeprefix("scoring:") for text in view.scorings]
+    return {
+        key: scoring
+        for key, scoring in chosen_scorings(store, runs, view).items()
+        if against_of(scoring) is not None
+        and any(scoring.id.hex().startswith(text) for text in texts)
+    }
+
+
+def how_to_verify(runs: Sequence[tuple[int, Run]]) -> str:
+    """The command that verifies runs; of many the first of them."""
+    named = " ".join(f"run:{short(run.id)}" for _key, run in runs[:4])
+    more = " ..." if len(runs) > 4 else ""
+    return f"proofstone score {named}{more} --judge PROVIDER/NAME --reference BANK"
+
+
+def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -> BadUsage:
+    """That nothing was verified alike, with what there is."""
+    lines = [
+        f"{run_label(run)}: scoring:{short(scoring.id)} by {label}"
+        for key, run in runs
+        if key in known
+        for label, scoring in known[key].items()
+    ]
+    more = f"; and {len(lines) - 8} more" if len(lines) > 8 else ""
+    return BadUsage(
+        "these runs were verified by different judges, against different references or in "
+        f"different samples: {'; '.join(lines[:8])}{more}",
+        hint="verify all of them alike with one command: proofstone score RUN RUN --judge ... "
+        "--reference ...; or choose among a run's own with --scoring ID",
+    )
+
+
+# ---------------------------------------------------------------- what is read
+
+
+class _Entities:
+    """The entities of all lists but those retired, by name and identity: their ``facts`` and items'
+    ids by place, and the place of each by its item's key."""
+
+    def __init__(
+        self, store: Store, method: Verifies, selection: Selection, retired: Retired
+    ) -> None:
+        found: dict[int, tuple[EntityFacts, bytes]] = {}
+        for item_set in selection.item_sets:
+            for page in store.items.pages(item_set.id, _PAGE):
+                for stored in page:
+                    if stored.key not in retired.keys:
+                        facts = method.entity_facts(stored.loaded)
+                        found[stored.key] = (facts, stored.loaded.item.id)
+        keys = sorted(found, key=lambda key: (found[key][0].name, found[key][0].identity))
+        self.places = {key: place for place, key in enumerate(keys)}
+        self.facts = [found[key][0] for key in keys]
+        self.ids = [found[key][1] for key in keys]
+
+
+def _read(
+    store: Store, method: Verifies, readings: Sequence[_Reading], entities: _Entities
+) -> Iterator[Verified]:
+    for reading in readings:
+        for page in store.verified.pages(reading.scoring):
+            for row in page:
+                place = entities.places.get(row.item)
+                if place is not None:
+                    yield _verified(store, method, reading, row, entities, place)
+
+
+def _verified(
+    store: Store,
+    method: Verifies,
+    reading: _Reading,
+    row: VerifiedRow,
+    entities: _Entities,
+    place: int,
+) -> Verified:
+    item = entities.ids[place]
+    text, verdict = text_of(store, method, row, entities.facts[place].name), verdict_of(row)
+    key = [row.measure, reading.run.id, item, row.sample, text.predicate, text.object]
+    return Verified(
+        id=content_id("verified-triple", [*key, text.subject]).hex()[:16],
+        direction=row.measure,  # type: ignore[arg-type] # asked for by it
+        group=reading.group,
+        entity=place,
+        drawn=_drawn(row.flags),
+        subject=text.subject,
+        predicate=text.predicate,
+        object=text.object,
+        family=text.family,
+        source=text.passage.source or verdict.passage.source,
+        verdict=verdict,
+        response=f"response:{response_name(reading.run.id, item, row.sample)}",
+        known=text.passage,
+    )
+
+
+def text_of(store: Store, method: Verifies, row: VerifiedRow, entity: str) -> TripleText:
+    """What a verified triple says of the entity of this name, unless that was purged."""
+    try:
+        payload = store.payloads.decode(row.kind, row.version, row.payload)
+    except TextPurged:
+        return TripleText(entity, PURGED, PURGED, "", Passage(""))
+    return method.triple_text(entity, payload)
+
+
+def verdict_of(row: VerifiedRow) -> Verdict:
+    """The verdict that a score holds, with its reason and the text that it rests on."""
+    said = row.verdict
+    rests_on = None if said is None else said.rests_on
+    return Verdict(
+        label=row.answer if row.answer in _LABELS else "",  # type: ignore[arg-type]
+        basis=row.basis,  # type: ignore[arg-type] # written from one
+        reason="" if said is None else said.reason,
+        passage=rests_on if isinstance(rests_on, Passage) else Passage(""),
+        trouble="" if said is None else said.trouble,
+    )
+
+
+def _drawn(flags: str) -> int:
+    number = flags.removeprefix("drawn ")
+    return int(number) if number.isdecimal() else 0
+
+
+# ---------------------------------------------------------------- what was said
+
+
+def _volunteered(
+    store: Store, method: Method, runs: Sequence[int], chosen: Mapping[int, ScoringInfo]
+) -> Volunteered:
+    """What the runs of a group said, by their scores that need no judge."""
+    tallies: list[ScoreTally] = []
+    for key in runs:
+        scoring = chosen.get(key) or store.scores.current(key)
+        tallies += [] if scoring is None else store.scores.tallies(scoring.key)
+    of_triples = next(measure for measure in method.measures if measure.unit != "item").of
+    real = [each for each in tallies if each.gold != _FICTIONAL]
+    made_up = [each for each in tallies if each.gold == _FICTIONAL]
+    n, given, abstained, unread = _of_entities(real)
+    n_fictional, given_fictional, _abstained, _unread = _of_entities(made_up)
+    return Volunteered(
+        entities=n,
+        given=given,
+        abstained=abstained,
+        unread=unread,
+        triples=sum(each.n for each in real if each.measure == of_triples),
+        fictional=n_fictional,
+        fictional_given=given_fictional,
+        fictional_triples=sum(each.n for each in made_up if each.measure == of_triples),
+    )
+
+
+def _of_entities(tallies: Sequence[ScoreTally]) -> tuple[int, int, int, int]:
+    """Entities with a reply, with triples, of which nothing is said to be known, and unread."""
+    of_items = [each for each in tallies if each.kind == "item"]
+    n = sum(each.n for each in of_items)
+    answered = [each for each in of_items if each.outcome == "answered"]
+    given = round(sum(each.total for each in answered))
+    refused = sum(each.n for each in of_items if each.outcome == "refused")
+    n_answered = sum(each.n for each in answered)
+    return n, given, n_answered - given + refused, n - n_answered - refused
+
+
+# Verified triples as people read them: of one reply each with its evidence, of a run counted.
+
+_SHOWN = 400  # characters of a passage; the whole of it is in the export
+
+
+_RULED = {
+    "no object": "nothing is said",
+    "no reference": "no reference of the entity",
+    "nothing elicited": "nothing was elicited of the entity",
+    "same words": "in the same words",
+}
+
+
+def verified_of_reply(
+    store: Store, method: Method, run: int, item: int, sample: int, name: str
+) -> Iterator[str]:
+    """The verified triples of a reply in each whole scoring that verified it, newest first: those
+    that it says, then those of the reference that were looked for in it."""
+    if not isinstance(method, Verifies):
+        return
+    for scoring in reversed(store.scores.of_run(run)):
+        against = read_against(scoring.judge)
+        if against is None:
+            continue
+        rows = [
+            row
+            for page in store.verified.pages(scoring.key, [item])
+            for row in page
+            if row.sample == sample
+        ]
+        if rows:
+            yield "\n".join([_head(scoring, against), *_lines(store, method, rows, name)])
+
+
+def verified_counts(store: Store, scoring: int) -> str:
+    """What the triples of a scoring came to, as one line; empty where none was verified."""
+    return counted_sentence(store.verified.counts(scoring))
+
+
+def counted_sentence(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """``precision: entailment 36, neutral 12; recall: covered 36``."""
+    return "; ".join(
+        f"{name}: {', '.join(f'{label} {n:,}' for label, n in counts[name].items())}"
+        for name in DIRECTIONS
+        if name in counts
+    )
+
+
+def _head(scoring: ScoringInfo, against: Against) -> str:
+    by = f"by {against.judges}, against {against.reference}"
+    return f"--- verified in scoring:{short(scoring.id)} {by}"
+
+
+def _lines(store: Store, method: Verifies, rows: list[VerifiedRow], name: str) -> Iterator[str]:
+    for row in sorted(rows, key=lambda row: DIRECTIONS.index(row.measure)):
+        text, verdict = text_of(store, method, row, name), verdict_of(row)
+        said = f"{text.subject} | {text.predicate} | {text.object}"
+        yield f"{row.measure}, {verdict.label or verdict.basis}: {said}"
+        yield from (f"    {line}" for line in _evidence(row, verdict, text.passage))
+
+
+def _evidence(row: VerifiedRow, verdict: Verdict, known: Passage) -> Iterator[str]:
+    ballots = () if row.verdict is None else row.verdict.ballots
+    if verdict.basis in _RULED:
+        yield f"by rule: {_RULED[verdict.basis]}"
+    elif len(ballots) == 1 and verdict.label:
+        yield f"{ballots[0].judge}: {verdict.reason or 'no reason given'}"
+    elif row.verdict is not None:
+        yield from verdict_lines(row.verdict)
+    if verdict.passage.text:
+        yield f"rests on {_quoted(verdict.passage)}"
+    if known.text or known.title or known.url:
+        yield f"known from {_quoted(known)}"
+
+
+def _quoted(passage: Passage) -> str:
+    plain = " ".join(passage.text.split())
+    text = plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
+    where = ", ".join(filter(None, (passage.title, passage.source, passage.url)))
+    return " ".join(filter(None, (f'"{text}"' if text else "", f"({where})" if where else "")))

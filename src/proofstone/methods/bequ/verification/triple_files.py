@@ -1,0 +1,313 @@
+"""Verifying triples of a file: read with their reference, drawn, judged, measured, written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.documents.sources import bare_name
+from proofstone.errors import BadUsage
+from proofstone.files.tables import read_checked
+from proofstone.files.write import check_target, write_rows
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.reference.references import reference_files, take_file
+from proofstone.methods.bequ.verification.measures import (
+    Counted,
+    RankedGroups,
+    measure_all,
+    measure_by,
+    rank_by_f1,
+    rankable,
+)
+from proofstone.methods.bequ.verification.people import (
+    Checked,
+    Corrected,
+    PeopleSaid,
+    checked_of,
+    correct_by_people,
+    read_people,
+)
+from proofstone.methods.bequ.verification.plan import Gathered, Spool, Told
+from proofstone.methods.bequ.verification.planning import VerifyPlan, VerifySettings, make_plan
+from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
+from proofstone.methods.bequ.verification.verify import posed_questions, verify
+from proofstone.records.calls import Embedder, Judge
+from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured, Verified
+from proofstone.records.verdicts import JudgeQuestion
+from proofstone.run.grading import passing_workspace
+from proofstone.run.judges import Judges, judge_spec
+from proofstone.session.workspace import Background
+
+if TYPE_CHECKING:
+    from proofstone.models.budget import Budget
+    from proofstone.models.served import CacheUse
+    from proofstone.run.judges import JudgeSpec
+    from proofstone.session.egress import AskEgress
+
+
+_TRIED = 64  # questions by which the size of all is judged
+
+
+class Example(Struct, frozen=True):
+    """A question as it would be put."""
+
+    direction: str
+    question: JudgeQuestion
+
+
+class ToVerify(Struct, frozen=True, kw_only=True):
+    """What verifying would ask: the triples drawn, how many of either direction a rule decides, and
+    how many questions, of how many characters, each judge gets; a few of them as examples."""
+
+    told: Told
+    precision: int
+    recall: int
+    by_rule: Mapping[str, int]
+    questions: int
+    characters: int
+    examples: tuple[Example, ...] = ()
+
+
+class Verification(Struct, frozen=True, kw_only=True):
+    """What came of it: each group's measures, the ranks of those that were judged both ways
+    (``ranked.groups`` are places in ``measured``), measures by breakdowns, and with people's labels
+    taken in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles``
+    counts the unparsed verdicts by why no label could be read, ``people_elsewhere`` people's
+    verdicts on triples that are not in this sample."""
+
+    told: Told
+    settings: VerifySettings
+    judge: str
+    measured: tuple[Measured, ...]
+    ranked: RankedGroups
+    parts: tuple[Measured, ...]
+    corrected: tuple[Corrected, ...]
+    waiting: int
+    troubles: Mapping[str, int]
+    people_elsewhere: int
+
+
+class OpenedTriples:
+    """Both files, read and checked; see ``opened_triples``."""
+
+    def __init__(
+        self, gathered: Gathered, settings: VerifySettings, names: tuple[str, str]
+    ) -> None:
+        self._gathered = gathered
+        self._settings = settings
+        self._names = names
+        self._embedder: Embedder | None = None
+        if settings.way != "bm25":
+            from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
+
+            self._embedder = SentenceEncoder()
+        self.plan = make_plan(gathered, settings)
+
+    @property
+    def n(self) -> int:
+        """The triples that a judge sees at the most."""
+        return _most_questions(self.plan)
+
+    def to_ask(self, show: int = 0) -> ToVerify:
+        """What would be asked, with the first ``show`` questions; asks nobody."""
+        sides: Counter[str] = Counter()
+        by_rule: Counter[str] = Counter()
+        characters = 0
+        examples: list[Example] = []
+        for posed in posed_questions(self._gathered, self.plan, self._embedder):
+            sides[posed.direction] += 1
+            if posed.ruled is not None:
+                by_rule[posed.ruled.basis] += 1
+            if posed.question is not None:
+                characters += _characters(posed.question)
+                sides["asked"] += 1
+                if len(examples) < show:
+                    examples.append(Example(posed.direction, posed.question))
+        return ToVerify(
+            told=self._gathered.told(),
+            precision=sides["precision"],
+            recall=sides["recall"],
+            by_rule=dict(sorted(by_rule.items())),
+            questions=sides["asked"],
+            characters=characters,
+            examples=tuple(examples),
+        )
+
+    def verify(
+        self,
+        *,
+        judge: Judges = (),
+        people: Path | None = None,
+        output: Path | None = None,
+        tables: Path | None = None,
+        by: bool = True,
+        folder: Path | None = None,
+        ask_egress: AskEgress | None = None,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+        watch: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Judges the sample and measures it. Each verdict goes to the file ``output``, tables in
+        BeQu's columns to the folder ``tables``. What a judge was asked is kept in the workspace of
+        ``folder`` or the nearest one; where there is none, nothing is kept. ``watch`` hears how
+        many triples are done, and of how many.
+
+        Raises BadInput for labels of people that cannot be read, and what stopped a judge.
+        """
+        if output is not None:
+            check_target(output)
+        said = {} if people is None else read_checked(people, read_people)
+        spec = judge_spec(judge)
+        with Spool[str, Verified](Verified) as kept:
+            found = _Found(said, kept)
+
+            async def take(judge: Judge | None) -> None:
+                pages = verify(self._gathered, self.plan, judge, self._embedder)
+                async for page in pages:
+                    found.add(page)
+                    if watch is not None:
+                        watch(len(found.counted), self.n)
+
+            if spec is None:
+                Background(lambda _stop: take(None)).wait()
+            else:
+                with passing_workspace(folder) as workspace:
+                    workspace.ask_egress = ask_egress
+                    workspace.with_judges(
+                        spec, take, names=self._names, n=self.n, about=self._about(),
+                        max_connections=max_connections,
+                        cache=cache, budget=budget,
+                    )  # fmt: skip
+            made = self._measured(found, spec, by=by)
+            self._write(found, made, output, tables)
+        return made
+
+    def _about(self) -> int:
+        """How many characters a question has, by the first of them."""
+        posed = islice(posed_questions(self._gathered, self.plan, self._embedder), _TRIED)
+        sizes = [_characters(each.question) for each in posed if each.question is not None]
+        return sum(sizes) // len(sizes) if sizes else 0
+
+    def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
+        groups, seed = self._gathered.groups, self._settings.seed
+        entities = self._gathered.named
+        parts = (
+            part
+            for name in (BREAKDOWNS if by else ())
+            for part in measure_by(found.counted, groups, entities, name, seed=seed)
+        )
+        return Verification(
+            told=self._gathered.told(),
+            settings=self._settings,
+            judge="" if spec is None else ", ".join(spec.models),
+            measured=tuple(measure_all(found.counted, groups, seed=seed)),
+            ranked=rank_by_f1(found.counted, rankable(found.counted, len(groups)), seed=seed),
+            parts=tuple(parts),
+            corrected=tuple(correct_by_people(found.checked, groups, seed=seed)),
+            waiting=found.waiting,
+            troubles=dict(found.troubles.most_common()),
+            people_elsewhere=found.people_elsewhere,
+        )
+
+    def _write(
+        self, found: _Found, made: Verification, output: Path | None, tables: Path | None
+    ) -> None:
+        groups, entities = self._gathered.groups, self._gathered.named
+        if output is not None:
+            write_rows(output, found.rows(groups, entities))
+        if tables is not None:
+            tables.mkdir(parents=True, exist_ok=True)
+            for name, rows in result_tables(made.measured, made.parts).items():
+                write_rows(tables / name, rows)
+            write_rows(tables / "results_detailed.csv", found.rows(groups, entities))
+
+
+class _Found:
+    """What was judged so far: counted, and kept on disk for the file of verdicts."""
+
+    def __init__(self, people: Mapping[str, PeopleSaid], kept: Spool[str, Verified]) -> None:
+        self.counted = Counted()
+        self.checked: list[Checked] = []
+        self.waiting = 0
+        self.troubles: Counter[str] = Counter()
+        self._people = people
+        self._seen: set[str] = set()
+        self._kept = kept
+
+    @property
+    def people_elsewhere(self) -> int:
+        """People's verdicts on triples that did not come."""
+        return len(self._people) - len(self._seen)
+
+    def add(self, page: Sequence[Verified]) -> None:
+        """Takes a page of verdicts."""
+        for each in page:
+            self.counted.add(each)
+            self._kept.add(each.direction, each)
+            self.waiting += each.verdict.basis == "waiting"
+            self.troubles.update([each.verdict.trouble] if each.verdict.trouble else [])
+            if each.id in self._people:
+                self._seen.add(each.id)
+            if self._people and (checked := checked_of(each, self._people)) is not None:
+                self.checked.append(checked)
+
+    def rows(
+        self, groups: Sequence[Group], entities: Sequence[EntityFacts]
+    ) -> Iterator[dict[str, Any]]:
+        """A row a triple, precision's first, with what people said of it."""
+        for direction in ("precision", "recall"):
+            for place in range(self._kept.count(direction)):
+                found = self._kept.read(direction, place)
+                row = verdict_row(found, groups, entities)
+                said = self._people.get(found.id)
+                if said is not None:
+                    row["people"], row["is_true"] = said.label, said.is_true
+                yield row
+
+
+@contextmanager
+def opened_triples(
+    path: Path, reference: Path, settings: VerifySettings, *, encoding: str = ""
+) -> Iterator[OpenedTriples]:
+    """The triples of a file and their reference (a file of rows, or a folder of such files and of
+    texts named for their entities), drawn by ``settings``. Raises what reading files does."""
+    with ExitStack() as stack:
+        elicited = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
+        known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
+        gathered = Gathered(elicited, known)
+        files = list(reference_files(reference))
+        _refuse_own(path, files)
+        for file in files:
+            take_file(gathered.take_reference, file, encoding)
+        model = bare_name(path)
+        read_checked(
+            path, lambda rows: gathered.take_elicited(rows, model=model), encoding=encoding
+        )
+        yield OpenedTriples(gathered, settings, (path.name, reference.name))
+
+
+def _refuse_own(path: Path, references: Sequence[Path]) -> None:
+    """Raises BadUsage where the triples are their own reference: each would be found in it."""
+    for file in references:
+        is_same = file.resolve() == path.resolve()
+        is_copy = file.stat().st_size == path.stat().st_size and not is_same
+        if is_same or (is_copy and file.read_bytes() == path.read_bytes()):
+            raise BadUsage(
+                f"{path} is its own reference: every triple is found in it",
+                hint="name another file: --reference FILE",
+            )
+
+
+def _most_questions(plan: VerifyPlan) -> int:
+    return max(1, plan.n_given + plan.n_known * len(plan.recalled))
+
+
+def _characters(question: JudgeQuestion) -> int:
+    return len(question.task) + sum(len(each.text) for each in question.exhibits)

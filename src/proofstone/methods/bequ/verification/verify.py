@@ -1,0 +1,450 @@
+"""Verification, entity by entity: passages and candidates found, rules applied, the judge asked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from proofstone.documents.passages import sentence_spans
+from proofstone.methods.bequ.records import (
+    GivenTriple,
+    ReferenceRow,
+    ReferenceTriple,
+    family_of,
+    spoken,
+)
+from proofstone.methods.bequ.triples.extraction import plain_triple
+from proofstone.methods.bequ.verification.plan import Gathered
+from proofstone.methods.bequ.verification.planning import (
+    Sampled,
+    VerifyPlan,
+    VerifySettings,
+    known_triples,
+)
+from proofstone.methods.bequ.verification.questions import (
+    MOST_STATEMENTS,
+    cited_place,
+    covered_question,
+    precision_question,
+    recall_question,
+)
+from proofstone.records.calls import Embedder, Judge
+from proofstone.records.ids import content_id
+from proofstone.records.triples import Direction, Verdict, VerdictLabel, Verified
+from proofstone.records.verdicts import JudgeQuestion, PanelVerdict, Passage
+from proofstone.search.bm25 import Postings, terms_of
+from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
+from proofstone.search.index import ChunkIndex, ChunkPlace, SearchWay, SourcePart
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# What is known of one entity, cut into passages and indexed once; and candidates among triples.
+
+_CHUNKING = Chunking(most=200)
+
+
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,\u202f\u00a0](?=\d{3}(?!\d))")
+
+
+def triple_words(subject: str, predicate: str, value: str) -> str:
+    """A triple as words to search by."""
+    return _plain(f"{subject} {spoken(predicate)} {value}")
+
+
+def _plain(text: str) -> str:
+    """A text to search in or by: its 12,500 is found by 12500."""
+    return _BETWEEN_THOUSANDS.sub("", text)
+
+
+class TextIndex:
+    """Short texts, searched by words (BM25), by meaning, or by both."""
+
+    def __init__(self, texts: Sequence[str], way: SearchWay, embedder: Embedder | None) -> None:
+        self._texts = texts
+        self._way = way
+        self._embedder = None if way == "bm25" else embedder
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[int]]:
+        """For each query the places of the ``k`` best texts, best first. Where fewer are found at
+        all, the first of the others stand behind: what no word leads to may still be meant."""
+        everything = range(len(self._texts))
+        if len(self._texts) <= k:
+            return [list(everything) for _query in queries]
+        found = self._index.search(queries, k, self._way)
+        return [
+            _filled([int.from_bytes(hit.place.passage, "big") for hit in hits], everything, k)
+            for hits in found
+        ]
+
+    @cached_property
+    def _index(self) -> ChunkIndex:
+        places = tuple(
+            ChunkPlace(place.to_bytes(4, "big"), 0, len(text))
+            for place, text in enumerate(self._texts)
+        )
+        part = SourcePart(places, Postings.of(terms_of(_plain(text)) for text in self._texts))
+        vectors: list[NDArray[np.float32]] = []
+        if self._embedder is not None:
+            vectors.append(self._embedder.embed(self._texts).astype("float32"))
+        return ChunkIndex([part], vectors=vectors, embedder=self._embedder)
+
+
+class EntityCorpus:
+    """The passages of an entity: its texts in pieces of whole sentences, and the passages of its
+    reference triples. A triple whose passage was not kept stands as its own words. No passage
+    stands twice."""
+
+    def __init__(
+        self,
+        name: str,
+        rows: Sequence[ReferenceRow],
+        *,
+        way: SearchWay = "bm25",
+        embedder: Embedder | None = None,
+    ) -> None:
+        found: dict[str, Passage] = {}
+        for row in rows:
+            for passage in row.passages:
+                _add(found, passage)
+            for triple in row.triples:
+                if triple.passage.text:
+                    _add(found, triple.passage)
+                else:
+                    words = f"{name}: {spoken(triple.predicate)}: {triple.object}"
+                    _add(found, _with_text(triple.passage, words))
+        self.passages = tuple(found.values())
+        self._index = TextIndex([passage.text for passage in self.passages], way, embedder)
+
+    def search(self, triples: Sequence[GivenTriple], k: int) -> list[list[Passage]]:
+        """For each triple the ``k`` passages nearest to it, best first; none of an empty corpus."""
+        queries = [triple_words(each.subject, each.predicate, each.object) for each in triples]
+        found = self._index.search(queries, k)
+        return [[self.passages[place] for place in places] for places in found]
+
+
+class PassageParts:
+    """The passages that reference triples were taken from, each no longer than those of a corpus:
+    of a longer one (an article) the part nearest to the triple. Each is cut and indexed once."""
+
+    def __init__(self) -> None:
+        self._cut: dict[str, tuple[list[str], TextIndex]] = {}
+
+    def part(self, passage: Passage, words: str) -> Passage:
+        """What to show of a passage beside a triple that is these words."""
+        if passage.text not in self._cut:
+            texts = list(_pieces(passage.text))
+            self._cut[passage.text] = texts, TextIndex(texts, "bm25", None)
+        texts, index = self._cut[passage.text]
+        if len(texts) < 2:
+            return passage
+        ((place,),) = index.search([words], 1)
+        return _with_text(passage, texts[place])
+
+
+def _add(found: dict[str, Passage], passage: Passage) -> None:
+    for text in _pieces(passage.text):
+        found.setdefault(text, _with_text(passage, text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text in pieces of whole sentences; a short one as it stands."""
+    if len(text.encode()) <= 4 * _CHUNKING.most:
+        yield text
+        return
+    for chunk in cut_chunks(text, _CHUNKING, count=tokens_by_bytes, sentences=sentence_spans):
+        yield text[chunk.start : chunk.end]
+
+
+def _with_text(passage: Passage, text: str) -> Passage:
+    return Passage(text, passage.source, passage.title, passage.url)
+
+
+def _filled(found: list[int], everything: Iterable[int], k: int) -> list[int]:
+    if len(found) < k:
+        held = set(found)
+        found += [place for place in everything if place not in held][: k - len(found)]
+    return found
+
+
+IsDone = Callable[[Direction, int, int, Sampled], bool]
+
+
+_PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judges at once
+
+
+class Posed(Struct, frozen=True, gc=False, kw_only=True):
+    """A triple of the sample with what it takes to decide it: the question, and the texts that a
+    verdict may rest on; or the verdict, where a rule gives it."""
+
+    direction: Direction
+    group: int
+    entity: int
+    sampled: Sampled
+    subject: str
+    predicate: str
+    object: str
+    source: str
+    shown: Sequence[Passage] = ()
+    question: JudgeQuestion | None = None
+    ruled: Verdict | None = None
+
+
+class Decided(Struct, frozen=True, gc=False):
+    """A triple with its verdict, and what the judges ``said`` where any were asked."""
+
+    posed: Posed
+    verdict: Verdict
+    said: PanelVerdict | None = None
+
+
+def _nothing_done(_direction: Direction, _group: int, _entity: int, _sampled: Sampled) -> bool:
+    return False
+
+
+def posed_questions(
+    gathered: Gathered,
+    plan: VerifyPlan,
+    embedder: Embedder | None = None,
+    is_done: IsDone = _nothing_done,
+) -> Iterator[Posed]:
+    """Every triple of a plan that is not done yet, by entity; the index of an entity is made once,
+    and gone after it."""
+    for entity in plan.entities:
+        yield from _given_posed(gathered, plan, entity, embedder, is_done)
+        yield from _known_posed(gathered, plan, entity, embedder, is_done)
+
+
+async def verify(
+    gathered: Gathered, plan: VerifyPlan, judge: Judge | None, embedder: Embedder | None = None
+) -> AsyncIterator[list[Verified]]:
+    """The verdicts of a plan in its order, a page at a time; their entities are places in what is
+    ``named``."""
+    places = {entity: place for place, entity in enumerate(gathered.by_name)}
+    async for page in decide(posed_questions(gathered, plan, embedder), judge):
+        yield [
+            _verified(gathered, each.posed, each.verdict, places[each.posed.entity])
+            for each in page
+        ]
+
+
+async def decide(
+    posed: Iterator[Posed], judge: Judge | None
+) -> AsyncGenerator[list[Decided], None]:
+    """The verdicts on what is posed in its order, a page at a time; the next pages are posed while
+    judges are at work. Without a judge what no rule decides waits."""
+    pages: deque[asyncio.Task[list[Decided]]] = deque()
+    try:
+        while page := list(islice(posed, _PAGE)):
+            pages.append(asyncio.create_task(_judged_page(page, judge)))
+            await asyncio.sleep(0)  # posing holds the loop; what was posed is sent meanwhile
+            if len(pages) == _IN_FLIGHT:
+                yield await pages.popleft()
+        while pages:
+            yield await pages.popleft()
+    finally:
+        for left in pages:
+            left.cancel()
+        await asyncio.gather(*pages, return_exceptions=True)
+
+
+def _given_posed(
+    gathered: Gathered,
+    plan: VerifyPlan,
+    entity: int,
+    embedder: Embedder | None,
+    is_done: IsDone,
+) -> Iterator[Posed]:
+    name, settings = gathered.entities[entity].name, plan.settings
+    wanted = [
+        (group, sampled, gathered.elicited.read((group, entity), sampled.place))
+        for group in range(len(gathered.groups))
+        for sampled in plan.given.get((group, entity), ())
+        if not is_done("precision", group, entity, sampled)
+    ]
+    if not wanted:
+        return
+    rows = gathered.reference.of(entity)
+    corpus = EntityCorpus(name, rows, way=settings.way, embedder=embedder)
+    found = corpus.search([triple for _group, _sampled, triple in wanted], settings.k)
+    for (group, sampled, triple), passages in zip(wanted, found, strict=True):
+        ruled = _ruled_given(triple, passages)
+        yield Posed(
+            direction="precision",
+            group=group,
+            entity=entity,
+            sampled=sampled,
+            subject=triple.subject,
+            predicate=triple.predicate,
+            object=triple.object,
+            source="",
+            shown=passages,
+            question=None if ruled else precision_question(name, triple, passages),
+            ruled=ruled,
+        )
+
+
+def _ruled_given(triple: GivenTriple, passages: Sequence[Passage]) -> Verdict | None:
+    """What is neutral without asking: nothing was said, or nothing is known."""
+    if not triple.object.strip():
+        return Verdict(label="neutral", basis="no object")
+    return None if passages else Verdict(label="neutral", basis="no reference")
+
+
+def _known_posed(
+    gathered: Gathered,
+    plan: VerifyPlan,
+    entity: int,
+    embedder: Embedder | None,
+    is_done: IsDone,
+) -> Iterator[Posed]:
+    if not plan.known.get(entity):
+        return
+    name, settings = gathered.entities[entity].name, plan.settings
+    all_known = known_triples(gathered, entity)
+    parts = PassageParts()
+    for group in plan.recalled_of(entity):
+        wanted = [
+            sampled
+            for sampled in plan.known[entity]
+            if not is_done("recall", group, entity, sampled)
+        ]
+        if not wanted:
+            continue
+        known = [all_known[sampled.place] for sampled in wanted]
+        queries = [triple_words(name, each.predicate, each.object) for each in known]
+        known = [
+            structs.replace(each, passage=parts.part(each.passage, words))
+            for each, words in zip(known, queries, strict=True)
+        ]
+        given = gathered.elicited.of((group, entity))
+        words = [triple_words(each.subject, each.predicate, each.object) for each in given]
+        index = TextIndex(words, settings.way, embedder)
+        said = {_same_words(each.subject, each): each for each in reversed(given)}
+        is_single = settings.recall == "single"
+        found = _statements(index, queries, len(given), settings)
+        for sampled, each, places in zip(wanted, known, found, strict=True):
+            candidates = [given[place] for place in places]
+            ruled = _ruled_known(name, each, given, said, is_single=is_single)
+            pose = covered_question if is_single else recall_question
+            yield Posed(
+                direction="recall",
+                group=group,
+                entity=entity,
+                sampled=sampled,
+                subject=name,
+                predicate=each.predicate,
+                object=each.object,
+                source=each.passage.source,
+                shown=[Passage(_in_words(one)) for one in candidates] if is_single else (),
+                question=None if ruled else pose(name, each, candidates),
+                ruled=ruled,
+            )
+
+
+def _statements(
+    index: TextIndex, queries: Sequence[str], n: int, settings: VerifySettings
+) -> Sequence[Sequence[int]]:
+    """The elicited triples that each question shows, by their places: the nearest ones where one
+    alone may cover, else all, of more than can be shown the nearest in their order."""
+    if settings.recall == "single":
+        return index.search(queries, settings.candidates)
+    if n <= MOST_STATEMENTS:
+        return [range(n)] * len(queries)
+    return [sorted(places) for places in index.search(queries, MOST_STATEMENTS)]
+
+
+def _ruled_known(
+    name: str,
+    known: ReferenceTriple,
+    given: Sequence[GivenTriple],
+    said: Mapping[tuple[str, str, str], GivenTriple],
+    *,
+    is_single: bool,
+) -> Verdict | None:
+    """What needs no judge: nothing was said of the entity, or the very same words of it."""
+    if not given:
+        label: VerdictLabel = "not covered" if is_single else "neutral"
+        return Verdict(label=label, basis="nothing elicited")
+    same = said.get(_same_words(name, known))
+    if same is None:
+        return None
+    label = "covered" if is_single else "entailment"
+    return Verdict(label=label, basis="same words", passage=Passage(_in_words(same)))
+
+
+def _same_words(subject: str, triple: GivenTriple | ReferenceTriple) -> tuple[str, str, str]:
+    """What two triples have in common that say the same whatever they mean: they differ in case,
+    width, or how words are joined, and in no sign within a text: C is not C++, nor 1.5 15."""
+    return plain_triple(subject, spoken(triple.predicate), triple.object)
+
+
+async def _judged_page(page: Sequence[Posed], judge: Judge | None) -> list[Decided]:
+    return await asyncio.gather(*(_decided(posed, judge) for posed in page))
+
+
+async def _decided(posed: Posed, judge: Judge | None) -> Decided:
+    if posed.ruled is not None:
+        return Decided(posed, posed.ruled)
+    if judge is None or posed.question is None:
+        return Decided(posed, Verdict(label="", basis="waiting"))
+    said = await judge(posed.question)
+    return Decided(posed, _read_verdict(said, posed.shown), said)
+
+
+def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
+    """A panel's verdict with the text it rests on; ``waiting`` where judges are missing that were
+    not heard."""
+    failed = any(ballot.state == "failed" for ballot in said.ballots)
+    if failed and (not said.label or said.by_rule):
+        return Verdict(label="", basis="waiting")
+    if not said.label:
+        return Verdict(label="", basis="unparsed", trouble=said.trouble, reason=said.reason)
+    voted = [ballot for ballot in said.ballots if ballot.label == said.label]
+    place = cited_place(voted[0].cited) if voted else None  # nobody, where a rule for ties decides
+    return Verdict(
+        label=said.label,  # type: ignore[arg-type] # one of the question's own
+        basis="judge",
+        reason=said.reason,
+        passage=Passage("") if place is None else shown[place],
+    )
+
+
+def _verified(gathered: Gathered, posed: Posed, verdict: Verdict, entity: int) -> Verified:
+    who, facts = gathered.groups[posed.group], gathered.entities[posed.entity]
+    said = [posed.subject, posed.predicate, posed.object]
+    key = [posed.direction, who.model, who.setting, facts.name, facts.identity]
+    return Verified(
+        id=content_id("verified-triple", [*key, *said]).hex()[:16],
+        direction=posed.direction,
+        group=posed.group,
+        entity=entity,
+        drawn=posed.sampled.drawn,
+        subject=posed.subject,
+        predicate=posed.predicate,
+        object=posed.object,
+        family=family_of(posed.predicate),
+        source=posed.source or verdict.passage.source,
+        verdict=verdict,
+    )
+
+
+def _in_words(triple: GivenTriple) -> str:
+    return f"{triple.subject} | {triple.predicate} | {triple.object}"

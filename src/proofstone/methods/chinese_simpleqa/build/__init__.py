@@ -1,0 +1,1 @@
+"""Building short questions: generated, verified, filtered."""

@@ -1,0 +1,371 @@
+"""Options for open questions: a model writes wrong answers, rules and judges refuse those that are
+none, and what is missing is asked for again, a bounded number of times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.choices.outcomes import ask_for
+from proofstone.errors import BadUsage
+from proofstone.judging.panel import SeatedJudges, panel_parameters, seated_judges, why_undecided
+from proofstone.judging.question import fence
+from proofstone.method import Parameter
+from proofstone.methods.chinese_simpleqa.build.facts import facts_by
+from proofstone.methods.chinese_simpleqa.build.openable import (
+    AMONG,
+    NAMES_OPTIONS,
+    YES_OR_NO,
+    ChoiceRow,
+    pairs_of,
+    why_not_open,
+)
+from proofstone.methods.chinese_simpleqa.build.pairs import QUESTIONS, prompt_digest, render
+from proofstone.methods.chinese_simpleqa.build.rows import Draft
+from proofstone.methods.chinese_simpleqa.payloads import Closed
+from proofstone.methods.chinese_simpleqa.prompting import choice_lines
+from proofstone.methods.chinese_simpleqa.sameness import as_number, plain_answer, settled_as
+from proofstone.records.building import (
+    Drop,
+    Kept,
+    ModelRole,
+    Pipeline,
+    Step,
+    StepBuilder,
+    StepContext,
+)
+from proofstone.records.calls import Message
+from proofstone.records.verdicts import JudgeQuestion
+
+_UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"
+
+
+_MOST_OPTIONS = 10
+
+
+_SCHEMA: Mapping[str, Any] = {
+    "title": "options",
+    "type": "object",
+    "properties": {"options": {"type": "array", "items": {"type": "string"}}},
+    "required": ["options"],
+    "additionalProperties": False,
+}
+
+
+PARAMETERS = (
+    Parameter(name="n_options", kind="int", default=4, help="Options of a question, 2 to 10."),
+    Parameter(
+        name="rounds",
+        kind="int",
+        default=2,
+        help="How often more options are asked for, each time those refused being told.",
+    ),
+    *panel_parameters(
+        votes="Votes of each judge on an option; more than half are its vote.",
+        orders="Orders of the labels in which each vote is asked for; more than half decide.",
+        tie="What becomes of an option on which a panel of judges has no majority.",
+        usual_tie="drop",
+    ),
+)
+
+
+ROLES = {
+    "author": ModelRole(
+        help="writes the wrong options", settings={"temperature": 0.0, "max_tokens": 1024}
+    ),
+    "judge": ModelRole(
+        help="decides of each option whether it is wrong, and of the answer's kind",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 512},
+        panel=True,
+    ),
+}
+
+
+class _Written(Struct, frozen=True):
+    options: tuple[str, ...]
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The one step. Raises BadUsage for what parameters cannot be."""
+    if not 2 <= params["n_options"] <= _MOST_OPTIONS:
+        raise BadUsage(f"--n-options is 2 to {_MOST_OPTIONS}, not {params['n_options']}")
+    if params["rounds"] < 0:
+        raise BadUsage(f"--rounds is 0 or more, not {params['rounds']}")
+    step = close_step(params["n_options"] - 1, params["rounds"], seated_judges(params, models))
+    return Pipeline(steps=(step,), gives=Draft, facts=facts_by(models))
+
+
+def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
+    """Each pair with ``wanted`` wrong options; dropped where the rounds bring fewer, with those
+    that were refused."""
+
+    async def close(row: Draft, context: StepContext) -> Kept:
+        taken: list[str] = []
+        refused: dict[str, str] = {}
+        for number in range(rounds + 1):
+            prompt = close_prompt(row, wanted - len(taken), taken, list(refused))
+            name = "options" if not number else f"options {number + 1}"
+            call = context.calls["author"]
+            new = await ask_for(call, name, [Message("user", prompt)], _Written, _SCHEMA)
+            if isinstance(new, str):
+                return Drop(_UNREADABLE, new)
+            await _sort(row, new.options, wanted, taken, refused, judges, context)
+            if len(taken) == wanted:
+                return _closed(row, taken, context)
+        told = "; ".join(f"{option} ({reason})" for option, reason in refused.items())
+        found = f"{len(taken)} of {wanted} for {row.question}"
+        return Drop(_TOO_FEW, f"{found}; refused: {told}" if told else found)
+
+    return Step(
+        name="options",
+        version=1,
+        takes=Draft,
+        work=close,
+        reasons=(_UNREADABLE, _TOO_FEW),
+        config={
+            **QUESTIONS.config(judges, "distractor"),
+            "wanted": wanted,
+            "rounds": rounds,
+            "prompt": prompt_digest("close"),
+        },
+        asks=("author", *judges.asks),
+        draws=True,
+    )
+
+
+async def _sort(
+    row: Draft,
+    offered: Sequence[str],
+    wanted: int,
+    taken: list[str],
+    refused: dict[str, str],
+    judges: SeatedJudges,
+    context: StepContext,
+) -> None:
+    """Puts what is offered among the taken, or the refused with the reason, until enough are
+    taken."""
+    for option in (" ".join(text.split()) for text in offered):
+        if len(taken) == wanted:
+            return
+        reason = why_no_option(option, row, [*taken, *refused])
+        if not reason:
+            question = distractor_question(row, option)
+            verdict = await QUESTIONS.ask(judges, context, "distractor", question)
+            reason = "" if verdict.label == "wrong" else verdict.label or "undecided"
+        if not reason:
+            taken.append(option)
+        elif option:
+            refused.setdefault(option, reason)
+
+
+def why_no_option(option: str, row: Draft, known: Sequence[str]) -> str:
+    """Why a text is certainly no wrong option of a question: it is empty, the answer or an alias
+    (or near enough), holds the answer or is a part of it, or is there already; empty where a judge
+    has to look."""
+    plain = plain_answer(option)
+    if not plain:
+        return "empty"
+    if settled_as(option, row.asked()):
+        return "the answer"
+    if plain in {plain_answer(each) for each in known}:
+        return "there already"
+    for answer in map(plain_answer, row.asked().answers):
+        is_number = as_number(plain) is not None or as_number(answer) is not None
+        if not is_number and (answer.lower() in plain.lower() or plain.lower() in answer.lower()):
+            return "part of the answer"
+    return ""
+
+
+def _closed(row: Draft, wrong: Sequence[str], context: StepContext) -> Draft:
+    options = context.draws("options").shuffled((row.answer, *wrong))
+    closed = Closed(question=row.question, options=tuple(options), gold=options.index(row.answer))
+    return structs.replace(row, closed=closed, made="generated", by_author=True)
+
+
+def close_prompt(row: Draft, n: int, taken: Sequence[str], refused: Sequence[str]) -> str:
+    """What the author is sent of a pair that still lacks ``n`` options."""
+    return render(
+        "close",
+        row.language,
+        n=n,
+        taken=taken,
+        refused=refused,
+        question=fence("question", row.question, row.language),
+        answer=fence("answer", row.answer, row.language),
+    )
+
+
+def distractor_question(row: Draft, option: str) -> JudgeQuestion:
+    """What judges are asked of an option."""
+    texts = {"question": row.question, "answer": row.answer, "option": option}
+    return QUESTIONS.question("distractor", row.language, texts)
+
+
+CLOSING = {
+    "choices": StepBuilder(
+        make=make_pipeline,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        rows=pairs_of,
+        help="Multiple-choice questions from open ones: an INPUT is a file of short questions "
+        "(question, answer). A model writes wrong options of the answer's kind; what is the "
+        "answer, an alias, a part of it or there already is refused by rule, what is right or of "
+        "another kind by judges.",
+    )
+}
+
+
+# From a question over options to the open one: what certainly has none is dropped by rule, a model
+# words the others, judges say whether they still ask the same.
+
+_CANNOT = "cannot be asked openly"
+
+
+_OPENING_UNREADABLE, _TOLD = "unreadable reply", "gives its answer away"
+
+
+_LEANS, _OTHER = "leans on its options", "asks for something else"
+
+
+_RULES = 1  # raised by every change of ``openable``
+
+
+_OPENING_SCHEMA: Mapping[str, Any] = {
+    "title": "opened",
+    "type": "object",
+    "properties": {
+        "verdict": {"type": "string", "enum": ["open", _CANNOT]},
+        "question": {"type": "string"},
+    },
+    "required": ["verdict", "question"],
+    "additionalProperties": False,
+}
+
+
+class _Opened(Struct, frozen=True):
+    verdict: str
+    question: str = ""
+
+
+def opening_steps(judges: SeatedJudges) -> tuple[Step, ...]:
+    """The steps from ``ChoiceRow`` to ``Draft``."""
+    return (_rules_step(), _open_step(), _same_step(judges))
+
+
+def _rules_step() -> Step:
+    """Drops what certainly cannot be asked without its options; nobody is asked."""
+
+    def look(row: ChoiceRow, _context: StepContext) -> Kept:
+        reason = why_not_open(row.closed)
+        return Drop(reason, row.closed.question) if reason else row
+
+    return Step(
+        name="can be open",
+        version=1,
+        takes=ChoiceRow,
+        work=look,
+        reasons=(AMONG, NAMES_OPTIONS, YES_OR_NO),
+        config={"rules": _RULES},
+    )
+
+
+def _open_step() -> Step:
+    """Each choice as an open question; its answer is the right option's text. A question that says
+    its answer is asked for once more."""
+
+    async def put(row: ChoiceRow, context: StepContext) -> Kept:
+        found = await _opened(row, context)
+        if isinstance(found, Drop) and found.reason == _TOLD:
+            return await _opened(row, context, told=found.found)
+        return found
+
+    return Step(
+        name="open",
+        version=1,
+        takes=ChoiceRow,
+        work=put,
+        reasons=(_CANNOT, _OPENING_UNREADABLE, _TOLD),
+        config={"prompt": prompt_digest("open")},
+        asks=("author",),
+    )
+
+
+async def _opened(row: ChoiceRow, context: StepContext, told: str = "") -> Draft | Drop:
+    """The pair that a model makes of a choice; ``told`` is what it made before, which says its
+    answer."""
+    messages = [Message("user", open_prompt(row, told))]
+    name = "open 2" if told else "open"
+    new = await ask_for(context.calls["author"], name, messages, _Opened, _OPENING_SCHEMA)
+    if isinstance(new, str):
+        return Drop(_OPENING_UNREADABLE, new)
+    question = " ".join(new.question.split())
+    if new.verdict != "open" or not question:
+        return Drop(_CANNOT, row.closed.question)
+    answer = " ".join(row.closed.right.split())
+    if is_told(question, answer):
+        return Drop(_TOLD, question)
+    return Draft(
+        question=question,
+        answer=answer,
+        language=row.language,
+        stratum=row.stratum,
+        by_author=True,
+        closed=row.closed,
+        origin=row.origin,
+        made="converted",
+    )
+
+
+def is_told(question: str, answer: str) -> bool:
+    """Whether a question says its answer. One sign, and a number of fewer than three digits, may
+    stand anywhere and say nothing."""
+    said, asked = plain_answer(answer).lower(), plain_answer(question).lower()
+    if as_number(said) is not None:
+        alone = re.search(rf"(?<![\d.]){re.escape(said)}(?!\.?\d)", asked)
+        return len(said) > 2 and alone is not None
+    return len(said) > 1 and said in asked
+
+
+def _same_step(judges: SeatedJudges) -> Step:
+    """Drops open questions that are not the choice any more, or still need its options."""
+
+    async def check(row: Draft, context: StepContext) -> Kept:
+        if row.closed is None:
+            return row
+        question = opened_question(row, row.closed)
+        verdict = await QUESTIONS.ask(judges, context, "opened", question)
+        if verdict.label == "same":
+            return row
+        reason = {"leans": _LEANS, "other": _OTHER}.get(verdict.label)
+        return Drop(reason or why_undecided(verdict), row.question)
+
+    return Step(
+        name="still the same",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=(_LEANS, _OTHER, *judges.silent),
+        config=QUESTIONS.config(judges, "opened"),
+        asks=judges.asks,
+    )
+
+
+def open_prompt(row: ChoiceRow, told: str = "") -> str:
+    """What the author is sent of a choice; ``told`` is a question of his that says its answer."""
+    return render(
+        "open",
+        row.language,
+        told=told,
+        question=fence("question", choice_lines(row.closed), row.language),
+        answer=fence("answer", row.closed.right, row.language),
+    )
+
+
+def opened_question(row: Draft, closed: Closed) -> JudgeQuestion:
+    """What judges are asked of an open question."""
+    texts = {"before": choice_lines(closed), "after": row.question, "answer": row.answer}
+    return QUESTIONS.question("opened", row.language, texts)

@@ -1,0 +1,354 @@
+"""From passages, or ready pairs, to short questions (3.2, 3.3, appendix K): the steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+from proofstone.judging.panel import panel_parameters, seated_judges
+from proofstone.method import Parameter
+from proofstone.methods.chinese_simpleqa.build.checks import (
+    alias_step,
+    check_step,
+    delete_step,
+    difficulty_step,
+    evidence_step,
+    kind_step,
+    sensitive_step,
+)
+from proofstone.methods.chinese_simpleqa.build.choices import CLOSING, opening_steps
+from proofstone.methods.chinese_simpleqa.build.duplicates import left_step, near_step, rewrite_step
+from proofstone.methods.chinese_simpleqa.build.examples import Scope, read_shots
+from proofstone.methods.chinese_simpleqa.build.facts import facts_by
+from proofstone.methods.chinese_simpleqa.build.known import read_known
+from proofstone.methods.chinese_simpleqa.build.openable import choices_of
+from proofstone.methods.chinese_simpleqa.build.pairs import (
+    PairsAsked,
+    knowledge_step,
+    rules_step,
+    write_step,
+)
+from proofstone.methods.chinese_simpleqa.build.rows import Draft, ready_pairs
+from proofstone.records.building import BatchStep, FileRows, ModelRole, Pipeline, Step, StepBuilder
+from proofstone.records.builds import seats_of
+
+_PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
+
+
+_VALID_AT = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?", re.ASCII)
+
+
+PARAMETERS = (
+    Parameter(
+        name="documents",
+        kind="choice",
+        default="auto",
+        choices=("auto", "public", "private"),
+        help="What is asked for: public knowledge, or what private documents say and perhaps "
+        "nobody else knows; auto: private where a source's license does not permit publication.",
+    ),
+    Parameter(
+        name="valid_at",
+        kind="text",
+        default="",
+        help="The date at which private documents are valid, YYYY, YYYY-MM or YYYY-MM-DD (default: "
+        "the document's year).",
+    ),
+    Parameter(
+        name="from_choices",
+        kind="flag",
+        default=False,
+        help="INPUTs are files of multiple-choice questions, which are made open first; each keeps "
+        "its options beside.",
+    ),
+    Parameter(
+        name="knowledge",
+        kind="choice",
+        default="judge",
+        choices=("judge", "rules"),
+        help="Who sifts passages: a judge behind the rules, or the rules alone, for sources that "
+        "are known to hold what is worth asking.",
+    ),
+    Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
+    Parameter(
+        name="as_of",
+        kind="text",
+        default="2023-12-31",
+        help="The day, YYYY-MM-DD, on which each answer must have been known.",
+    ),
+    Parameter(
+        name="write_in",
+        kind="text",
+        default="",
+        help="Write in this language (a code such as en, zh, de); else in the passage's.",
+    ),
+    Parameter(
+        name="shots", kind="int", default=3, help="Worked examples that the author is shown."
+    ),
+    Parameter(
+        name="examples",
+        kind="text",
+        default="",
+        help="A file of your own examples (passage, question, answer, perhaps category, aliases) "
+        "instead of those carried.",
+    ),
+    Parameter(
+        name="primary_category",
+        kind="text",
+        default="",
+        help="The category of what has none: of a source without a place (see 'build strata').",
+    ),
+    Parameter(
+        name="secondary_category",
+        kind="text",
+        default="",
+        help="The finer category of what has none.",
+    ),
+    Parameter(
+        name="needs_category",
+        kind="flag",
+        default=False,
+        help="Drop passages without a category.",
+    ),
+    Parameter(
+        name="rounds",
+        kind="int",
+        default=2,
+        help="Revisions of a pair by its author, each after a check.",
+    ),
+    Parameter(
+        name="evidence",
+        kind="int",
+        default=5,
+        help="Texts of each search that a pair is checked against; 0: none.",
+    ),
+    Parameter(
+        name="search",
+        kind="text",
+        default="bm25",
+        help="Where they are searched for, with commas between: the workspace's sources, by their "
+        "words (bm25), by meaning (dense) or by both (hybrid); the web by brave, google, searxng, "
+        "or searxng:bing+baidu (docs/retrieval.md).",
+    ),
+    Parameter(
+        name="least_wrong",
+        kind="int",
+        default=1,
+        help="Members of the panel that must get a question wrong; 1 drops what all get right.",
+    ),
+    Parameter(
+        name="against",
+        kind="text",
+        default="",
+        help="Banks, and files of public sets, whose questions none is to be like; with commas "
+        "between them.",
+    ),
+    Parameter(
+        name="alike",
+        kind="float",
+        default=0.7,
+        help="From how alike two questions with one answer are near-duplicates, 0 to 1.",
+    ),
+    Parameter(
+        name="sensitive",
+        kind="choice",
+        default="on",
+        choices=("on", "off"),
+        help="Whether sensitive content is dropped, by the sensitive role.",
+    ),
+    *panel_parameters(
+        votes="Votes of each judge on evidence; more than half are its vote.",
+        orders="Orders of the labels in which each vote is asked for; more than half decide.",
+        tie="What becomes of a row on which a panel of judges has no majority.",
+        usual_tie="drop",
+    ),
+)
+
+
+_JUDGES: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 512}
+
+
+ROLES = {
+    "author": ModelRole(
+        help="writes pairs, revises them, and words anew what is asked already",
+        settings={"temperature": 0.0, "max_tokens": 2048},
+    ),
+    "checker": ModelRole(
+        help="says which criteria a pair misses, and suggests what to change",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 1024},
+    ),
+    "judge": ModelRole(
+        help="decides: knowledge, criteria, category, evidence, aliases, answer type; grades "
+        "the panel",
+        purpose="judge",
+        settings=_JUDGES,
+        panel=True,
+    ),
+    "sensitive": ModelRole(
+        help="decides on sensitive content", purpose="judge", settings=_JUDGES, panel=True
+    ),
+    "panel": ModelRole(
+        help="models that answer each question; those that all of them get right are dropped",
+        purpose="ask",
+        settings={"temperature": 0.0, "max_tokens": 1024},
+        optional=True,
+        panel=True,
+        has_option=True,
+    ),
+}
+
+
+def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps from passages. Raises BadUsage or BadInput for what parameters and their files
+    cannot be."""
+    if params["from_choices"]:
+        raise BadUsage(
+            "--from-choices takes files of multiple-choice questions, and none is named",
+            hint="of a bank: proofstone export BANK -o FILE, then name the file",
+        )
+    _check(params)
+    shots = read_shots(params["shots"], params["examples"])
+    scope = _scope(params)
+    asked = PairsAsked(
+        most=params["questions"],
+        scope=scope,
+        valid_at=params["valid_at"],
+        write_in=params["write_in"],
+        primary=params["primary_category"],
+        secondary=params["secondary_category"],
+    )
+    rules = rules_step(params["primary_category"], needs_category=params["needs_category"])
+    write = write_step(asked, shots)
+    if params["knowledge"] == "rules":
+        note = "no judge looks at what passages hold (--knowledge rules)"
+        return _pipeline((rules, write), params, models, notes=(note,))
+    knowledge = knowledge_step(seated_judges(params, models), scope)
+    return _pipeline((rules, knowledge, write), params, models)
+
+
+def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps that are left for ready pairs, or for choices. Raises as ``from_passages``."""
+    _check(params)
+    first = opening_steps(seated_judges(params, models)) if params["from_choices"] else ()
+    return _pipeline(first, params, models)
+
+
+def _rows(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterable[Struct]:
+    read = choices_of if params["from_choices"] else ready_pairs
+    return read(inputs, params)
+
+
+def _pipeline(
+    first: tuple[Step, ...],
+    params: Mapping[str, Any],
+    models: Mapping[str, str],
+    *,
+    notes: tuple[str, ...] = (),
+) -> Pipeline:
+    judges = seated_judges(params, models)
+    scope = _scope(params)
+    known = read_known(params["against"])
+    members = seats_of("panel", models)
+    steps: list[Step | BatchStep] = [*first, check_step(scope, params["rounds"])]
+    steps.append(delete_step(judges, scope))
+    left_out = [_PRIVATE, *notes] if scope.is_private else [*notes]
+    if params["evidence"]:
+        searches = _searches(params["search"], scope)
+        steps.append(evidence_step(judges, params["evidence"], searches, scope))
+    else:
+        left_out.append("no pair is checked against sources (--evidence 0)")
+    steps.append(alias_step(judges))
+    if members:
+        steps.append(difficulty_step(judges, members, params["least_wrong"]))
+    else:
+        left_out.append("no panel is named (--panel): questions that are too easy stay")
+    steps += [
+        near_step(params["alike"], known),
+        rewrite_step(judges),
+        left_step(params["alike"], known),
+    ]
+    if params["sensitive"] == "on":
+        guards = seated_judges({**params, "quorum": 0}, models, "sensitive")
+        steps.append(sensitive_step(guards, scope))
+    else:
+        left_out.append("sensitive content is not looked for (--sensitive off)")
+    steps.append(kind_step(judges))
+    asked = {seat for step in steps for seat in step.asks}
+    facts = facts_by({seat: model for seat, model in models.items() if seat in asked})
+    return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(left_out))
+
+
+def _scope(params: Mapping[str, Any]) -> Scope:
+    if params["documents"] == "private":
+        return Scope(is_private=True)
+    return Scope(as_of=params["as_of"])
+
+
+def _searches(named: str, scope: Scope) -> tuple[str, ...]:
+    """The searches that are named, each once; ``local`` is the workspace's sources by words. Raises
+    BadUsage for a search of the web where the documents are private."""
+    names = [each.strip() for each in named.split(",") if each.strip()]
+    if not names:
+        raise BadUsage("--search names no search", hint="bm25, or of the web: google")
+    searches = tuple(dict.fromkeys("bm25" if name == "local" else name for name in names))
+    of_web = [name for name in searches if name not in ("bm25", "dense", "hybrid")]
+    if scope.is_private and of_web:
+        raise BadUsage(
+            f"--search {','.join(of_web)} would send questions about private documents to the web",
+            hint="leave --search out, or say --documents public",
+        )
+    return searches
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    """Raises BadUsage for numbers and days that cannot be."""
+    for name, least in (("questions", 1), ("rounds", 0), ("evidence", 0), ("least_wrong", 1)):
+        if params[name] < least:
+            option = name.replace("_", "-")
+            raise BadUsage(f"--{option} is {least} or more, not {params[name]}")
+    if not params["evidence"] and params["search"] != "bm25":
+        raise BadUsage("--search has nothing to search for with --evidence 0")
+    if not 0 < params["alike"] <= 1:
+        raise BadUsage(f"--alike is a share above 0, to 1, not {params['alike']}")
+    if params["secondary_category"] and not params["primary_category"]:
+        raise BadUsage("--secondary-category needs the --primary-category that it stands in")
+    valid_at = params["valid_at"]
+    if valid_at and params["documents"] != "private":
+        raise BadUsage("--valid-at is for private documents", hint="--documents private")
+    if valid_at and not _is_date(valid_at):
+        raise BadUsage(f"--valid-at is YYYY, YYYY-MM or YYYY-MM-DD, not {valid_at!r}")
+    try:
+        date.fromisoformat(params["as_of"])
+    except ValueError:
+        raise BadUsage(f"--as-of is a day as YYYY-MM-DD, not {params['as_of']!r}") from None
+
+
+def _is_date(text: str) -> bool:
+    """Whether it is a year, a month of a year or a day."""
+    if not _VALID_AT.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(f"{text}-01-01"[:10])
+    except ValueError:
+        return False
+    return True
+
+
+PIPELINES = {
+    "short-qa": StepBuilder(
+        make=from_passages,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        documents="documents",
+        files=FileRows(make=from_pairs, rows=_rows),
+        help="Short questions with one answer from the passages of sources, each pair checked, "
+        "compared with what a search finds, and answered by a panel.",
+    ),
+    **CLOSING,
+}

@@ -1,0 +1,346 @@
+"""CO, NA, IN, CGA and F of rows that have a grade: ``metrics FILE``, overall and by any column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.fields import Fields, came
+from proofstone.methods.chinese_simpleqa.ask import STEPS
+from proofstone.methods.chinese_simpleqa.payloads import asked_of
+from proofstone.methods.chinese_simpleqa.questions import read_question
+from proofstone.methods.chinese_simpleqa.sameness import GRADED, GRADES, SURE, Grade, read_grade
+from proofstone.records.items import LoadedItem, Unit
+from proofstone.records.runs import Reply, Score
+from proofstone.records.tables import Row
+
+if TYPE_CHECKING:
+    from proofstone.records.runs import Estimate
+
+
+# Replies from a file, and what became of them: ``grade FILE``.
+#
+# Columns, beside those of a question (``question_rows``): ``reply`` | ``response`` |
+# ``prediction``, the text as it came (an empty one is a reply without an answer); ``ask``, the way
+# in which the question was put, direct where nothing is said. All columns are kept.
+
+_REPLY = ("reply", "response", "prediction")
+
+
+def read_replies(rows: Iterable[Row]) -> Sequence[Unit]:
+    """A unit a row, in order: a question, and the reply to it. The same question may come often.
+
+    Raises BadInput with every problem of all rows.
+    """
+    problems: list[Problem] = []
+    units = [_unit(row, problems) for row in rows]
+    if problems:
+        raise BadInput("The replies cannot be read.", problems, hint="See grade --help.")
+    return units
+
+
+def graded_row(values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+    """A row with its ``grade`` (empty where it has none), what that rests on (``basis``; waiting
+    without a score), the judges' ``reason``, and the ``confidence`` that was stated."""
+    graded = next((score for score in scores if score.measure == GRADED), None)
+    sure = next((score.value for score in scores if score.measure == SURE), None)
+    told = {} if sure is None else {"confidence": sure}
+    if graded is None:
+        return {**values, "grade": "", "basis": "waiting", "reason": "", **told}
+    return {
+        **values,
+        "grade": _grade(graded),
+        "basis": graded.basis,
+        "reason": _reason(graded),
+        **told,
+    }
+
+
+def item_columns(item: LoadedItem) -> dict[str, Any]:
+    """The categories and the type of answer of an item, as files name them."""
+    place = item.item.stratum
+    return {
+        "primary_category": place.discipline,
+        "secondary_category": place.field,
+        "answer_type": asked_of(item).answer_type,
+    }
+
+
+def _unit(row: Row, problems: list[Problem]) -> Unit:
+    fields = Fields(row, problems)
+    item = read_question(fields)
+    if all(row.values.get(name) is None for name in _REPLY):
+        fields.wrong(_REPLY[0], "is missing; give the reply's text, empty where nothing came")
+    way = fields.text("ask") or "direct"
+    if way not in STEPS:
+        fields.wrong("ask", f"expected one of {', '.join(STEPS)}; came {came(way)}")
+        way = "direct"
+    reply = Reply(text=fields.text(*_REPLY), finish="stop")
+    return Unit(item=LoadedItem(item, ()), replies={STEPS[way]: reply})
+
+
+def _grade(score: Score) -> str:
+    """The grade that a score stands for; empty where judges gave none."""
+    if score.outcome == "answered":
+        return "CORRECT" if score.value else "INCORRECT"
+    return "" if score.outcome == "unparsed" else "NOT_ATTEMPTED"
+
+
+def _reason(score: Score) -> str:
+    """What the judges that carried the verdict said, the first of them; else why it has none."""
+    verdict = score.verdict
+    if verdict is None:
+        return ""
+    found = [ballot for ballot in verdict.ballots if ballot.label == verdict.label]
+    return next((ballot.reason or ballot.trouble for ballot in found), "")
+
+
+# Rows of anybody's file that have a grade: A, B, C, or the words.
+
+# What makes two rows answers to one question, where a file has it.
+_SAME = ("item", "question", "problem", "query", "id")
+
+
+class GradedRow(Struct, frozen=True):
+    """A row: its grade (None without one), its question, its values, and people's grade where a
+    column of theirs was named."""
+
+    grade: Grade | None
+    question: str
+    values: dict[str, Any]
+    people: Grade | None = None
+
+
+def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
+    """The rows of a file with their field ``grade``, and with the grades of the column ``against``.
+
+    Raises BadInput naming every grade that is none, and where no row has the field.
+    """
+    problems: list[Problem] = []
+    found = []
+    for row in rows:
+        question = next((str(row.values[name]) for name in _SAME if row.values.get(name)), "")
+        found.append(
+            GradedRow(
+                grade=_graded_rows_grade(row, "grade", problems),
+                question=question or row.place,
+                values=row.values,
+                people=_graded_rows_grade(row, against, problems) if against else None,
+            )
+        )
+    if found and not any("grade" in row.values for row in found):
+        problems.append(Problem("every row", "expected a field grade, and no row has one"))
+    if problems:
+        raise BadInput("The grades cannot be read.", problems, hint="See metrics --help.")
+    return found
+
+
+def check_columns(rows: Iterable[GradedRow], names: Iterable[str]) -> None:
+    """Raises BadUsage for a column that no row has."""
+    known = dict.fromkeys(name for row in rows for name in row.values)
+    absent = [name for name in names if name not in known]
+    if absent:
+        raise BadUsage(
+            f"no row has a column {', '.join(absent)}", hint=f"there is: {', '.join(known)}"
+        )
+
+
+def question_codes(rows: Iterable[GradedRow]) -> list[int]:
+    """A number a row, the same for rows of one question."""
+    codes: dict[str, int] = {}
+    return [codes.setdefault(row.question, len(codes)) for row in rows]
+
+
+def _graded_rows_grade(row: Row, field: str, problems: list[Problem]) -> Grade | None:
+    cell = row.values.get(field)
+    text = cell if isinstance(cell, str) else "" if cell is None else str(cell)
+    grade = read_grade(text)
+    if text.strip() and grade is None:
+        expected = f"expected A, B, C, {', '.join(GRADES)}, or nothing; came {text[:40]!r}"
+        problems.append(Problem(f"{row.place}, field {field}", expected))
+    return grade
+
+
+# How far grades agree with those that people gave to the same replies: ``metrics --against``.
+
+_JUDGED = "judge"  # how the basis of a judged reply begins
+
+
+class Share(Struct, frozen=True):
+    """A figure with n and its interval at 95%; None where it has no value, or no interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """Grades beside people's on the rows that have both.
+
+    ``agree`` is the share that is the same, ``kappa`` Cohen's. Of each grade ``recall`` is the
+    share of people's rows with it that were graded so too, ``precision`` the share of those graded
+    so that people grade so too. ``table`` holds for each grade of people's how often each was
+    given. ``ungraded`` rows have people's grade alone, ``unlabelled`` ones the other alone.
+    """
+
+    agree: Share
+    kappa: Share
+    recall: dict[Grade, Share]
+    precision: dict[Grade, Share]
+    table: dict[Grade, dict[Grade, int]]
+    ungraded: int
+    unlabelled: int
+
+
+class AgreementWith(Struct, frozen=True, kw_only=True):
+    """Agreement with the grades of a ``column``: of all rows, and of those that a judge graded,
+    where the file tells them (``basis``): what a rule settles would make any judge look better."""
+
+    column: str
+    all: Agreed
+    judged: Agreed | None = None
+
+
+def agreement_with(rows: Sequence[GradedRow], column: str) -> AgreementWith:
+    """Agreement of ``rows`` with people's grades; rows of one question count together."""
+    judged = [row for row in rows if str(row.values.get("basis", "")).startswith(_JUDGED)]
+    return AgreementWith(
+        column=column, all=_agreed(rows), judged=_agreed(judged) if judged else None
+    )
+
+
+def _agreed(rows: Sequence[GradedRow]) -> Agreed:
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    from proofstone.stats.agreement import cohen_kappa, confuse  # noqa: PLC0415
+
+    people, given = (
+        np.array([-1 if one is None else GRADES.index(one) for one in grades], dtype=np.int64)
+        for grades in ([row.people for row in rows], [row.grade for row in rows])
+    )
+    question = np.array(question_codes(rows), dtype=np.int64)
+    found = confuse(people, given, len(GRADES), unit=question)
+    kappa = cohen_kappa(people, given, n_categories=len(GRADES), clusters=question)
+    return Agreed(
+        agree=_share(found.accuracy),
+        kappa=_share(kappa),
+        recall=dict(zip(GRADES, map(_share, found.recall), strict=True)),
+        precision=dict(zip(GRADES, map(_share, found.precision), strict=True)),
+        table={
+            grade: dict(zip(GRADES, counts, strict=True))
+            for grade, counts in zip(GRADES, found.counts, strict=True)
+        },
+        ungraded=int(((people >= 0) & (given < 0)).sum()),
+        unlabelled=int(((people < 0) & (given >= 0)).sum()),
+    )
+
+
+def _share(estimate: Estimate) -> Share:
+    value, low, high = (
+        None if number != number else number  # noqa: PLR0124 - NaN is not itself
+        for number in (estimate.value, estimate.low, estimate.high)
+    )
+    return Share(value, low, high, estimate.n)
+
+
+class GradeMetrics(Struct, frozen=True, kw_only=True):
+    """The five figures over ``n`` graded rows, shares in [0, 1]; ``ungraded`` rows are in none.
+
+    CGA is None where nothing was attempted; F is 0 there. ``intervals`` are at 95%, of questions as
+    a sample: rows of one question count together. None where there is no row.
+    """
+
+    n: int
+    CO: float | None
+    NA: float | None
+    IN: float | None
+    CGA: float | None
+    F: float | None
+    ungraded: int = 0
+    intervals: dict[str, tuple[float, float]] = {}
+
+
+def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -> dict[str, Any]:
+    """The figures of all rows, and under ``by`` those of each value of each column; with
+    ``against``, a column of people's grades, how far both agree.
+
+    Raises BadInput naming every grade that is none, BadUsage for a column that no row has.
+    """
+    graded = read_graded(rows, against)
+    check_columns(graded, [*by, *([against] if against else [])])
+    groups = {
+        name: {value: _metrics(some) for value, some in sorted(_grouped(graded, name).items())}
+        for name in by
+    }
+    agreed = {"against": agreement_with(graded, against)} if against else {}
+    return {"overall": _metrics(graded), "by": groups, **agreed}
+
+
+def grade_metrics(grades: Sequence[Grade]) -> GradeMetrics:
+    """The five figures of grades, each of a question of its own, without intervals."""
+    right, wrong, none = (sum(grade == one for grade in grades) for one in GRADES)
+    n = len(grades)
+    if not n:
+        return GradeMetrics(n=0, CO=None, NA=None, IN=None, CGA=None, F=None)
+    return GradeMetrics(
+        n=n,
+        CO=right / n,
+        NA=none / n,
+        IN=wrong / n,
+        CGA=right / (right + wrong) if right + wrong else None,
+        F=2 * right / (2 * right + 2 * wrong + none),
+    )
+
+
+def _grouped(rows: Sequence[GradedRow], name: str) -> dict[str, list[GradedRow]]:
+    groups: dict[str, list[GradedRow]] = {}
+    for row in rows:
+        value = row.values.get(name)
+        groups.setdefault("" if value is None else str(value), []).append(row)
+    return groups
+
+
+def _metrics(rows: Sequence[GradedRow]) -> GradeMetrics:
+    graded = [row for row in rows if row.grade is not None]
+    made = grade_metrics([row.grade for row in graded if row.grade is not None])
+    ungraded = len(rows) - len(graded)
+    return GradeMetrics(
+        n=made.n,
+        CO=made.CO,
+        NA=made.NA,
+        IN=made.IN,
+        CGA=made.CGA,
+        F=made.F,
+        ungraded=ungraded,
+        intervals=_intervals(graded),
+    )
+
+
+def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
+    """An interval for each figure that has one: a ratio of sums over rows."""
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    from proofstone.stats.clusters import SharedKeys  # noqa: PLC0415
+    from proofstone.stats.ratios import ratio_estimate  # noqa: PLC0415
+
+    grades = np.array([GRADES.index(row.grade) for row in rows if row.grade], dtype=np.int64)
+    right, wrong, none = ((grades == code).astype(np.float64) for code in range(3))
+    ones = np.ones(len(rows))
+    attempted = right + wrong
+    parts = {
+        "CO": (right, ones), "NA": (none, ones), "IN": (wrong, ones), "CGA": (right, attempted),
+        "F": (2 * right, 1 + attempted),
+    }  # fmt: skip
+    question = np.array(question_codes(rows), dtype=np.int64)
+    found = {}
+    for name, (tops, bottoms) in parts.items():
+        kept = np.flatnonzero(bottoms > 0)
+        if len(kept):
+            keys = SharedKeys(len(kept), np.arange(len(kept)), question[kept])
+            made = ratio_estimate(tops[kept], bottoms[kept], keys, estimand="knowledge")
+            found[name] = (made.low, made.high)
+    return found

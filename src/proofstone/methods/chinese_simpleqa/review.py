@@ -1,0 +1,238 @@
+"""What people's own answers make of a question and its model's answer (section 3.3 of the paper).
+
+Two people answer it by their own searches, seeing neither the model's answer nor each other's.
+That the question does not meet the criteria, said by one of them, discards it. Each answer rests on
+pages, some of an authoritative source. Where the two differ a third, who sees both, decides. What
+people then agree on must be the model's answer: by the rule of ``sameness``, or because a further
+person has compared the two. Nothing is ever searched for in a longer text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.chinese_simpleqa.payloads import Pair, ShortAnswer
+from proofstone.methods.chinese_simpleqa.sameness import plain_answer
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import AnswerPolicy, AnswerState, CheckedAnswer, Review, ReviewText
+from proofstone.review.decide import NoAddress, is_of_site, latest, pages_of, read_site
+
+# The sites that count as authoritative: those carried here, and a person's own list over them.
+
+
+@cache
+def carried_sites() -> tuple[str, ...]:
+    """The sites of ``authoritative.txt``, sorted."""
+    text = files(__package__).joinpath("authoritative.txt").read_text(encoding="utf-8")
+    return authoritative_sites(text.splitlines(), "authoritative.txt", ())
+
+
+def authoritative_sites(lines: Iterable[str], name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The ``known`` sites as a list changes them: ``SITE`` adds one, ``-SITE`` takes one away,
+    ``-*`` all; ``#`` starts a remark. Raises BadInput with every line that is none of these, and
+    where no site is left."""
+    sites = set(known)
+    problems: list[Problem] = []
+    for number, line in enumerate(lines, start=1):
+        said = line.partition("#")[0].strip()
+        if said == "-*":
+            sites.clear()
+        elif said:
+            try:
+                site = read_site(said.removeprefix("-"))
+            except NoAddress as cause:
+                problems.append(Problem(f"{name}, line {number}", str(cause)))
+                continue
+            if said.startswith("-"):
+                sites.discard(site)
+            else:
+                sites.add(site)
+    if not sites and not problems:
+        problems.append(Problem(name, "names no site, so that no answer could stand"))
+    if problems:
+        raise BadInput("The list of authoritative sources cannot be read.", problems)
+    return tuple(sorted(sites))
+
+
+def is_answer_of(text: str, asked: ShortAnswer) -> bool:
+    """Whether a text is the model's answer or one of its aliases, and nothing else."""
+    said = plain_answer(text)
+    return bool(said) and said in {plain_answer(answer) for answer in asked.answers}
+
+
+def is_same_answer(first: str, second: str, asked: ShortAnswer) -> bool:
+    """Whether two people gave one answer: the same but for its dress, or two of the ways to say it
+    that the question lists."""
+    said = plain_answer(first)
+    if said and said == plain_answer(second):
+        return True
+    return is_answer_of(first, asked) and is_answer_of(second, asked)
+
+
+def check_answer(
+    target: bytes, asked: ShortAnswer, reviews: Iterable[Review], policy: AnswerPolicy
+) -> CheckedAnswer:
+    """Where a question stands by all reviews of it, in whatever order and however often they come.
+
+    The newest decision of each person on each task counts, decisions by models never do, and a
+    third's or a comparison's only where that person had no hand in the question before. More than
+    two who answered are treated as the two: all of them must agree. Of several thirds, and of
+    several comparisons of the same two texts, the newest decides.
+    """
+    of = _Reviews(latest(one for one in reviews if one.reviewer and one.target == target))
+    unfit = [one for one in (*of.answers, *of.thirds) if one.verdict == "unfit"]
+    if unfit:
+        return of.told(target, "not compliant", why=_reasons(unfit))
+    for one in of.answers:
+        if lacking := _lacking(one.urls, policy):
+            return of.told(target, *lacking)
+    if len(of.answers) < 2:
+        waits: AnswerState = (
+            "waits for a second answer" if of.answers else "waits for a first answer"
+        )
+        return of.told(target, waits, why=f"{len(of.answers)} of 2 have answered")
+    first = of.answers[0]
+    if all(is_same_answer(first.answer, one.answer, asked) for one in of.answers):
+        return _compared(target, asked, of, first.answer)
+    return _by_third(target, asked, of, policy)
+
+
+class _Reviews(Struct):
+    """The reviews of one question by task. ``answers`` stand in the order of their texts, so that
+    it does not matter who came first; thirds and comparisons by those who came new to it, the
+    newest last."""
+
+    newest: Sequence[Review]
+
+    @property
+    def answers(self) -> list[Review]:
+        """What those who were to answer by themselves said."""
+        own = [one for one in self.newest if one.task == "answer"]
+        return sorted(own, key=lambda one: (one.answer.casefold(), one.answer, one.urls))
+
+    @property
+    def thirds(self) -> list[Review]:
+        """What those said who saw the answers, and gave none before."""
+        return self._by_others("third", {one.reviewer for one in self.answers})
+
+    @property
+    def comparisons(self) -> list[Review]:
+        """Comparisons with the model's answer, by people who answered nothing here."""
+        return self._by_others("same", {one.reviewer for one in (*self.answers, *self.thirds)})
+
+    def _by_others(self, task: str, known: set[bytes]) -> list[Review]:
+        found = [one for one in self.newest if one.task == task and one.reviewer not in known]
+        return sorted(found, key=lambda one: (one.at, one.id, one.reviewer))
+
+    def told(
+        self, target: bytes, state: AnswerState, why: str = "", answer: str = ""
+    ) -> CheckedAnswer:
+        """Where the question stands, with all who had a hand in it."""
+        tasks = [one for one in self.newest if one.task in ("answer", "third", "same")]
+        counted = len(self.answers) + len(self.thirds) + len(self.comparisons)
+        return CheckedAnswer(
+            target=target, state=state, answer=answer, why=why,
+            answers=tuple((one.answer, one.urls) for one in self.answers),
+            people=frozenset(one.reviewer for one in tasks), uncounted=len(tasks) - counted,
+        )  # fmt: skip
+
+
+def _lacking(urls: Sequence[str], policy: AnswerPolicy) -> tuple[AnswerState, str] | None:
+    """What the pages of an answer lack, if anything; texts that name no page count for nothing."""
+    pages = pages_of(urls)
+    if len(pages) < policy.urls:
+        return "too few pages", f"{len(pages)} of {policy.urls} pages for an answer"
+    trusted = sum(any(is_of_site(page.host, site) for site in policy.sources) for page in pages)
+    if trusted < policy.authoritative:
+        hosts = ", ".join(sorted({page.host for page in pages}))
+        return "no authoritative source", f"on no list: {hosts}"
+    return None
+
+
+def _by_third(
+    target: bytes, asked: ShortAnswer, of: _Reviews, policy: AnswerPolicy
+) -> CheckedAnswer:
+    """What a third makes of answers that differ. A third who takes one of them rests on its pages
+    as well."""
+    if not of.thirds:
+        said = " / ".join(one.answer for one in of.answers)
+        return of.told(target, "waits for a third person", why=f"they differ: {said}")
+    third = of.thirds[-1]
+    taken = [one for one in of.answers if is_same_answer(one.answer, third.answer, asked)]
+    urls = [url for one in (third, *taken) for url in one.urls]
+    if lacking := _lacking(urls, policy):
+        return of.told(target, *lacking)
+    return _compared(target, asked, of, third.answer)
+
+
+def _compared(target: bytes, asked: ShortAnswer, of: _Reviews, answer: str) -> CheckedAnswer:
+    """The people's answer against the model's: the same by rule, or as somebody decided who saw
+    these two texts and no others."""
+    if is_answer_of(answer, asked):
+        return of.told(target, "kept", answer=answer)
+    found = [one for one in of.comparisons if _is_about(one, answer, asked)]
+    if not found:
+        why = f"people: {answer}; the model: {asked.answer}"
+        return of.told(target, "waits for a comparison", why, answer)
+    if found[-1].verdict == "same":
+        return of.told(target, "kept", why="the same, as a further person decided", answer=answer)
+    why = f"people: {answer}; the model: {asked.answer}"
+    return of.told(target, "differs from the model", why, answer)
+
+
+def _is_about(one: Review, answer: str, asked: ShortAnswer) -> bool:
+    """Whether a comparison was of these two texts; one that names none is of those that stand."""
+    model = str(one.rubric.get("model", "")) or asked.answer
+    texts = ((one.answer or answer, answer), (model, asked.answer))
+    return all(plain_answer(_line(seen)) == plain_answer(_line(now)) for seen, now in texts)
+
+
+def _line(text: str) -> str:
+    """A text as it stands in a cell: on one line."""
+    return " ".join(text.split())
+
+
+def _reasons(reviews: Sequence[Review]) -> str:
+    return "; ".join(sorted({one.reason for one in reviews if one.reason}))
+
+
+# What people who review a bank of questions are shown, and what their answers come to.
+
+
+def review_text(fact: Fact) -> ReviewText:
+    """The question, and the date for which it holds; nothing of its answer, its pages or where it
+    was taken from."""
+    pair: Pair = fact.payload
+    return ReviewText(text=pair.question, valid_at=pair.validity)
+
+
+def model_answers(fact: Fact) -> tuple[str, ...]:
+    """The model's answer, and other ways to say it."""
+    pair: Pair = fact.payload
+    return pair.answers
+
+
+def same_answer(fact: Fact, first: str, second: str) -> bool:
+    """See ``people_check.is_same_answer``."""
+    return is_same_answer(first, second, fact.payload)
+
+
+def answer_policy(lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
+    """What answers must rest on by the paper: two pages each, and the carried sources as a list of
+    one's own changes them. Raises BadInput for a list that cannot be read."""
+    return AnswerPolicy(sources=authoritative_sites(lines, name, carried_sites()))
+
+
+def check_answers(
+    facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
+) -> Sequence[CheckedAnswer]:
+    """Where each question stands, in their order; see ``people_check.check_answer``."""
+    of: dict[bytes, list[Review]] = {}
+    for one in reviews:
+        of.setdefault(one.target, []).append(one)
+    return [check_answer(fact.id, fact.payload, of.get(fact.id, ()), policy) for fact in facts]

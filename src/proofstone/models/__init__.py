@@ -1,0 +1,1 @@
+"""Clients of language models: asking, budgets, replies, cost."""

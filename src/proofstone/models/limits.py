@@ -1,0 +1,277 @@
+"""How many requests an endpoint gets at once: more while replies are good, fewer when it pushes
+back.
+
+As in TCP: from a modest start the limit grows by one a good reply, so it doubles each round trip,
+until the first push-back (429, 503, a timeout); each push-back halves it, at most once a round
+trip, since all that were on their way had been sent at the old rate; from then on it grows by one
+a round trip. It never passes the maximum, and never grows while it is not used up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from proofstone.errors import NotAsked
+from proofstone.records.calls import Clock
+
+# Ending waits early: who queues for a slot or sleeps before a retry leaves at once when told to.
+#
+# Requests in flight are not touched. The event that a run is stopped by is an ``asyncio.Event``;
+# one task watches it for all waits of an asker.
+
+
+class Stopped(NotAsked):
+    """The call was given up before it was sent, because the run stops. Nothing is recorded."""
+
+    def __init__(self, detail: str = "the run stops") -> None:
+        super().__init__("stopped", detail)
+
+
+class Halt:
+    """Wakes every wait that is under way, and refuses new ones, once ``now`` is called or the
+    event is set."""
+
+    def __init__(self, event: asyncio.Event | None = None) -> None:
+        self._event = event
+        self._watcher: asyncio.Task[None] | None = None
+        self._waits: set[asyncio.Future[None]] = set()
+        self._reason = ""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether waits are refused."""
+        return bool(self._reason) or (self._event is not None and self._event.is_set())
+
+    def now(self, reason: str) -> None:
+        """Ends all waits, now and from now on; they raise Stopped with the reason."""
+        self._reason = self._reason or reason
+        for future in self._waits:
+            if not future.done():
+                future.set_exception(self._stopped())
+
+    @contextmanager
+    def ends(self, future: asyncio.Future[None]) -> Iterator[None]:
+        """While inside, a halt ends ``future`` with Stopped. Raises Stopped where it came before,
+        unless the future is done."""
+        if self.is_set and not future.done():
+            raise self._stopped()
+        self._watch()
+        self._waits.add(future)
+        try:
+            yield
+        finally:
+            self._waits.discard(future)
+
+    async def sleep(self, seconds: float, clock: Clock) -> None:
+        """Sleeps by the clock. Raises Stopped as soon as there is a halt."""
+        if self.is_set:
+            raise self._stopped()
+        waking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        sleeping = asyncio.ensure_future(clock.sleep(seconds))
+        sleeping.add_done_callback(lambda _: _wake(waking))
+        try:
+            with self.ends(waking):
+                await waking
+        finally:
+            sleeping.cancel()
+
+    def close(self) -> None:
+        """Ends the watching of the event."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+            self._watcher = None
+
+    def _stopped(self) -> Stopped:
+        return Stopped(self._reason or "the run stops")
+
+    def _watch(self) -> None:
+        if self._event is not None and self._watcher is None:
+            self._watcher = asyncio.create_task(self._follow(self._event))
+
+    async def _follow(self, event: asyncio.Event) -> None:
+        await event.wait()
+        self.now("the run stops")
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+Feedback = Literal["good", "push_back", "neutral"]
+
+
+_BACK_OFF = 0.5
+
+
+class Limiter:
+    """Slots for requests to one endpoint, on one event loop. First come, first served.
+
+    ``enter`` takes a slot and gives its round; ``leave`` gives the slot back with what came of it.
+    """
+
+    def __init__(self, maximum: int, *, start: int = 16) -> None:
+        self.maximum = maximum
+        self.in_flight = 0
+        self.limit = float(min(start, maximum))
+        self._doubling = True
+        self._round = 0  # counts back-offs: a reply to an older round's request says nothing new
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot."""
+        return sum(not future.done() for future in self._waiting)
+
+    def try_enter(self) -> int | None:
+        """The round of a slot taken at once; None where one must wait (``enter``)."""
+        if self._waiting or self.in_flight >= int(self.limit):
+            return None
+        self.in_flight += 1
+        return self._round
+
+    async def enter(self, halt: Halt) -> int:
+        """Waits for a slot and takes it. Raises Stopped when ``halt`` comes first."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        self._wake()  # an abandoned waiter may stand before us at a free slot
+        try:
+            with halt.ends(future):
+                await future
+        except BaseException:  # cancelled or halted: a slot given meanwhile goes to the next
+            if not future.cancel() and not future.cancelled() and future.exception() is None:
+                self.in_flight -= 1
+            self._wake()
+            raise
+        return self._round
+
+    def leave(self, entered: int, feedback: Feedback) -> None:
+        """Gives a slot back, with what its request says about the endpoint."""
+        if feedback == "good":
+            self._grow()
+        elif feedback == "push_back":
+            self._back_off(entered)
+        self.in_flight -= 1
+        if self._waiting:
+            self._wake()
+
+    def _grow(self) -> None:
+        limit = self.limit
+        if limit < self.maximum and self.in_flight >= int(limit):
+            step = 1.0 if self._doubling else 1.0 / limit
+            self.limit = min(limit + step, float(self.maximum))
+
+    def _back_off(self, entered: int) -> None:
+        if entered == self._round:
+            self._round += 1
+            self._doubling = False
+            self.limit = max(1.0, self.limit * _BACK_OFF)
+
+    def _wake(self) -> None:
+        waiting = self._waiting
+        while waiting and self.in_flight < int(self.limit):
+            future = waiting.popleft()
+            if not future.done():
+                self.in_flight += 1
+                future.set_result(None)
+        while waiting and waiting[0].done():
+            waiting.popleft()
+
+
+class Limiters:
+    """The limiter of each endpoint, so that models behind one address share it."""
+
+    def __init__(self) -> None:
+        self._by_endpoint: dict[str, Limiter] = {}
+
+    def of(self, endpoint: str, maximum: int, *, at_once: bool = False) -> Limiter:
+        """The endpoint's limiter; the lowest maximum that anyone gave holds. ``at_once`` begins
+        there: somebody who names a number for this command knows the endpoint."""
+        limiter = self._by_endpoint.get(endpoint)
+        if limiter is None:
+            start = {"start": maximum} if at_once else {}
+            limiter = self._by_endpoint[endpoint] = Limiter(maximum, **start)
+        elif maximum < limiter.maximum:
+            limiter.maximum = maximum
+            limiter.limit = min(limiter.limit, float(maximum))
+        return limiter
+
+
+# A time limit for many requests, without a timer for each.
+#
+# A timer a request costs as much as reading its reply does. Here the requests in flight stand in
+# the order in which they began, and one timer looks at the oldest a few times within the limit; so
+# a request may take up to a twentieth of the limit (at most a second) longer before it is ended.
+
+
+class Deadlines:
+    """Ends tasks that stay longer than ``limit_s`` between ``enter`` and ``leave``, on one loop.
+
+    A task is in at most one request at a time. One that is ended gets CancelledError, and
+    ``is_over`` tells its own limit from anybody else's cancelling.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self.limit_s = limit_s
+        self._every_s = min(1.0, limit_s / 20)
+        self._began: dict[asyncio.Task[object], float] = {}
+        self._over: set[asyncio.Task[object]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def enter(self) -> asyncio.Task[object]:
+        """Begins the current task's request."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a request is made in a task")
+        loop = task.get_loop()
+        self._began[task] = loop.time()
+        if self._timer is None:
+            self._timer = loop.call_later(self._every_s, self._look, loop)
+        return task
+
+    def leave(self, task: asyncio.Task[object]) -> None:
+        """Ends the task's request."""
+        self._began.pop(task, None)
+
+    def is_over(self, task: asyncio.Task[object]) -> bool:
+        """Whether the CancelledError that the task has just caught is its limit's alone."""
+        if task not in self._over:
+            return False
+        self._over.discard(task)
+        return task.uncancel() == 0
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        latest = loop.time() - self.limit_s
+        for task, began in list(self._began.items()):
+            if began > latest:
+                break
+            del self._began[task]
+            self._over.add(task)
+            task.cancel()
+        if self._began:
+            self._timer = loop.call_later(self._every_s, self._look, loop)
+
+
+# The machine's own time.
+
+
+class SystemClock:
+    """``ports.Clock`` over the operating system's clocks and the running event loop."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that never go back; only differences mean anything."""
+        return time.perf_counter()
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns after ``seconds``."""
+        await asyncio.sleep(seconds)

@@ -1,0 +1,505 @@
+"""``local/path/to/file.gguf``: a GGUF model in a child process, asked as any other endpoint.
+
+``local/x.gguf?ctx=4096&threads=2&parallel=4`` sets what its server needs; a carried model has a
+name in place of a path (``local/smollm2-135m``). The child is started by the first request, so
+what the cache answers costs no loading. Requests and replies go through the clients of the wire
+formats: chat, or text completions where the entry says ``wire = "openai-completions"``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import UNSET, Struct, structs
+
+from proofstone.errors import BadUsage, EndpointUnusable
+from proofstone.models.client import ChatEndpoint, CompletionsEndpoint, completion_settings
+from proofstone.models.config import TIMEOUT_S, Endpoint
+from proofstone.models.credentials import Secret
+from proofstone.models.entries import CARRIED, Entry, carried_file, thinking_fields, thinking_tokens
+from proofstone.models.gguf import GgufFile, open_gguf
+from proofstone.models.limits import SystemClock
+from proofstone.models.settings import sent_settings
+from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
+
+# A child process from its first line of JSON to its end, on any operating system.
+#
+# The child says once on stdout how it is to be reached, prints what it likes on stderr, and ends
+# when its stdin closes. See ``local_child``.
+
+_TAIL_BYTES = 4096
+
+
+_GOODBYE_S = 5.0
+
+
+class ChildProcess:
+    """A running child; made by ``start``. Belongs to the event loop that started it."""
+
+    def __init__(self, process: Process) -> None:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        if stdin is None or stdout is None or stderr is None:
+            raise ValueError("a child process is made with three pipes")
+        self._process = process
+        self._stdin = stdin
+        self._stdout = stdout
+        self._tail = bytearray()
+        self._listener = asyncio.create_task(self._listen(stderr))
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> ChildProcess:
+        """Starts ``command`` in a process group of its own, so that a Ctrl-C for the parent is not
+        one for the child. Raises OSError where there is no such program."""
+        if sys.platform == "win32":
+            flags = subprocess.CREATE_NEW_PROCESS_GROUP
+            made = asyncio.create_subprocess_exec(
+                *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, creationflags=flags
+            )
+        else:
+            made = asyncio.create_subprocess_exec(
+                *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+            )
+        return cls(await made)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the system has not yet reported its end."""
+        return self._process.returncode is None
+
+    async def first_line(self, within_s: float) -> bytes:
+        """The line on stdout; empty where the child ended without one.
+
+        Raises TimeoutError, ValueError for a line longer than 64 KB.
+        """
+        return await asyncio.wait_for(self._stdout.readline(), within_s)
+
+    async def death(self, within_s: float) -> str:
+        """How the child ended, in words, waiting so long for it; empty while it lives."""
+        with suppress(TimeoutError):
+            code = await asyncio.wait_for(self._process.wait(), within_s)
+            await asyncio.wait([self._listener], timeout=within_s)  # its last words
+            return _ending(code)
+        return ""
+
+    def tail(self) -> str:
+        """The last that the child printed on stderr, as text."""
+        return self._tail.decode("utf-8", "replace").strip()
+
+    async def close(self, within_s: float = _GOODBYE_S) -> None:
+        """Ends the child and takes leave of it: by closing its stdin, by force where it is still
+        there after ``within_s``."""
+        self._stdin.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), within_s)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        # Both pipes are read to their end, or their transports outlive the event loop.
+        await self._stdout.read()
+        await self._listener
+
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        while chunk := await stderr.read(_TAIL_BYTES):
+            self._tail += chunk
+            del self._tail[:-_TAIL_BYTES]
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+# The server of a local model, seen from the parent: started, restarted when it dies, closed.
+#
+# Native code can end its process at any time (a failed assertion, no memory); in a child process it
+# ends no run.
+
+_DEATH_S = 5.0  # a dropped connection comes a moment before the system reports the death
+
+
+_TAIL_LINES = 8
+
+
+_INSTALL = "pip install 'proofstone[demo]'"
+
+
+class ServerAddress(Struct, frozen=True):
+    """Where a started child listens, and the key that only its parent knows."""
+
+    url: str
+    key: Secret
+
+
+class _FirstLine(Struct, frozen=True):
+    """What the child prints once: an address and a key, or an error and its detail."""
+
+    address: str = ""
+    key: str = ""
+    error: str = ""
+    detail: str = ""
+
+
+class LocalServer:
+    """One child process at a time, made by ``command`` and started when first needed.
+
+    After more than ``restarts`` deaths with no good reply between (``worked``) it is started no
+    more. ``title`` names the model in messages; the texts in ``hide`` (local paths) are cut from
+    what the child printed. Belongs to one event loop.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        title: str,
+        hide: Sequence[str] = (),
+        ready_within_s: float = 300.0,
+        restarts: int = 3,
+    ) -> None:
+        self._command = tuple(command)
+        self._title = title
+        self._hide = tuple(hide)
+        self._ready_within_s = ready_within_s
+        self._restarts = restarts
+        self._deaths = 0
+        self._last_words = ""
+        self._child: ChildProcess | None = None
+        self._address: ServerAddress | None = None
+        self._lock = asyncio.Lock()
+
+    async def address(self) -> ServerAddress:
+        """Where the child listens, starting it where none runs.
+
+        Raises EndpointUnusable where it cannot be started, or has died too often.
+        """
+        async with self._lock:
+            if self._address is not None and self._child is not None and self._child.alive:
+                return self._address
+            if self._child is not None:
+                await self._bury(self._child)
+            if self._deaths > self._restarts:
+                raise self._dies_too_often()
+            self._address = await self._start()
+            return self._address
+
+    def worked(self) -> None:
+        """Says that a good reply came, so that deaths are counted anew."""
+        self._deaths = 0
+
+    async def death(self) -> str:
+        """How the child ended, with the last lines it printed; empty while it lives."""
+        child = self._child
+        ending = await child.death(_DEATH_S) if child is not None else self._last_words
+        if child is None or not ending:
+            return ending
+        return f"the process of {self._title} ended ({ending}){self._tail(child)}"
+
+    async def close(self) -> None:
+        """Ends the child. A later ``address`` would start another."""
+        async with self._lock:
+            child, self._child, self._address = self._child, None, None
+            if child is not None:
+                await child.close()
+
+    async def _bury(self, child: ChildProcess) -> None:
+        self._deaths += 1
+        self._last_words = await self.death()
+        self._child = self._address = None
+        await child.close()
+
+    async def _start(self) -> ServerAddress:
+        try:
+            child = await ChildProcess.start(self._command)
+        except OSError as error:
+            raise EndpointUnusable(
+                f"no process could be started for {self._title}: {error}"
+            ) from error
+        try:
+            address = await self._reached(child)
+        except BaseException:  # cancellation too must leave no process behind
+            await child.close()
+            raise
+        self._child = child
+        return address
+
+    async def _reached(self, child: ChildProcess) -> ServerAddress:
+        try:
+            line = await child.first_line(self._ready_within_s)
+        except TimeoutError:
+            raise EndpointUnusable(
+                f"{self._title} was not ready within {self._ready_within_s:g} s{self._tail(child)}",
+                hint="a large file on a slow disk takes long: try again, it is cached by now",
+            ) from None
+        try:
+            first = msgspec.json.decode(line or b"{}", type=_FirstLine)
+        except ValueError as error:
+            raise EndpointUnusable(
+                f"{self._title}: its process printed no address but {line[:200]!r}"
+            ) from error
+        if first.address:
+            return ServerAddress(first.address, Secret(first.key))
+        raise await self._not_started(child, first)
+
+    async def _not_started(self, child: ChildProcess, first: _FirstLine) -> EndpointUnusable:
+        if first.error == "no-runner":
+            return EndpointUnusable(
+                f"{self._title} needs the package xllamacpp, which cannot be imported "
+                f"({first.detail})",
+                hint=_INSTALL,
+            )
+        ending = first.detail or await child.death(_DEATH_S) or "no reason given"
+        return EndpointUnusable(f"{self._title} could not be loaded: {ending}{self._tail(child)}")
+
+    def _dies_too_often(self) -> EndpointUnusable:
+        return EndpointUnusable(
+            f"{self._last_words}\nIt died {self._deaths} times with no reply between.",
+            hint="a smaller ctx or parallel takes less memory: local/FILE.gguf?ctx=2048&parallel=1",
+        )
+
+    def _tail(self, child: ChildProcess) -> str:
+        """The child's last lines below a message, without local paths; empty where it was quiet."""
+        text = child.tail()
+        for hidden in self._hide:
+            text = text.replace(hidden, "...")
+        lines = [line for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+        return "".join(f"\n    {line}" for line in lines)
+
+
+_CHILD = "proofstone.models.local_process"
+
+
+_RUNNER = "xllamacpp"
+
+
+# The server takes these fields and does nothing with them, so they would be stored as sent.
+_IGNORED = frozenset({"reasoning_effort", "repetition_penalty"})
+
+
+_BROKEN = frozenset({"dropped", "unreachable", "timeout"})
+
+
+class LocalOptions(Struct, frozen=True, kw_only=True):
+    """What the server of a model needs: tokens of context of one request (prompt and reply),
+    processor threads (0: as many as there are cores), and how many requests are decoded together.
+
+    What is decoded beside a request changes its sums in the last digits, so at temperature 0 a
+    long reply may still differ between two runs (seen with 2; with ``parallel=1`` not).
+    """
+
+    ctx: int = 4096
+    threads: int = 0
+    parallel: int = 4
+
+
+class LocalModel:
+    """``ports.Model`` over a child process that holds a GGUF file. Used on one event loop.
+
+    A child that dies is restarted by the next request; the requests it took with it come back as
+    ``dropped``, which is tried again. One that cannot be started, or dies too often, comes back as
+    ``not_running``, which ends the model's work.
+    """
+
+    simulated = False
+
+    def __init__(
+        self,
+        name: str,
+        file: GgufFile,
+        server: LocalServer,
+        *,
+        clock: Clock,
+        options: LocalOptions,
+        entry: Entry | None = None,
+    ) -> None:
+        self.name = name
+        self.endpoint = file.endpoint
+        self.served_as = file.served_as
+        self.max_connections = options.parallel
+        # A reply that reaches the window's end is cut there, not refused.
+        self.limits = Limits(
+            window=options.ctx,
+            counts_reply=False,
+            images=False,
+            thinking_tokens=thinking_tokens(Entry() if entry is None else entry),
+        )
+        self._server = server
+        self._clock = clock
+        self._entry = Entry() if entry is None else entry
+        self._is_text = self._entry.wire == "openai-completions"
+        self.wire = "local-completions" if self._is_text else "local"
+        self._thinking = thinking_fields(self._entry)
+        self._address: ServerAddress | None = None
+        self._chat: ChatEndpoint | None = None
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The settings that reach the model, and the names of those dropped.
+
+        Log-probabilities come with one alternative a token, unless more are asked for: the
+        server's own default would put twenty into every stored body.
+        """
+        extra = {} if self._entry.body is UNSET else self._entry.body
+        refused = () if self._entry.unsupported is UNSET else self._entry.unsupported
+        sent, dropped = sent_settings(asked, extra, _IGNORED.union(refused), self._thinking)
+        if sent.get("logprobs"):
+            sent.setdefault("top_logprobs", 1)
+        return completion_settings(sent, dropped) if self._is_text else (sent, dropped)
+
+    async def start(self) -> None:
+        """Loads the model now rather than with the first request. Raises EndpointUnusable."""
+        await self._connected()
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        """Hands the request in; nothing leaves before ``collect``."""
+        return Ticket(request)
+
+    async def collect(self, ticket: Ticket) -> Attempt:
+        """One attempt, starting the child where none runs."""
+        try:
+            chat = await self._connected()
+        except EndpointUnusable as error:
+            return Attempt(error="not_running", detail=str(error))
+        asked = ticket.request.settings
+        sent = {**self.sent_settings(asked)[0], "thinking": asked.get("thinking")}
+        attempt = await chat.collect(
+            await chat.submit(structs.replace(ticket.request, settings=sent))
+        )
+        if attempt.reply is not None:
+            self._server.worked()
+        elif attempt.error in _BROKEN and (death := await self._server.death()):
+            return structs.replace(attempt, error="dropped", detail=death)
+        return attempt
+
+    async def close(self) -> None:
+        """Closes the connections and ends the child."""
+        chat, self._chat, self._address = self._chat, None, None
+        if chat is not None:
+            await chat.close()
+        await self._server.close()
+
+    async def _connected(self) -> ChatEndpoint:
+        """A client of the child that runs now. Raises EndpointUnusable where none can."""
+        address = await self._server.address()
+        if self._chat is not None and address is self._address:
+            return self._chat
+        before = self._chat
+        self._address = address
+        client = CompletionsEndpoint if self._is_text else ChatEndpoint
+        self._chat = chat = client(self._endpoint_at(address), clock=self._clock)
+        if before is not None:
+            await before.close()
+        return chat
+
+    def _endpoint_at(self, address: ServerAddress) -> Endpoint:
+        timeout_s, body = self._entry.timeout_s, self._entry.body
+        return Endpoint(
+            name=self.name,
+            base_url=Secret(f"{address.url}/v1"),
+            identity=self.endpoint,
+            served_as=self.served_as,
+            headers=(("Authorization", Secret(f"Bearer {address.key.reveal()}")),),
+            secrets=(address.key,),
+            max_connections=self.max_connections,
+            timeout_s=TIMEOUT_S if timeout_s is UNSET else timeout_s,
+            body={} if body is UNSET else body,
+            thinking=self._thinking,
+        )
+
+
+async def open_local(
+    model: str,
+    *,
+    clock: Clock | None = None,
+    entry: Entry | None = None,
+    command: Sequence[str] | None = None,
+) -> LocalModel:
+    """The model of ``local/MODEL``: a path or a carried model's name, with its options as a query.
+
+    ``entry`` is its table of the configuration, of which ``model`` (a path with options for a name
+    of one's own), ``timeout_s``, ``body``, ``unsupported`` and ``wire`` are used; ``command``
+    starts another program in place of the child. Raises BadUsage for a wrong option, NotFound for
+    a missing file, EndpointUnusable for one that is no GGUF model and where the runner is not
+    installed.
+    """
+    entry = Entry() if entry is None else entry
+    path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")
+    options = _read_options(model, query)
+    carried = CARRIED.get(path_text)
+    path = Path(path_text) if carried is None else carried_file(carried)
+    file = await asyncio.to_thread(open_gguf, path)  # hashes it: seconds for a large one
+    if command is None:
+        _check_runner(model)
+        command = _child_command(file, options)
+    title = f"local/{model}"
+    server = LocalServer(command, title=title, hide=(str(file.path),))
+    return LocalModel(
+        title,
+        file,
+        server,
+        clock=SystemClock() if clock is None else clock,
+        options=options,
+        entry=entry,
+    )
+
+
+def _check_runner(model: str) -> None:
+    if find_spec(_RUNNER) is None:
+        raise EndpointUnusable(
+            f"local/{model} needs the package {_RUNNER}, which is not installed",
+            hint="pip install 'proofstone[demo]'",
+        )
+
+
+def _child_command(file: GgufFile, options: LocalOptions) -> tuple[str, ...]:
+    values = {
+        "model": str(file.path.absolute()),
+        "name": file.served_as,
+        "ctx": options.ctx,
+        "threads": options.threads or _cores(),
+        "parallel": options.parallel,
+    }
+    arguments = (part for key, value in values.items() for part in (f"--{key}", str(value)))
+    # -P: a folder in which someone has a file xllamacpp.py must not become the runner.
+    return (sys.executable, "-P", "-m", _CHILD, *arguments)
+
+
+def _cores() -> int:
+    """The cores that this process may use: in a container fewer than the machine has."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _read_options(model: str, query: str) -> LocalOptions:
+    known = LocalOptions.__struct_fields__
+    values: dict[str, int] = {}
+    problems: list[str] = []
+    for key, text in parse_qsl(query, keep_blank_values=True):
+        if key not in known:
+            problems.append(f"{key!r} is no option")
+        elif not (text.isascii() and text.isdigit() and int(text) > 0):
+            problems.append(f"{key} is a whole number from 1 up, not {text!r}")
+        else:
+            values[key] = int(text)
+    if problems:
+        raise BadUsage(
+            f"local/{model}: {'; '.join(problems)}",
+            hint=f"the options are {', '.join(known)}, as in local/x.gguf?ctx=4096&parallel=2",
+        )
+    return LocalOptions(**values)

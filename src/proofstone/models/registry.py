@@ -1,0 +1,212 @@
+"""From a model's name to a model one can ask: the one place that knows all kinds of providers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from random import Random
+
+from msgspec import Struct, UnsetType
+
+from proofstone.errors import BadUsage, ProofstoneError
+from proofstone.models.ask import Asker, Retries
+from proofstone.models.config import (
+    MAX_CONNECTIONS,
+    Endpoint,
+    ModelConfig,
+    address_of,
+    card_of,
+    price_of,
+    resolve,
+    wire_of,
+)
+from proofstone.models.entries import Entry, merged
+from proofstone.models.images import ImageReader
+from proofstone.models.limits import Limiter, Limiters
+from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
+from proofstone.models.served import CacheUse
+from proofstone.models.spending import FREE, Spending
+from proofstone.records.calls import CallStore, Clock, Model
+from proofstone.records.models import Card, ModelCheck, Price
+
+_HERE = "this machine"
+
+
+_NO_ENDPOINT = ("local", "sim")
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """A model or provider of the configuration, and why it cannot be used (empty where it can).
+
+    ``unset`` are the environment variables it needs that are not set, which is a problem too;
+    ``checked`` is what the last check of it came to, where there was one.
+    """
+
+    name: str
+    endpoint: str = ""
+    key_from: str = ""
+    price: Price | None = None
+    card: Card = Card()
+    problem: str = ""
+    unset: tuple[str, ...] = ()
+    checked: ModelCheck | None = None
+
+
+async def open_model(
+    name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
+) -> Model:
+    """The model of a name, ready to ask. Raises what ``resolve`` raises, EndpointUnusable where a
+    local file cannot be loaded, EgressRefused where a policy lets nothing go to its host, BadUsage
+    for a provider that is not there yet."""
+    model, _endpoint = await _open(_named(name), config, clock, flags)
+    return model
+
+
+def open_endpoint(
+    name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
+) -> Model | None:
+    """The model of a name where it stands behind an address, None where it runs here (``local``,
+    ``sim``). Opens no connection. Raises what ``resolve`` raises."""
+    named = _named(name)
+    if named.provider in _NO_ENDPOINT:
+        return None
+    return _client(resolve(named, config, flags), clock, None)
+
+
+def leaves_to(name: str | ModelName, config: ModelConfig) -> Destination | None:
+    """Where the requests to a model go, None where it runs here. Raises what ``resolve`` raises."""
+    named = _named(name)
+    if named.provider in _NO_ENDPOINT:
+        return None
+    endpoint = resolve(named, config)
+    to = destination_of(endpoint.identity)
+    return None if to is None else endpoint.route.leaves_to(to)
+
+
+async def open_asker(
+    name: str | ModelName,
+    config: ModelConfig,
+    *,
+    store: CallStore,
+    clock: Clock,
+    rng: Random,
+    limiters: Limiters,
+    flags: Entry | None = None,
+    retries: Retries | None = None,
+    stop: asyncio.Event | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+) -> Asker:
+    """An asker over the model of a name, with the limiter of its endpoint and its price: what no
+    endpoint bills is free. Raises NoPrice where ``spending`` is of money and no price is known."""
+    model, endpoint = await _open(_named(name), config, clock, flags, store.image)
+    price: Price | None = FREE
+    hints = None
+    if endpoint is not None:
+        price, hints = endpoint.price, _hints(endpoint)
+    return Asker(
+        model,
+        _limiter(model, endpoint, limiters, flags),
+        store=store,
+        clock=clock,
+        rng=rng,
+        price=price,
+        retries=retries,
+        stop=stop,
+        hints=hints,
+        cache=cache,
+        spending=spending,
+        window=None if endpoint is None else endpoint.window,
+    )
+
+
+def list_models(config: ModelConfig, more: Iterable[str] = ()) -> list[Listed]:
+    """Every model of the configuration, those named in ``more``, and every provider, by name, with
+    what keeps it from use."""
+    providers = (f"{provider}/..." for provider in config.providers)
+    return [_listed(name, config) for name in sorted({*config.models, *more, *providers})]
+
+
+def _named(name: str | ModelName) -> ModelName:
+    return parse_model_name(name) if isinstance(name, str) else name
+
+
+async def _open(
+    name: ModelName,
+    config: ModelConfig,
+    clock: Clock,
+    flags: Entry | None,
+    images: ImageReader | None = None,
+) -> tuple[Model, Endpoint | None]:
+    if name.provider == "sim":
+        from proofstone.models.simulated import simulated_model  # noqa: PLC0415
+
+        return simulated_model(name), None
+    if name.provider == "local":
+        from proofstone.models.local import open_local  # noqa: PLC0415 - native code
+
+        by_card = Entry(wire=wire_of(card_of(name, config)))
+        entry = merged([by_card, config.models.get(str(name), Entry()), flags or Entry()])
+        return await open_local(name.model, clock=clock, entry=entry), None
+    if name.provider == "inspect":
+        raise BadUsage(
+            f"{name}: providers through Inspect AI are not there yet",
+            hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
+        )
+    endpoint = resolve(name, config, flags)
+    if (to := destination_of(endpoint.identity)) is not None:
+        endpoint.route.gate.check_policies(endpoint.route.leaves_to(to))
+    return _client(endpoint, clock, images), endpoint
+
+
+def _client(endpoint: Endpoint, clock: Clock, images: ImageReader | None) -> Model:
+    """The client of an endpoint's wire format."""
+    if endpoint.wire == "openai-completions":
+        from proofstone.models.client import CompletionsEndpoint  # noqa: PLC0415 - aiohttp
+
+        return CompletionsEndpoint(endpoint, clock=clock)
+    from proofstone.models.client import ChatEndpoint  # noqa: PLC0415 - aiohttp
+
+    return ChatEndpoint(endpoint, clock=clock, images=images)
+
+
+def _limiter(
+    model: Model, endpoint: Endpoint | None, limiters: Limiters, flags: Entry | None
+) -> Limiter:
+    if endpoint is not None:
+        named = flags is not None and not isinstance(flags.max_connections, UnsetType)
+        return limiters.of(endpoint.identity, endpoint.max_connections, at_once=named)
+    most = MAX_CONNECTIONS
+    if flags is not None and not isinstance(flags.max_connections, UnsetType):
+        most = flags.max_connections
+    own = getattr(model, "max_connections", None)  # how many a local runner decodes together
+    most = min(most, own) if isinstance(own, int) else most
+    return limiters.of(f"{model.endpoint} {model.name}", most)
+
+
+def _hints(endpoint: Endpoint) -> Mapping[str, str]:
+    return {"key": endpoint.key_from, "entry": endpoint.entry}
+
+
+def _listed(name: str, config: ModelConfig) -> Listed:
+    problem, identity, key_from = "", "", ""
+    unset: tuple[str, ...] = ()
+    parsed = parse_model_name(name)
+    try:
+        if parsed.provider in _NO_ENDPOINT:
+            identity = _HERE
+        else:
+            identity, unset = address_of(parsed, config)
+            endpoint = resolve(parsed, config)
+            identity, key_from = endpoint.identity, endpoint.key_from
+    except ProofstoneError as error:
+        problem = error.message
+    return Listed(
+        name=name,
+        endpoint=identity,
+        key_from=key_from,
+        price=price_of(parsed, config),
+        card=card_of(parsed, config),
+        problem=problem,
+        unset=unset,
+    )

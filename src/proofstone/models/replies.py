@@ -1,0 +1,352 @@
+"""What a stored or fresh body says: raw bytes in, a Reply out, no I/O.
+
+The scorer reads stored bodies with the same function as the client reads fresh ones, so a better
+reading reaches old runs too. Typical bodies take about 5 microseconds; whatever the fast JSON
+reader refuses (NaN, broken surrogates or UTF-8) goes a slow, lenient way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from math import fsum, isfinite
+from typing import Any, NamedTuple
+
+import msgspec
+
+from proofstone.models.failures import BROKEN_OFF, error_text, is_stream, read_error
+from proofstone.records.runs import Finish, Reply, Usage
+
+# Thinking that stands in the reply itself, split from what the model said to the reader.
+
+# Opening and closing marks, as the chat templates of open models write them.
+_MARKS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("◁think▷", "◁/think▷"),
+)
+
+
+_FIRST = frozenset(opening[0] for opening, _ in _MARKS)
+
+
+class Thinking(NamedTuple):
+    """``text`` without the thinking, the thinking itself, and whether it never ended."""
+
+    text: str
+    inside: str
+    unclosed: bool
+
+
+def split_thinking(content: str) -> Thinking:
+    """Parts leading blocks of thinking from the text after them.
+
+    A block that never ends leaves no text: what stands in it is no answer. A closing ``</think>``
+    without an opening one ends thinking too: some chat templates give the opening mark with the
+    prompt. Marks later in the text are the model's own words and stay.
+    """
+    rest, thoughts = content, []
+    while True:
+        start = rest.lstrip()
+        if start[:1] not in _FIRST:
+            break
+        marks = next((pair for pair in _MARKS if start.startswith(pair[0])), None)
+        if marks is None:
+            break
+        inside, closing, rest = start[len(marks[0]) :].partition(marks[1])
+        thoughts.append(inside.strip())
+        if not closing:
+            return Thinking("", _joined(thoughts), unclosed=True)
+    if thoughts:
+        return Thinking(rest.lstrip(), _joined(thoughts), unclosed=False)
+    if "</think>" in content and _opens_before(content):
+        before, _, after = content.partition("</think>")
+        return Thinking(after.lstrip(), before.strip(), unclosed=False)
+    return Thinking(content, "", unclosed=False)
+
+
+def _opens_before(content: str) -> bool:
+    """Whether the first ``</think>`` has no ``<think>`` before it, so that the prompt opened it."""
+    return "<think>" not in content[: content.index("</think>")]
+
+
+def _joined(thoughts: list[str]) -> str:
+    return "\n".join(thought for thought in thoughts if thought)
+
+
+_FINISH: Mapping[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+
+
+_NO_USAGE = Usage()
+
+
+_TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens|total_tokens)"\s*:\s*(\d{1,12})\b')
+
+
+# Where cached tokens are counted beside prompt_tokens_details: DeepSeek, Mistral, Together.
+_CACHED = ("prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens")
+
+
+_MOST_TOKENS = 2**53  # more is no count, and would not fit into a column
+
+
+_TAIL = 4096  # usage stands at a body's end
+
+
+class UnreadableReplyError(ValueError):
+    """The body is no chat completion; the message says what is wrong with it."""
+
+
+def read_reply(wire: str, raw: bytes) -> Reply:
+    """The reply in a body of this wire format. Raises UnreadableReplyError naming what is wrong.
+
+    The body of a content filter's refusal reads as a reply with finish ``content_filter``.
+    """
+    try:
+        reader = _READERS[wire]
+    except KeyError:
+        raise UnreadableReplyError(f"no reader for the wire format {wire!r}") from None
+    return reader(raw)
+
+
+def salvage_usage(raw: bytes) -> Usage:
+    """The usage that a broken body still names, else an empty one: it was billed all the same."""
+    found = {name: int(count) for name, count in _TOKENS.findall(raw[-_TAIL:])}
+    prompt, completion = found.get(b"prompt_tokens"), found.get(b"completion_tokens")
+    return Usage(*_with_hidden(prompt, completion, found.get(b"total_tokens")))
+
+
+def _read_chat(raw: bytes) -> Reply:
+    body = _decoded(raw)
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return _without_choice(body)
+    if choice.get("error"):  # a router's, behind status 200
+        return _without_choice(body)
+    finish = _finish_of(choice)
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if not reasoning and "reasoning_details" in message:
+        reasoning = _detailed(message["reasoning_details"])
+    if type(content) is not str:
+        content, reasoning = _from_parts(content, reasoning)
+    told = _text(reasoning).strip()
+    return _reply(body, choice, finish, content, told, _text(message.get("refusal")))
+
+
+def _read_completion(raw: bytes) -> Reply:
+    """A text completion: what went on behind the prompt, thinking split off as in a chat."""
+    body = _decoded(raw)
+    try:
+        choice = body["choices"][0]
+        text = choice["text"]
+    except (KeyError, IndexError, TypeError):
+        return _without_choice(body, "text")
+    if choice.get("error"):
+        return _without_choice(body, "text")
+    return _reply(body, choice, _finish_of(choice), _text(text), "", "")
+
+
+def _decoded(raw: bytes) -> Any:
+    """The body as JSON, or as much of it as can be read."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return _lenient(raw, error)
+
+
+def _finish_of(choice: Any) -> Finish:
+    """Why a reply ended. Raises UnreadableReplyError where the provider broke off."""
+    reason = _text(choice.get("finish_reason"))
+    details = choice.get("finish_details")
+    if not reason and isinstance(details, dict):  # OpenAI's first models that saw pictures
+        reason = _text(details.get("type"))
+    if reason in BROKEN_OFF:
+        raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
+    return _FINISH.get(reason) or _unusual_finish(reason)
+
+
+def _reply(
+    body: Any, choice: Any, finish: Finish, content: str, reasoning: str, refusal: str
+) -> Reply:
+    """The reply of a choice: thinking within ``content`` split off, behind ``reasoning``."""
+    thinking = split_thinking(content)
+    if thinking.inside:
+        reasoning = f"{reasoning}\n{thinking.inside}" if reasoning else thinking.inside
+    logprobs = choice.get("logprobs")
+    return Reply(
+        text=thinking.text,
+        finish=finish,
+        reasoning=reasoning,
+        thinking_unclosed=thinking.unclosed,
+        refusal=refusal,
+        usage=_usage(body.get("usage")),
+        model=_text(body.get("model")),
+        fingerprint=_text(body.get("system_fingerprint")),
+        mean_logprob=None if logprobs is None else _mean_logprob(logprobs),
+    )
+
+
+_READERS: Mapping[str, Callable[[bytes], Reply]] = {
+    "openai-chat": _read_chat,
+    "openai-completions": _read_completion,
+    "local-completions": _read_completion,
+    "local": _read_chat,
+    "sim": _read_chat,
+}
+
+
+def _without_choice(body: Any, content: str = "message") -> Reply:
+    """A filter's refusal, which stands in an error body; any other body is unreadable."""
+    error = read_error(body)
+    if error.kind == "content_filter":
+        refusal = error.message or "the endpoint's content filter"
+        return Reply(text="", finish="content_filter", refusal=refusal)
+    if error.message or error.code:
+        raise UnreadableReplyError(f"an error in place of a reply: {error.message or error.code}")
+    if not isinstance(body, dict):
+        raise UnreadableReplyError(f"expected a JSON object, came {type(body).__name__}")
+    if not body.get("choices"):
+        raise UnreadableReplyError("it has no choices")
+    raise UnreadableReplyError(f"its first choice has no {content}")
+
+
+def _lenient(raw: bytes, error: Exception) -> Any:
+    """The body as Python's own reader takes it, broken characters replaced by U+FFFD."""
+    text = raw.decode("utf-8-sig", "replace")
+    if not text.strip():
+        raise UnreadableReplyError("it is empty") from error
+    try:
+        return _mended(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        said = error_text(raw)  # a filter's refusal may come as a plain text or in a stream
+        if isinstance(said, dict) or read_error(said).kind == "content_filter":
+            return said
+        if is_stream(raw):
+            raise UnreadableReplyError("a stream, which was not asked for") from error
+        raise UnreadableReplyError(f"not JSON: {error}") from error
+
+
+def _mended(value: Any) -> Any:
+    """``value`` with lone surrogates replaced: they can be neither stored nor shown."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _mended(part) for key, part in value.items()}
+    return value
+
+
+def _from_parts(content: Any, reasoning: Any) -> tuple[str, Any]:
+    """Text and reasoning of a content given in parts (or not at all)."""
+    if content is None:
+        return "", reasoning
+    if not isinstance(content, list):
+        raise UnreadableReplyError(f"expected text as content, came {type(content).__name__}")
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        if isinstance(part, dict):
+            texts.append(_text(part.get("text")))
+            thoughts.append(_thought(part.get("thinking")))
+    inside = "".join(thoughts)
+    return "".join(texts), reasoning or inside
+
+
+def _thought(thinking: Any) -> str:
+    """The text of a part's ``thinking``: a text, or a list of text parts."""
+    if isinstance(thinking, list):
+        return "".join(_text(part.get("text")) for part in thinking if isinstance(part, dict))
+    return _text(thinking)
+
+
+def _detailed(details: Any) -> str:
+    """The text of OpenRouter's ``reasoning_details``: of each part its text or its summary."""
+    if not isinstance(details, list):
+        return ""
+    parts = [part for part in details if isinstance(part, dict)]
+    return "".join(_text(part.get("text")) or _text(part.get("summary")) for part in parts)
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+def _unusual_finish(reason: str) -> Finish:
+    if not reason:
+        return ""
+    lower = reason.lower()  # "STOP", "content_filter: PROHIBITED_CONTENT"
+    return _FINISH.get(lower) or ("content_filter" if "content_filter" in lower else "other")
+
+
+def _usage(usage: Any) -> Usage:
+    if type(usage) is not dict:
+        return _NO_USAGE
+    completion_details = usage.get("completion_tokens_details")
+    prompt_details = usage.get("prompt_tokens_details")
+    reasoning = cached = None
+    if type(completion_details) is dict:
+        reasoning = _count(completion_details.get("reasoning_tokens"))
+    if type(prompt_details) is dict:
+        cached = _count(prompt_details.get("cached_tokens"))
+    if cached is None:
+        cached = next((n for name in _CACHED if (n := _count(usage.get(name))) is not None), None)
+    prompt, completion = _with_hidden(
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        _count(usage.get("total_tokens")),
+    )
+    return Usage(prompt, completion, reasoning, cached)
+
+
+def _with_hidden(
+    prompt: int | None, completion: int | None, total: int | None
+) -> tuple[int | None, int | None]:
+    """Tokens of prompt and reply so that both together are at least the ``total``.
+
+    Some endpoints (Gemini's through its OpenAI address, xAI) bill hidden reasoning and count it in
+    the total only: what is missing there belongs to the reply. A count that is not given follows.
+    """
+    if total is None or (prompt is None and completion is None):
+        return prompt, completion
+    if prompt is None:
+        return max(0, total - (completion or 0)), completion
+    return prompt, max(completion or 0, total - prompt)
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+
+
+def _mean_logprob(logprobs: Any) -> float | None:
+    """The mean over the tokens that have a finite one; None where there is none."""
+    if not isinstance(logprobs, dict):
+        return None
+    tokens = logprobs.get("content")
+    if isinstance(tokens, list):
+        values = [token.get("logprob") for token in tokens if isinstance(token, dict)]
+    else:
+        values = logprobs.get("token_logprobs") or []
+    finite = [v for v in values if isinstance(v, int | float) and isfinite(v)]
+    return fsum(finite) / len(finite) if finite else None

@@ -1,0 +1,127 @@
+"""Which settings reach a model, and under which names they stand on the wire.
+
+An allow list: nothing but these, and the extra fields of the configuration, is ever sent or stored
+as a setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from proofstone.errors import BadUsage
+
+# Settings that take fractions, each from its least to its greatest value: what any provider takes.
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "temperature": (0, 2), "top_p": (0, 1), "min_p": (0, 1), "presence_penalty": (-2, 2),
+    "frequency_penalty": (-2, 2), "repetition_penalty": (0, math.inf),
+}  # fmt: skip
+
+
+NUMBER_SETTINGS = frozenset(_RANGES)
+
+
+_OTHERS = frozenset(
+    {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
+     "response_format", "schema", "thinking"}
+)  # fmt: skip
+
+
+SETTINGS = NUMBER_SETTINGS | _OTHERS  # every setting that may be sent
+
+
+THINKING = ("on", "off")
+
+
+# How many tokens longer a reply may be where a model is told to think and its entry says no other
+# number: cut short in its thinking, it would count as wrong.
+THINKING_TOKENS = 16_384
+
+
+_NONE: Mapping[str, Mapping[str, Any]] = {}
+
+
+def sent_settings(
+    asked: Mapping[str, Any],
+    extra: Mapping[str, Any],
+    unsupported: frozenset[str],
+    thinking: Mapping[str, Mapping[str, Any]] = _NONE,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The settings that reach the model (over ``extra``), and the sorted names of those dropped.
+
+    None means unset. Numbers are floats, so that 0 and 0.0 are one request and one hash.
+    ``thinking`` are the fields that switch it, by ``on`` and ``off``: they are sent, not the word,
+    over those of ``extra`` key by key, however deep.
+    """
+    sent = dict(extra)
+    dropped = []
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if name == "thinking" and value in thinking:
+            sent = _laid_over(sent, thinking[value])
+            continue
+        if name not in SETTINGS or name in unsupported or name == "thinking":
+            dropped.append(name)
+        else:
+            sent[name] = float(value) if name in NUMBER_SETTINGS else value
+    return sent, tuple(sorted(dropped))
+
+
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields over fields: tables that both have are laid over each other, all else is replaced."""
+    both = {**below, **above}
+    for name in below.keys() & above.keys():
+        if isinstance(below[name], Mapping) and isinstance(above[name], Mapping):
+            both[name] = _laid_over(below[name], above[name])
+    return both
+
+
+def check_range(name: str, value: Any) -> None:
+    """Raises BadUsage where a setting that takes a fraction has a value that no provider takes."""
+    if name not in _RANGES:
+        return
+    low, high = _RANGES[name]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and low <= value <= high and math.isfinite(value)):
+        most = "up" if high == math.inf else f"to {high:g}"
+        raise BadUsage(f"{name} takes a number from {low:g} {most}, not {value!r}")
+
+
+def checked_stop(value: Any) -> tuple[str, ...]:
+    """The stop sequences that a setting ``stop`` names: a text or several, none where it is unset.
+
+    Raises BadUsage for anything else, and for an empty text, which would end every reply at once.
+    """
+    if value is None:
+        return ()
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(
+        isinstance(text, str) and text for text in texts
+    ):
+        raise BadUsage(
+            f"stop takes texts that end a reply, not {value!r}",
+            hint="--stop TEXT, once for each text",
+        )
+    return tuple(texts)
+
+
+def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any]:
+    """The body's fields: a ``schema`` becomes the response format that asks for it strictly."""
+    fields = dict(sent)
+    if max_tokens_field != "max_tokens" and "max_tokens" in fields:
+        fields[max_tokens_field] = fields.pop("max_tokens")
+    schema = fields.pop("schema", None)
+    if schema is not None:
+        fields["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": _schema_name(schema), "strict": True, "schema": schema},
+        }
+    return fields
+
+
+def _schema_name(schema: Mapping[str, Any]) -> str:
+    """The schema's title as far as a name may be, else ``reply``."""
+    kept = "".join(c for c in str(schema.get("title", "")) if c.isascii() and c.isalnum())
+    return kept[:64] or "reply"

@@ -1,0 +1,175 @@
+"""Simulated respondents: ``sim/NAME?ability=0.7&bias=0.2&miss=0.05``, seeded, for trying things.
+
+Such a respondent sees no prompt. It looks at the question's oracle (right choice, all choices, the
+wording of a reply) and draws: with probability ``miss`` it gives no answer; else with probability
+``ability`` the right one; else a guess, uniform over all choices, of which a share ``bias`` becomes
+the first choice instead. Its expected accuracy on n choices is
+``(1 - miss) * (ability + (1 - ability) * (1 - bias) / n)``, plus ``(1 - miss) * (1 - ability) *
+bias`` where the first choice is the right one. Of a reply in parts each part is drawn by itself,
+and one without an answer is left out.
+
+The draws are fixed by its name with its query, the item's ``draw_key`` and the sample, re-ask and
+replicate, so the same question gets the same reply on every machine and in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+from proofstone.models.names import ModelName
+from proofstone.models.replies import read_reply
+from proofstone.records.calls import Attempt, Limits, ModelRequest, Ticket
+from proofstone.records.ids import Draws
+from proofstone.records.items import Oracle
+
+NO_ANSWER = "No answer comes to mind."
+
+
+_WIRE = "sim"
+
+
+_DRAWS = "simulated-1"  # raise when the meaning of the draws changes: replies are cached by name
+
+
+_BYTES_PER_TOKEN = 4  # of plain text, for a usage that looks like one
+
+
+_NO_ORACLE = (
+    "a simulated respondent answers only questions whose right answer is known: this one has none"
+)
+
+
+class Character(Struct, frozen=True, kw_only=True):
+    """How a simulated respondent answers; each a probability in [0, 1]."""
+
+    ability: float = 0.5
+    bias: float = 0.0
+    miss: float = 0.0
+
+
+class SimulatedModel:
+    """A ``Model`` that draws its replies; see this module."""
+
+    simulated = True
+    wire = _WIRE
+    endpoint = "simulated"
+    limits = Limits()
+
+    def __init__(self, name: str, character: Character) -> None:
+        self.name = name
+        self.served_as = name.partition("/")[2]
+        self.character = character
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Nothing is sent: no setting changes what is drawn."""
+        return {}, tuple(sorted(asked))
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        """Hands the request in; nothing leaves the process."""
+        return Ticket(request)
+
+    async def collect(self, ticket: Ticket) -> Attempt:
+        """The reply as a chat-completion body and as read from it; a final failure without an
+        oracle."""
+        request = ticket.request
+        if request.oracle is None:
+            return Attempt(error="bad_request", detail=_NO_ORACLE)
+        text = _reply_text(self.character, request.oracle, self._draws(request))
+        raw = orjson.dumps(_body(self.served_as, len(request.prompt), text))
+        return Attempt(raw=raw, status=200, reply=read_reply(_WIRE, raw))
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _draws(self, request: ModelRequest) -> Draws:
+        purpose = f"{_DRAWS}|{request.reask}|{request.replicate}|{self.name}|{request.draw_key}"
+        return Draws(0, request.sample, purpose)
+
+
+def simulated_model(name: ModelName) -> SimulatedModel:
+    """The respondent of a name ``sim/NAME?ability=&bias=&miss=``, each in [0, 1].
+
+    Its own name lists the parameters in order, without those that are as they would be anyway, so
+    that two spellings are one respondent. Raises BadUsage naming every parameter that cannot be.
+    """
+    plain, _, query = name.model.partition("?")
+    character = _read_character(str(name), plain, query)
+    values = {field: getattr(character, field) for field in Character.__struct_fields__}
+    usual = Character()
+    changed = [f"{k}={v!r}" for k, v in values.items() if v != getattr(usual, k)]
+    full = f"{name.provider}/{plain}" + ("?" + "&".join(changed) if changed else "")
+    return SimulatedModel(full, character)
+
+
+def _read_character(name: str, plain: str, query: str) -> Character:
+    fields = Character.__struct_fields__
+    values: dict[str, float] = {}
+    problems = [] if plain else ["a name must stand before '?'"]
+    for key, text in parse_qsl(query, keep_blank_values=True):
+        if key not in fields:
+            problems.append(f"{key!r} is no parameter")
+        elif key in values:
+            problems.append(f"{key} is given twice")
+        else:
+            values[key] = _probability(text)
+            if not 0 <= values[key] <= 1:
+                problems.append(f"{key} is a number from 0 to 1, not {text!r}")
+    if problems:
+        raise BadUsage(
+            f"{name!r} is no simulated respondent: {'; '.join(problems)}",
+            hint=f"the parameters are {', '.join(fields)}, as in sim/ann?ability=0.7&bias=0.2",
+        )
+    return Character(**values)
+
+
+def _probability(text: str) -> float:
+    """The number, or one out of range where there is none (NaN compares as out of range)."""
+    try:
+        return float(text) + 0.0  # minus zero has another spelling
+    except ValueError:
+        return -1.0
+
+
+def _reply_text(character: Character, oracle: Oracle, draws: Draws) -> str:
+    if oracle.parts:
+        said = [_reply_text(character, part, draws) for part in oracle.parts]
+        return "\n".join(line for line in said if line != NO_ANSWER) or NO_ANSWER
+    if draws.uniform() < character.miss:
+        return NO_ANSWER
+    return oracle.reply.replace("{choice}", _choice(character, oracle, draws))
+
+
+def _choice(character: Character, oracle: Oracle, draws: Draws) -> str:
+    if draws.uniform() < character.ability or not oracle.choices:
+        return oracle.gold
+    if draws.uniform() < character.bias:
+        return oracle.choices[0]
+    return draws.choice(oracle.choices)
+
+
+def _body(model: str, prompt_bytes: int, text: str) -> dict[str, Any]:
+    """The body of an OpenAI chat completion, so that one reader reads all that is stored."""
+    prompt = prompt_bytes // _BYTES_PER_TOKEN + 1
+    completion = len(text.encode()) // _BYTES_PER_TOKEN + 1
+    return {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        },
+    }

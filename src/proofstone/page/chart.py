@@ -1,0 +1,558 @@
+"""Dots with intervals on rows: the leaderboard with its ties, and groups of items in strips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from proofstone.page import vega
+from proofstone.page.frame import Frame, frame_of, key_layers, scaled
+from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.section import Figure, Mark
+from proofstone.page.vega import (
+    BLUE,
+    INK,
+    LOOKS,
+    OTHER,
+    QUIET,
+    Look,
+    looks_of,
+    named,
+    series_looks,
+    text_width,
+    wrapped,
+)
+from proofstone.results.board import Standings
+from proofstone.wording.messages import say
+
+_WIDTH = 420
+
+
+_STEP, _LINE = 22, 14  # a row's height, and what each further line of its name adds
+
+
+_MOST_LANES = 6
+
+
+_LANE = 7
+
+
+def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A dot and its interval a row, best first, with the value in words at the right. Bars at the
+    left join rows that are tied; where these are too many, a second panel shows the ranks left open
+    (``x_low`` to ``x_high``)."""
+    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    looks = series_looks(rows, models)
+    step = row_heights(rows)
+    frame = _row_frame(figure, _WIDTH, step * len(rows))
+    lanes = lanes_of(figure)
+    narrow = max(lanes, default=-1) < _MOST_LANES
+    room = 8 + (_LANE * (max(lanes) + 1) if lanes and narrow else 0)
+    layers = _dots(figure, frame, rows, looks, room)
+    if narrow and lanes:
+        layers.append(_ties(figure, lanes, step))
+    plain = vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return plain if narrow else vega.hconcat(plain, _open_ranks(figure, rows, frame), spacing=24)
+
+
+def _dots(
+    figure: Figure,
+    frame: Frame,
+    rows: Sequence[str],
+    looks: Mapping[str, Look],
+    room: float,
+) -> Any:
+    data = [_row(figure, mark, looks[mark.row]) for mark in figure.marks]
+    y = row_axis(rows, room)
+    x = _value_axis(frame, figure)
+    base = vega.chart(data).encode(y=y, tooltip=_told(figure))
+    colour = vega.field_of("colour:N").scale(None)
+    bars = base.mark("rule", strokeWidth=2).encode(
+        x=vega.field_of("low:Q"), x2="high:Q", color=colour
+    )
+    points = base.mark(
+        "point", filled=True, size=62, opacity=1, stroke=INK, strokeWidth=0.6
+    ).encode(
+        x=x, fill=vega.field_of("colour:N").scale(None), shape=vega.field_of("shape:N").scale(None)
+    )
+    words = base.mark("text", align="left", fontSize=12, color=INK).encode(
+        x=vega.value(frame.width + 14), text="text:N"
+    )
+    return [bars, points, words, *level_layers(figure, frame)]
+
+
+def _row(figure: Figure, mark: Mark, look: Look) -> dict[str, Any]:
+    unit = figure.value_unit
+    return {
+        "row": wrapped(mark.row),
+        "value": scaled(mark.value, unit),
+        "low": scaled(mark.low, unit),
+        "high": scaled(mark.high, unit),
+        "n": mark.n,
+        "text": mark.text,
+        "best_rank": scaled(mark.x_low, "number"),
+        "worst_rank": scaled(mark.x_high, "number"),
+        "colour": look.colour,
+        "shape": look.shape,
+    }
+
+
+def _told(figure: Figure) -> list[str]:
+    asked = ["row:N", "text:N", "value:Q", "low:Q", "high:Q"]
+    return [*asked, "n:Q"] if any(mark.n for mark in figure.marks) else asked
+
+
+def row_heights(rows: Sequence[str]) -> int:
+    """The height of a row that holds the names in all of their lines."""
+    lines = max((wrapped(row).count("\n") + 1 for row in rows), default=1)
+    return _STEP + _LINE * (lines - 1)
+
+
+def row_axis(rows: Sequence[str], room: float = 8, title: str = "") -> vega.Field:
+    """The vertical axis of names, a long one in several lines."""
+    field = vega.field_of("row:N", title=title or None)
+    return field.scale(domain=[wrapped(row) for row in rows]).unsorted().axis(
+        ticks=False, domain=False, labelPadding=room, labelExpr="split(datum.label, '\\n')",
+        labelLineHeight=_LINE, titleAnchor="start",
+    )  # fmt: skip
+
+
+def _row_frame(figure: Figure, width: int, height: int) -> Frame:
+    """A frame whose horizontal axis is that of the values."""
+    plane = frame_of(figure, width, height)
+    return Frame(width=width, height=height, across=plane.up, up=(0.0, 1.0))
+
+
+def _value_axis(frame: Frame, figure: Figure) -> vega.Field:
+    return (
+        vega.field_of("value:Q", title=figure.value_axis or None)
+        .scale(domain=list(frame.across), nice=False, zero=False)
+        .axis(grid=True, domain=False, ticks=False, tickCount=7)
+    )
+
+
+def level_layers(figure: Figure, frame: Frame, above: float = 5) -> list[vega.Part]:
+    """Thin dashed lines down the figure, their texts above it, one beside the other or stacked."""
+    known = [
+        (level.text, value)
+        for level in figure.levels
+        if (value := scaled(level.value, figure.value_unit)) is not None
+    ]
+    layers = []
+    for place, (text, value) in enumerate(known):
+        at = frame.right_of(value)
+        half = text_width(text, 11) / 2
+        align = "left" if at < half else "right" if at > frame.width - half else "center"
+        data = [{"level": value, "text": text}]
+        base = vega.chart(data).encode(x="level:Q")
+        layers.append(base.mark("rule", color=QUIET, strokeDash=[4, 3], strokeWidth=1.2))
+        layers.append(
+            base.mark("text", align=align, baseline="bottom", fontSize=11, color=QUIET).encode(
+                y=vega.value(-above - 14 * place), text="text:N"
+            )
+        )
+    return layers
+
+
+def lanes_of(figure: Figure) -> list[int]:
+    """A lane for each tied run, so that runs that overlap stand side by side."""
+    free_from: list[int] = []
+    chosen = []
+    for span in figure.spans:
+        lane = next((i for i, at in enumerate(free_from) if at <= span.first), len(free_from))
+        free_from[lane : lane + 1] = [span.last + 1]
+        chosen.append(lane)
+    return chosen
+
+
+def _ties(figure: Figure, lanes: Sequence[int], step: int) -> vega.Part:
+    runs = [
+        {
+            "from": step * span.first + 4,
+            "to": step * (span.last + 1) - 4,
+            "at": -8 - _LANE * lane,
+            "tied": f"ranks {span.first + 1} to {span.last + 1}",
+        }
+        for span, lane in zip(figure.spans, lanes, strict=True)
+    ]
+    return (
+        vega.chart(runs)
+        .mark("rule", strokeWidth=3, color=QUIET, strokeCap="round")
+        .encode(
+            x=vega.field_of("at:Q").scale(None).axis(None),
+            y=vega.field_of("from:Q").scale(None).axis(None),
+            y2="to:Q",
+            tooltip=["tied:N"],
+        )
+    )
+
+
+def _open_ranks(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
+    """From the best to the worst rank that the data leave open."""
+    data = [_row(figure, mark, OTHER) for mark in figure.marks]
+    y = vega.field_of("row:N").scale(domain=[wrapped(row) for row in rows]).unsorted().axis(None)
+    domain = [0.5, len(rows) + 0.5]
+    x = vega.field_of("best_rank:Q", title=figure.x_axis or None).scale(domain=domain, nice=False)
+    x = x.axis(tickCount=5, format="d", tickMinStep=1, domain=False, ticks=False)
+    base = vega.chart(data).encode(y=y, x=x, x2="worst_rank:Q")
+    bars = base.mark("rule", strokeWidth=4, color=QUIET, strokeCap="round")
+    return bars.properties(width=160, height=frame.height)
+
+
+def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A row a group of items: a tick for each model, and the first three as marks of their own with
+    their intervals; the level of guessing across all."""
+    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    series = list(dict.fromkeys(mark.column for mark in figure.marks))
+    own = series[:3]
+    looks = series_looks(series, models)
+    if any(looks[name] == OTHER for name in own):
+        looks = dict(zip(own, LOOKS, strict=False))
+    step = max(row_heights(rows), 13 * len(own) + 8)
+    frame = _row_frame(figure, _WIDTH, step * len(rows))
+    data = [_strip_mark(figure, mark, looks, own) for mark in figure.marks]
+    base = vega.chart(data).encode(
+        y=row_axis(rows), tooltip=["row:N", "model:N", "value:Q", "low:Q", "high:Q", "n:Q"]
+    )
+    # Each of the first three on a line of its own, so that their intervals lie side by side.
+    offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(own), 1) - 0.5])
+    colour = vega.field_of("colour:N").scale(None)
+    x = _value_axis(frame, figure)
+    others = (
+        base.only("datum.line === null")
+        .mark("tick", color=OTHER.colour, thickness=1, size=step - 10, opacity=0.7)
+        .encode(x=x)
+    )
+    first = base.only("datum.line !== null").encode(yOffset=offset)
+    bars = first.mark("rule", strokeWidth=1.6).encode(x=x, x2="high:Q", color=colour)
+    bars = bars.encode(x=vega.field_of("low:Q"))
+    points = first.mark(
+        "point", filled=True, size=48, opacity=1, stroke=INK, strokeWidth=0.6
+    ).encode(
+        x=x, fill=vega.field_of("colour:N").scale(None), shape=vega.field_of("shape:N").scale(None)
+    )
+    words = (
+        vega.chart([{"row": wrapped(row), "text": _size(figure, row)} for row in rows])
+        .mark("text", align="left", color=QUIET, fontSize=11)
+        .encode(y=row_axis(rows), x=vega.value(frame.width + 10), text="text:N")
+    )
+    layers = [others, bars, points, words, *level_layers(figure, frame)]
+    shown = {name: looks[name] for name in own}
+    layers += key_layers(shown, above=8 + 14 * len(figure.levels))
+    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def _strip_mark(
+    figure: Figure, mark: Mark, looks: Mapping[str, Look], own: Sequence[str]
+) -> dict[str, Any]:
+    row = _row(figure, mark, looks.get(mark.column, OTHER))
+    line = own.index(mark.column) if mark.column in own else None
+    return {**row, "model": named(mark.column), "line": line}
+
+
+def _size(figure: Figure, row: str) -> str:
+    n = max((mark.n for mark in figure.marks if mark.row == row), default=0)
+    return f"n {n:,}" if n else ""
+
+
+# Rows that are compared with themselves: dumbbells of a factor, and ranks on two benchmarks.
+
+_BETWEEN = 190
+
+
+_PAIRED_ROWS_STEP = 17
+
+
+def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A row a model: a mark of its own shape for each level of the factor (column), joined by a
+    line; intervals one under the other, the first level on top."""
+    del models  # shapes are the levels'
+    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    levels = list(dict.fromkeys(mark.column for mark in figure.marks))
+    looks = looks_of(levels)
+    step = max(row_heights(rows), 9 * len(levels) + 8)
+    plane = frame_of(figure, _WIDTH, step * len(rows))
+    frame = Frame(width=plane.width, height=plane.height, across=plane.up, up=(0.0, 1.0))
+    data = [_level(figure, mark, looks[mark.column], levels) for mark in figure.marks]
+    base = vega.chart(data).encode(
+        y=row_axis(rows), tooltip=["row:N", "level:N", "value:Q", "low:Q", "high:Q", "n:Q"]
+    )
+    x = (
+        vega.field_of("value:Q", title=figure.value_axis or None)
+        .scale(domain=list(frame.across), nice=False, zero=False)
+        .axis(domain=False, ticks=False, tickCount=7)
+    )
+    offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(levels), 1) - 0.5])
+    colour = vega.field_of("colour:N").scale(None)
+    joined = base.mark("line", color="#9a9a9a", strokeWidth=1.2).encode(
+        x=x, detail="row:N", order="line:Q", yOffset=offset
+    )
+    bars = base.mark("rule", strokeWidth=1.6).encode(
+        x=vega.field_of("low:Q"), x2="high:Q", color=colour, yOffset=offset
+    )
+    points = base.mark(
+        "point", filled=True, size=58, opacity=1, stroke=INK, strokeWidth=0.6
+    ).encode(
+        x=x,
+        yOffset=offset,
+        fill=vega.field_of("colour:N").scale(None),
+        shape=vega.field_of("shape:N").scale(None),
+    )
+    layers = [joined, bars, points, *level_layers(figure, frame)]
+    layers += key_layers(looks, above=8 + 14 * len(figure.levels))
+    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def _level(figure: Figure, mark: Mark, look: Look, levels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "row": wrapped(mark.row),
+        "level": named(mark.column),
+        "line": levels.index(mark.column),
+        "value": scaled(mark.value, figure.value_unit),
+        "low": scaled(mark.low, figure.value_unit),
+        "high": scaled(mark.high, figure.value_unit),
+        "n": mark.n,
+        "colour": look.colour,
+        "shape": look.shape,
+    }
+
+
+def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A line a row from its rank (``value``) in the first column to that in the second, best on
+    top, with rank and name at both ends. Rows with a ``text`` ("moved") are drawn strong, others
+    thin; equal ranks stand one below the other."""
+    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    columns = list(dict.fromkeys(mark.column for mark in figure.marks))[:2]
+    looks = series_looks(rows, models)
+    moved = {mark.row for mark in figure.marks if mark.text}
+    rank = {(mark.row, mark.column): mark.value for mark in figure.marks}
+    whole = [row for row in rows if all(rank.get((row, column), 0) >= 1 for column in columns)]
+    places = [_places(whole, rank, columns, side) for side in range(len(columns))]
+    height = _PAIRED_ROWS_STEP * max(len(whole), 1)
+    ends = [
+        {
+            "row": named(row),
+            "column": named(column),
+            "rank": rank[row, column],
+            "place": places[side][row],
+            "at": side * _BETWEEN,
+            "text": _end_text(row, rank[row, column], side),
+            "beside": -8 if side == 0 else _BETWEEN + 8,
+            "is_moved": row in moved,
+            "colour": looks[row].colour if row in moved else QUIET,
+        }
+        for row in whole
+        for side, column in enumerate(columns)
+    ]
+    base = vega.chart(ends).encode(
+        y=vega.field_of("place:Q").scale(domain=[0.5, len(whole) + 0.5], reverse=True).axis(None)
+    )
+    x = vega.field_of("at:Q").scale(None).axis(None)
+    beside = vega.field_of("beside:Q").scale(None).axis(None)
+    width = vega.condition("datum.is_moved", vega.value(2.4), vega.value(1))
+    ink = vega.condition("datum.is_moved", vega.value(INK), vega.value(QUIET))
+    texts = [
+        base.only(f"datum.at {'==' if side == 0 else '>'} 0")
+        .mark("text", align="right" if side == 0 else "left", fontSize=12)
+        .encode(x=beside, text="text:N", color=ink)
+        for side in range(len(columns))
+    ]
+    lines = base.mark("line").encode(
+        x=x, detail="row:N", color=vega.field_of("colour:N").scale(None), strokeWidth=width
+    )
+    points = base.mark("point", filled=True, size=26, opacity=1).encode(
+        x=x, color=vega.field_of("colour:N").scale(None), tooltip=["row:N", "column:N", "rank:Q"]
+    )
+    heads = _heads(columns)
+    return vega.layer(lines, points, *texts, heads).properties(width=_BETWEEN, height=height)
+
+
+def _places(
+    rows: Sequence[str],
+    rank: Mapping[tuple[str, str], float],
+    columns: Sequence[str],
+    side: int,
+) -> dict[str, int]:
+    """A line of its own for each row, by rank; equal ones by their rank on the other side."""
+    own, other = columns[side], columns[1 - side] if len(columns) > 1 else columns[side]
+    order = sorted(rows, key=lambda row: (rank[row, own], rank[row, other]))
+    return {row: place for place, row in enumerate(order, start=1)}
+
+
+def _end_text(row: str, rank: float, side: int) -> str:
+    shown = f"{rank:g}"
+    return f"{named(row)}  {shown}" if side == 0 else f"{shown}  {named(row)}"
+
+
+def _heads(columns: Sequence[str]) -> vega.Part:
+    heads = [
+        {"at": -8 if side == 0 else _BETWEEN + 8, "text": wrapped(column, 40).split("\n"),
+         "side": side}
+        for side, column in enumerate(columns)
+    ]  # fmt: skip
+    layers = [
+        vega.chart([head])
+        .mark("text",
+            align="right" if head["side"] == 0 else "left", baseline="bottom", lineBreak="\n",
+            fontSize=12, fontWeight=600, color=INK,
+        )
+        .encode(x=vega.field_of("at:Q").scale(None).axis(None), y=vega.value(-4), text="text:N")
+        for head in heads
+    ]  # fmt: skip
+    return vega.layer(*layers)
+
+
+# How many of what there are: bars by field, under their disciplines.
+
+_BARS_WIDTH, _ROW, _BARS_LINE = 320, 18, 14
+
+
+def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A bar a mark with its number behind it. With columns, marks of one column stand together
+    under its name (a discipline) and its sum."""
+    del models
+    sums: dict[str, float] = {}
+    for mark in figure.marks:
+        sums[mark.column] = sums.get(mark.column, 0.0) + (
+            0.0 if math.isnan(mark.value) else mark.value
+        )
+    grouped = len(sums) > 1 or "" not in sums
+    bars: list[dict[str, Any]] = []
+    down = 0
+    for column, total in sums.items():
+        if grouped:
+            down += 6
+            lines = wrapped(column)
+            bars.append(_bar(lines, total, down, True, column))
+            down += _ROW + _BARS_LINE * lines.count("\n")
+        for mark in figure.marks:
+            if mark.column == column:
+                lines = wrapped(mark.row)
+                bars.append(_bar(lines, mark.value, down, False, column))
+                down += _ROW + _BARS_LINE * lines.count("\n")
+    most = max((bar["value"] for bar in bars if bar["value"] and not bar["is_sum"]), default=1)
+    base = vega.chart(bars).encode(y=vega.field_of("middle:Q").scale(None).axis(None))
+    x = vega.field_of("value:Q", title=figure.value_axis or None).scale(
+        domain=[0, most], nice=False
+    )
+    own = base.only("!datum.is_sum")
+    sums_only = base.only("datum.is_sum")
+    shown = own.mark("rule", strokeWidth=11, color=BLUE).encode(
+        x=vega.field_of("zero:Q").axis(None), x2="value:Q", tooltip=["group:N", "name:N", "value:Q"]
+    )
+    numbers = own.mark("text", align="left", dx=5, fontSize=11, color=INK).encode(
+        x=x.axis(None), text=vega.field_of("value:Q", format=",")
+    )
+    names = own.mark("text", align="right", fontSize=12, color=INK, lineBreak="\n").encode(
+        x=vega.value(-10), text="name:N"
+    )
+    heads = sums_only.mark(
+        "text", align="right", fontSize=12, fontWeight=600, color=INK, lineBreak="\n"
+    ).encode(x=vega.value(-10), text="name:N")
+    totals = sums_only.mark("text", align="left", fontSize=12, fontWeight=600, color=QUIET).encode(
+        x=vega.value(0), text=vega.field_of("value:Q", format=",")
+    )
+    return vega.layer(shown, numbers, names, heads, totals).properties(
+        width=_BARS_WIDTH, height=max(down, _ROW)
+    )
+
+
+def _bar(lines: str, value: float, down: int, is_sum: bool, group: str) -> dict[str, Any]:
+    known = 0.0 if math.isnan(value) else value
+    return {
+        "name": lines,
+        "zero": 0,
+        "value": known,
+        "middle": down + _ROW / 2,
+        "is_sum": is_sum,
+        "group": group,
+    }
+
+
+# The geometry of the dot-and-interval figure: places along the axis in percent of its width.
+
+Anchor = Literal["start", "middle", "end"]
+
+
+# Room at both ends of the axis, so that dots and end labels are not cut.
+_MARGIN = 2.0
+
+
+_MOST_TICKS = 6
+
+
+class Tick(Struct, frozen=True):
+    """A place on the axis with its text, and how the text hangs on it."""
+
+    x: float
+    text: str
+    anchor: Anchor = "middle"
+
+
+class Dot(Struct, frozen=True):
+    """One respondent: its dot, the two ends of its interval, and its value in words."""
+
+    label: str
+    x: float
+    low: float
+    high: float
+    text: str
+
+
+class DotPlot(Struct, frozen=True):
+    """All dots of one group in order, the axis, and the chance line where there is one."""
+
+    dots: tuple[Dot, ...]
+    ticks: tuple[Tick, ...]
+    chance: Tick | None
+
+
+def dot_plot(group: Standings) -> DotPlot | None:
+    """The figure of a group's ranked rows; None where no row has an interval."""
+    rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
+    if not rows:
+        return None
+    shown = [row.estimate.low for row in rows] + [row.estimate.high for row in rows]
+    ends = _axis([share for share in (*shown, group.chance) if not math.isnan(share)])
+    dots = [
+        Dot(
+            label=row.label,
+            x=_place(row.estimate.value, ends),
+            low=_place(row.estimate.low, ends),
+            high=_place(row.estimate.high, ends),
+            text=shown_estimate(row.estimate),
+        )
+        for row in rows
+    ]
+    return DotPlot(tuple(dots), _ticks(ends), _chance_line(group.chance, ends))
+
+
+def _axis(shares: list[float]) -> tuple[float, float]:
+    """The nearest tenths around all ``shares``; a tenth apart at least."""
+    low = math.floor(min(shares) * 10 + 1e-9) / 10
+    return low, max(math.ceil(max(shares) * 10 - 1e-9) / 10, low + 0.1)
+
+
+def _place(share: float, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return round(_MARGIN + (100 - 2 * _MARGIN) * (share - low) / (high - low), 2)
+
+
+def _ticks(ends: tuple[float, float]) -> tuple[Tick, ...]:
+    """A tick each tenth; each fifth where those would be too many; a middle one where too few."""
+    low, high = (round(end * 20) for end in ends)
+    step = next(step for step in (1, 2, 4, 10) if (high - low) // step < _MOST_TICKS)
+    shares = [twentieth / 20 for twentieth in range(low, high + 1, step)]
+    return tuple(Tick(_place(share, ends), f"{100 * share:g}") for share in shares)
+
+
+def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
+    """The chance level, its text inside the figure also on a narrow screen."""
+    if math.isnan(chance):
+        return None
+    x = _place(chance, ends)
+    anchor: Anchor = "start" if x < 15 else "end" if x > 85 else "middle"
+    return Tick(x, say("chance {points}", points=points(chance)), anchor)

@@ -1,0 +1,500 @@
+"""A figure as files: SVG, PNG, a page to point at things in, and its Vega-Lite specification."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from msgspec import structs
+
+from proofstone.errors import ExtraMissing
+from proofstone.page.chart import (
+    bars_chart,
+    dots_chart,
+    dumbbells_chart,
+    slopes_chart,
+    strips_chart,
+)
+from proofstone.page.distributions import (
+    heat_chart,
+    matrix_chart,
+    ranks_chart,
+    ridges_chart,
+    sets_chart,
+    violins_chart,
+)
+from proofstone.page.planes import calibration_chart, curves_chart, map_chart, points_chart
+from proofstone.page.section import (
+    AxisUnit,
+    Cell,
+    Column,
+    Figure,
+    FigureKind,
+    Mark,
+    Table,
+    Unit,
+    shown_cell,
+)
+from proofstone.page.vega import (
+    CONFIG,
+    QUIET,
+    Look,
+    Part,
+    chart,
+    layer,
+    looks_of,
+    named,
+    specification,
+    wrapped,
+)
+from proofstone.results.board import Leaderboard
+from proofstone.results.page_parts import PageData
+from proofstone.results.sections.figures import leaderboard_figure
+from proofstone.wording.messages import counted, language_tag, noted, say, word
+
+# A figure in words, for who cannot see it: what it shows, of how many, from where to where.
+
+_FORMS: Mapping[FigureKind, str] = {
+    "dots": noted("Dots with intervals"),
+    "strips": noted("Dots with intervals by group"),
+    "heat": noted("Heat map"),
+    "matrix": noted("Matrix of pairs"),
+    "ranks": noted("Shares of ranks"),
+    "curves": noted("Curves"),
+    "points": noted("Scatter"),
+    "calibration": noted("Reliability diagram"),
+    "dumbbells": noted("Dumbbells"),
+    "slopes": noted("Lines between two ranks"),
+    "bars": noted("Bars"),
+    "ridges": noted("Ridge lines"),
+    "violins": noted("Violins"),
+    "sets": noted("Sets and their intersections"),
+    "map": noted("Map"),
+}
+
+
+def described(figure: Figure) -> str:
+    """One or two sentences: the form, title and subtitle, how many rows, the lowest and the highest
+    value with their names, the levels drawn."""
+    form = say("{form}: {title}", form=word(_FORMS[figure.kind]), title=figure.title)
+    said = [form, figure.subtitle, *_range(figure)]
+    said += [
+        say("line at {level}", level=level.text)
+        for level in figure.levels
+        if not math.isnan(level.value)
+    ]
+    return say("{parts}.", parts="; ".join(part for part in said if part))
+
+
+def _range(figure: Figure) -> Sequence[str]:
+    known = [mark for mark in figure.marks if not math.isnan(mark.value)]
+    if not known:
+        return (say("no value is known"),)
+    rows = counted(len({mark.row for mark in figure.marks}), "row")
+    if figure.kind in {"sets", "map"}:
+        return (rows,)
+    low, high = min(known, key=_value), max(known, key=_value)
+    ends = {"low": _at(low, figure), "high": _at(high, figure)}
+    if low.value == high.value:
+        return (rows, say("all {value}", value=ends["low"]))
+    return (rows, say("from {low} to {high}", **ends))
+
+
+def _value(mark: Mark) -> float:
+    return mark.value
+
+
+def _at(mark: Mark, figure: Figure) -> str:
+    where = ", ".join(named(part) for part in (mark.row, mark.column) if part)
+    value = shown_value(mark.value, figure.value_unit)
+    return f"{value} ({where})" if where else value
+
+
+def shown_value(value: float, unit: AxisUnit) -> str:
+    """A value as a table shows it."""
+    if math.isnan(value):
+        return "\N{EM DASH}"
+    if unit == "points":
+        return f"{100 * value:z.1f}"
+    if unit == "usd":
+        return f"{value:.3g} USD"
+    return f"{value:z,.0f}" if value == int(value) and math.isfinite(value) else f"{value:.4g}"
+
+
+# A figure's data as a chart, and the chart as SVG for a page.
+
+_CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
+    "dots": dots_chart,
+    "strips": strips_chart,
+    "heat": heat_chart,
+    "matrix": matrix_chart,
+    "ranks": ranks_chart,
+    "curves": curves_chart,
+    "points": points_chart,
+    "calibration": calibration_chart,
+    "dumbbells": dumbbells_chart,
+    "slopes": slopes_chart,
+    "bars": bars_chart,
+    "ridges": ridges_chart,
+    "violins": violins_chart,
+    "sets": sets_chart,
+    "map": map_chart,
+}
+
+
+# Within an HTML page they mean nothing, and would be the only addresses on it.
+_NAMESPACES = ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+
+
+# Clips, gradients and what refers to them.
+_IDS = re.compile(r"\b(?:clip|gradient_)\d+\b")
+
+
+_TITLE_CELLS = 84
+
+
+def can_draw() -> bool:
+    """Whether the extra is installed."""
+    return importlib.util.find_spec("vl_convert") is not None
+
+
+def draw(figure: Figure, models: Sequence[str] = ()) -> str:
+    """The figure as one SVG element for an HTML page, its texts escaped; the same for the same.
+
+    ``models`` are the page's in their order: each looks the same in every figure. Title and
+    subtitle are the page's to write. The empty text without the extra: the tables hold the same
+    numbers.
+    """
+    if not can_draw():
+        return ""
+    return for_page(needed("vl_convert").vegalite_to_svg(vega_lite(figure, models)), figure)
+
+
+def for_page(svg: str, figure: Figure) -> str:
+    """A figure as it was drawn, as an element of an HTML page."""
+    return _named(svg, figure).replace(_NAMESPACES, "", 1)
+
+
+def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:
+    """A specification as SVG."""
+    return _named(needed("vl_convert").vegalite_to_svg(spec), figure)
+
+
+def _named(svg: str, figure: Figure) -> str:
+    """What a drawing names within itself is named for the figure: vl-convert counts on from one
+    drawing to the next, and ids of a page must differ."""
+    numbers: dict[str, int] = {}
+    name = re.sub(r"\W+", "-", figure.name)
+    return _IDS.sub(lambda found: f"{name}-{numbers.setdefault(found[0], len(numbers) + 1)}", svg)
+
+
+def vega_lite(
+    figure: Figure, models: Sequence[str] = (), *, is_titled: bool = False
+) -> dict[str, Any]:
+    """The figure as a Vega-Lite specification with its data; ``is_titled``: with title and subtitle
+    in it, to stand alone. It needs nothing installed."""
+    part = _CHARTS[figure.kind](figure, looks_of(models)) if figure.marks else _nothing()
+    if is_titled:
+        subtitle = wrapped(figure.subtitle, _TITLE_CELLS).split("\n")
+        title = {"text": wrapped(figure.title, _TITLE_CELLS).split("\n"), "subtitle": subtitle}
+        part = part.properties(title=title)
+    return specification(part.properties(description=described(figure)), CONFIG)
+
+
+def _nothing() -> Part:
+    """The plane of a figure without marks, saying so."""
+    words = chart([{"text": say("no value is known")}]).encode(text="text:N")
+    return layer(words.mark("text", color=QUIET)).properties(width=200, height=40)
+
+
+def chart_of(figure: Figure, models: Sequence[str] = ()) -> Any:
+    """The figure as an ``altair`` chart, to show in a notebook or to change; ExtraMissing
+    without it."""
+    altair = needed("altair")
+    return altair.Chart.from_dict(vega_lite(figure, models, is_titled=True))
+
+
+def needed(name: str) -> Any:
+    """A module of the extra; ExtraMissing where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as cause:
+        raise ExtraMissing(
+            f"this needs {name}, which is not installed", hint="pip install 'proofstone[figures]'"
+        ) from cause
+
+
+# The numbers of a figure as a table.
+
+_UNITS: dict[AxisUnit, Unit] = {"points": "points", "number": "", "usd": ""}
+
+
+def numbers_table(figure: Figure) -> Table:
+    """A row a mark: who and where, the place across, the value with its interval, n; columns that
+    would be empty are left out."""
+    columns = [column for column in _columns(figure) if _is_used(column, figure)]
+    return Table(
+        title=say("The numbers of this figure"),
+        columns=tuple(columns),
+        rows=tuple(tuple(_cell(column.key, mark) for column in columns) for mark in figure.marks),
+    )
+
+
+def _columns(figure: Figure) -> tuple[Column, ...]:
+    unit, x_unit = _UNITS[figure.value_unit], _UNITS[figure.x_unit]
+    digits = 0 if all(_is_whole(mark.value) for mark in figure.marks) else 3
+    x_digits = 0 if all(_is_whole(mark.x) for mark in figure.marks) else 3
+    across = figure.x_axis or "x"
+    return (
+        Column(key="row", name=figure.row_axis or say("series")),
+        Column(key="column", name=figure.column_axis or say("part")),
+        Column(key="x", name=across, unit=x_unit, digits=x_digits),
+        Column(key="value", name=figure.value_axis or say("value"), unit=unit, digits=digits),
+        Column(key="low", name=say("from"), unit=unit, digits=digits),
+        Column(key="high", name=say("to"), unit=unit, digits=digits),
+        Column(key="n", name="n"),
+        Column(key="text", name=say("in words")),
+    )
+
+
+def _is_whole(value: float) -> bool:
+    return math.isnan(value) or value == int(value)
+
+
+def _is_used(column: Column, figure: Figure) -> bool:
+    cells = [_cell(column.key, mark) for mark in figure.marks]
+    if column.key in {"row", "value"}:
+        return True
+    return any(cell not in {None, "", 0} for cell in cells)
+
+
+def _cell(key: str, mark: Mark) -> Cell:
+    if key in {"row", "column", "text"}:
+        text: str = getattr(mark, key)
+        return named(text) if text else ""
+    value: float = getattr(mark, key)
+    return None if math.isnan(value) else value
+
+
+FigureFile = Literal["svg", "png", "html", "json"]
+
+
+FIGURE_KINDS: tuple[FigureFile, ...] = get_args(FigureFile)
+
+
+_TIMES = 2  # pixels of a PNG for each of the drawing's, so that it is sharp in print
+
+
+_CHINESE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+# No network and nothing from anywhere: Vega makes functions of a figure's expressions by eval.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+
+
+def figure_files(
+    figure: Figure, kinds: Sequence[FigureFile], models: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """The bytes of each file by its ending; ``vl.json`` always, drawn from in any tool that reads
+    Vega-Lite. The same for the same figure. Raises ExtraMissing without vl-convert."""
+    spec = vega_lite(figure, models, is_titled=True)
+    text = json.dumps(spec, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    files = {"vl.json": f"{text}\n".encode()}
+    svg = _svg(figure, spec) if {"svg", "png", "html"} & set(kinds) else ""
+    makers: Mapping[str, Callable[[], bytes]] = {
+        "svg": f"{svg}\n".encode,
+        "png": lambda: bytes(needed("vl_convert").svg_to_png(svg, scale=_TIMES)),
+        "html": lambda: _page(figure, spec, svg).encode(),
+    }
+    return {**files, **{kind: makers[kind]() for kind in kinds if kind in makers}}
+
+
+def _svg(figure: Figure, spec: Mapping[str, Any]) -> str:
+    """The drawing with its words in it, for a reader who cannot see it."""
+    words = f"<title>{escape(figure.title)}</title><desc>{escape(described(figure))}</desc>"
+    head, close, rest = svg_of(spec, figure).partition(">")
+    return f'{head} role="img"{close}{words}{rest}'
+
+
+def _page(figure: Figure, spec: Mapping[str, Any], svg: str) -> str:
+    """A page that opens without a network: the figure to point at, the same still without scripts,
+    in words, and its numbers."""
+    # A script ends at the first "</", whatever it stands in.
+    data = json.dumps(spec, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return _HTML.format(
+        lang=language_tag(),
+        policy=_POLICY,
+        title=escape(figure.title),
+        words=escape(described(figure)),
+        svg=svg,
+        table=_table(figure),
+        script=_runtime(),
+        data=data.replace("<", "\\u003c"),
+    )
+
+
+@cache
+def _runtime() -> str:
+    """Vega, Vega-Lite and vega-embed as vl-convert carries them, with what starts them."""
+    bundle: str = needed("vl_convert").javascript_bundle(
+        "const still = document.getElementById('figure');"
+        "const spec = JSON.parse(document.getElementById('data').textContent);"
+        "const host = document.createElement('div');"
+        "vegaEmbed(host, spec, {actions: false, renderer: 'svg'})"
+        ".then(() => still.replaceChildren(host));"
+    )
+    return bundle.replace("</script", "<\\/script")
+
+
+def _table(figure: Figure) -> str:
+    table = numbers_table(figure)
+    heads = "".join(f'<th scope="col">{escape(column.name)}</th>' for column in table.columns)
+    rows = "\n".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape(shown_cell(cell, column).text)}</td>"
+            for cell, column in zip(row, table.columns, strict=True)
+        )
+        + "</tr>"
+        for row in table.rows
+    )
+    return f"<table>\n<caption>{escape(table.title)}</caption>\n<tr>{heads}</tr>\n{rows}\n</table>"
+
+
+def use_fonts(folder: Path) -> None:
+    """Fonts of a folder, besides those of the system, for what is drawn from now on."""
+    needed("vl_convert").register_font_directory(str(folder.resolve()))
+
+
+def has_chinese_font(figures: Sequence[Figure]) -> bool:
+    """Whether a PNG shows these figures' Chinese: there is none in them, or there is a font for it
+    and not the empty box of a missing character."""
+    texts = (text for figure in figures for text in _texts(figure))
+    return not any(_CHINESE.search(text) for text in texts) or _draws("\u56fd")
+
+
+def _texts(figure: Figure) -> Sequence[str]:
+    names = [name for mark in figure.marks for name in (mark.row, mark.column)]
+    return [figure.title, figure.subtitle, *names]
+
+
+@cache
+def _draws(character: str) -> bool:
+    """Whether a character looks unlike one that no font has."""
+    with_it, without = (_drawn(each) for each in (character, "\U0010fffd"))
+    return with_it != without
+
+
+def _drawn(character: str) -> bytes:
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
+        f'<text x="4" y="30" font-size="24" font-family="sans-serif">{character}</text></svg>'
+    )
+    return bytes(needed("vl_convert").svg_to_png(svg))
+
+
+_HTML = """<!DOCTYPE html>
+<html lang="{lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; margin: 1.5rem auto;
+  max-width: 64rem; padding: 0 1rem; }}
+figure {{ margin: 0; overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: .9375rem; font-variant-numeric: tabular-nums; }}
+caption {{ text-align: left; color: #555; padding: .5rem 0; }}
+th, td {{ padding: .2rem .75rem .2rem 0; text-align: left; border-bottom: 1px solid #c8c8c8; }}
+p {{ max-width: 72ch; color: #555; }}
+#vg-tooltip-element {{ position: fixed; visibility: hidden; z-index: 1; padding: .4rem .6rem;
+  background: #fff; border: 1px solid #555; font-size: .8125rem; pointer-events: none; }}
+#vg-tooltip-element.visible {{ visibility: visible; }}
+</style>
+</head>
+<body>
+<main>
+<figure id="figure">{svg}</figure>
+<p>{words}</p>
+{table}
+</main>
+<script type="application/json" id="data">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+# All figures of a page, each under the name of its files.
+
+
+def models_of(board: Leaderboard) -> tuple[str, ...]:
+    """The models of a page in their order, by which each looks the same in every figure."""
+    return tuple(row.label for group in board.standings for row in group.ranked)
+
+
+def page_figures(data: PageData) -> tuple[Figure, ...]:
+    """The leaderboards', then those of the sections in their order; no two of one name."""
+    used: dict[str, int] = {}
+    return tuple(_apart(figure, used) for figure in _figures(data))
+
+
+def _figures(data: PageData) -> Iterator[Figure]:
+    for group in data.board.standings:
+        if figure := leaderboard_figure(data.board, group):
+            yield structs.replace(figure, name=f"{figure.name}{'-simulated' * group.simulated}")
+    for section in data.sections:
+        yield from section.figures
+
+
+def _apart(figure: Figure, used: dict[str, int]) -> Figure:
+    """With a name that a file may have everywhere, and that no figure before has."""
+    name = re.sub(r"[^\w-]+", "-", figure.name).strip("-").lower() or "figure"
+    used[name] = used.get(name, 0) + 1
+    return structs.replace(figure, name=name if used[name] == 1 else f"{name}-{used[name]}")
+
+
+# Figures of a page that are drawn elsewhere while the rest of it is made.
+
+# A Vega-Lite specification as SVG, once it is there; None where nothing draws it.
+BeginDrawing = Callable[[Mapping[str, Any]], Future[str] | None]
+
+
+class DrawnAhead:
+    """What ``draw`` gives of each figure, begun when this is made.
+
+    A figure that is not begun is drawn here. One whose process has crashed is left out, since what
+    crashed it would crash this process too; its table holds the same numbers.
+    """
+
+    def __init__(
+        self, begin: BeginDrawing, figures: Iterable[Figure], models: Sequence[str]
+    ) -> None:
+        self._models = models
+        self._begun: dict[str, tuple[Figure, Future[str]]] = {}
+        for figure in figures:
+            if (svg := begin(vega_lite(figure, models))) is not None:
+                self._begun[figure.name] = (figure, svg)
+
+    def draw(self, figure: Figure, models: Sequence[str] = ()) -> str:
+        """The figure as SVG; waits for one that is being drawn."""
+        begun, svg = self._begun.get(figure.name, (None, None))
+        if svg is not None and (begun, self._models) == (figure, models):
+            try:
+                return for_page(svg.result(), figure)
+            except BrokenExecutor:
+                return ""
+        return draw(figure, models)

@@ -1,0 +1,136 @@
+"""The page's script: hand-written, in pieces of one idea each, and the words it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from proofstone.wording.messages import noted, word
+
+# In this order: the last sets the others to work.
+_PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
+
+
+# What pages with entities and verdicts have besides.
+_BROWSING = ("tabs", "pieces", "browsing", "triples")
+
+
+@cache
+def page_script(*, browses: bool = False) -> str:
+    """All pieces as the text of one module; with ``browses`` those of browsers and tabs too."""
+    folder = resources.files(__package__) / "script"
+    names = (*_PIECES, *_BROWSING) if browses else _PIECES
+    return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+# What the script says; it fills the places in braces itself.
+_WORDS = {
+    "search": noted("Search"),
+    "any": noted("any"),
+    "reset": noted("Reset"),
+    "all-rows": noted("{all} rows"),
+    "shown-rows": noted("{shown} of {all} rows"),
+    "all-questions": noted("{all} questions"),
+    "shown-questions": noted("{shown} of {all} questions"),
+    "only": noted("Only: {what}"),
+    "copy": noted("Copy"),
+    "copied": noted("Copied"),
+    "selected": noted("Selected: copy it now"),
+    "tools": noted("Search and filter: {name}"),
+}
+
+
+_BROWSING_WORDS = {
+    "after": noted("Next 50"),
+    "against": noted("contradicted"),
+    "article": noted("article"),
+    "before": noted("Previous 50"),
+    "checked": noted("checked"),
+    "direction": noted("direction"),
+    "domain": noted("domain"),
+    "entities": noted("{first} to {last} of {shown} entities"),
+    "entity": noted("entity"),
+    "family": noted("predicate family"),
+    "fictional": noted("fictional"),
+    "kind": noted("kind"),
+    "known": noted("the reference has it from"),
+    "links": noted("links"),
+    "loading": noted("Loading"),
+    "missing": noted(
+        "{file} is not there, or belongs to another page: keep the folder beside the page that it "
+        "was written with, or make the page again."
+    ),
+    "model": noted("model"),
+    "narrowed": noted("Only {what}: show all again"),
+    "none": noted("Nothing fits: 0 of {all}"),
+    "popularity": noted("popularity"),
+    "real": noted("real"),
+    "reason": noted("reason"),
+    "response": noted("response"),
+    "rests-on": noted("rests on"),
+    "said": noted("of the reference said"),
+    "setting": noted("setting"),
+    "supported": noted("supported"),
+    "triple": noted("triple"),
+    "triples": noted("Its triples"),
+    "trouble": noted("trouble"),
+    "unsaid": noted("not said"),
+    "unsampled": noted("No triple of it is in the sample."),
+    "verdict": noted("verdict"),
+    "verdicts": noted("{first} to {last} of {shown} triples"),
+}
+
+
+def script_words(browses: bool = False) -> Markup:
+    """The words of the script, as attributes ``data-says-...`` of an element; with ``browses``
+    those of browsers too."""
+    words = {**_WORDS, **(_BROWSING_WORDS if browses else {})}
+    return Markup(" ").join(
+        Markup('data-says-{}="{}"').format(name, word(said)) for name, said in words.items()
+    )
+
+
+# Questions beside their pages as one page that needs nothing else.
+
+
+class Beside(Struct, frozen=True, kw_only=True):
+    """A passage that a question rests on, within the page that it stands on: the page's text
+    before and after it, as far as that is shown."""
+
+    title: str
+    page: str
+    heading: str
+    before: str
+    text: str
+    after: str
+
+
+class QuestionBeside(Struct, frozen=True, kw_only=True):
+    """A question as people read it, its answer marked, with what it rests on."""
+
+    text: str
+    rests_on: tuple[Beside, ...]
+
+
+def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
+    """The page; texts of documents and questions are escaped, and no script stands in it."""
+    from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - heavy
+
+    from proofstone.wording.messages import language_tag, say  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("proofstone.page", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    template = environment.get_template("beside.html.jinja")
+    style = environment.get_template("beside.css.jinja").render()
+    return template.render(
+        title=title, questions=questions, style=style, say=say, language=language_tag()
+    )

@@ -1,0 +1,520 @@
+"""Figures with numbers on both axes: curves of series, and scatters with every point named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from proofstone.page import vega
+from proofstone.page.frame import Frame, frame_of, key_chart, numbered_key, scaled
+from proofstone.page.section import Curve, Figure, Mark
+from proofstone.page.vega import (
+    BLUE,
+    FEWEST_PANELS,
+    INK,
+    LOOKS,
+    OTHER,
+    QUIET,
+    Box,
+    Look,
+    clipped,
+    named,
+    place_labels,
+    series_looks,
+    spread,
+    text_width,
+    wrapped,
+)
+
+# Small multiples: the same plane again and again, with the same axes, a few in a row.
+
+_WIDE, _HIGH = 200, 150
+
+
+_CELLS = 30  # of a panel's title in a line
+
+
+def in_panels(
+    figure: Figure,
+    layers: Callable[[Figure, Frame], Sequence[vega.Part]],
+    frame: Frame | None = None,
+) -> vega.Part:
+    """A panel for each column of the marks, drawn by ``layers`` from its part of the figure; axes
+    have titles at the left and at the bottom alone."""
+    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    plane = frame or frame_of(figure, _WIDE, _HIGH)
+    in_row = 3 if len(columns) > 4 or len(columns) == 3 else 2
+    titles = panel_titles(columns)
+    charts = []
+    for place, column in enumerate(columns):
+        part = structs.replace(
+            figure,
+            marks=tuple(mark for mark in figure.marks if mark.column == column),
+            curves=tuple(each for each in figure.curves if each.column in {column, ""}),
+            x_axis=figure.x_axis if place + in_row >= len(columns) else "",
+            value_axis=figure.value_axis if place % in_row == 0 else "",
+        )
+        chart = vega.layer(*layers(part, plane)).properties(
+            width=plane.width,
+            height=plane.height,
+            title=panel_title(titles[place]),
+        )
+        charts.append(chart)
+    return vega.concat(*charts, columns=in_row, spacing=18)
+
+
+def panel_title(lines: Sequence[str]) -> dict[str, Any]:
+    """A panel's title, smaller than a figure's."""
+    return {"text": list(lines), "fontSize": 12, "fontWeight": "normal", "offset": 6}
+
+
+def panel_titles(columns: Sequence[str]) -> list[list[str]]:
+    """The panels' titles in lines, of as many lines each, so that panels of a row align."""
+    lines = [wrapped(column, _CELLS).split("\n") for column in columns]
+    most = max((len(each) for each in lines), default=1)
+    return [["\u00a0"] * (most - len(each)) + each for each in lines]
+
+
+_PLANES_WIDE, _PLANES_HIGH = 460, 300
+
+
+_MOST_NAMED = 24  # more points than these have numbers, with a list beside
+
+
+_GAP = 15
+
+
+# Lines that belong to no series: those of a scale, and the edge of something.
+_THIN: Mapping[str, Any] = {"color": "#9a9a9a", "strokeWidth": 0.9, "strokeDash": [3, 3]}
+
+
+_FIRM: Mapping[str, Any] = {"color": QUIET, "strokeWidth": 1.4}
+
+
+def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """Marks joined along ``x`` in their series, with intervals; panels by column. Seven series or
+    more in one column get a panel each; fewer are named at their ends."""
+    series = list(dict.fromkeys(mark.row for mark in figure.marks))
+    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    looks = series_looks(series, models)
+    if len(columns) > 1:
+        panels = in_panels(
+            figure, lambda part, frame: plane_layers(part, frame, looks, joined=True)
+        )
+        return vega.vconcat(key_chart(looks), panels, spacing=14) if len(series) > 1 else panels
+    if len(series) >= FEWEST_PANELS:
+        plain = dict.fromkeys(series, LONE)
+        return in_panels(
+            _by_series(figure),
+            lambda part, frame: plane_layers(part, frame, plain, joined=True),
+        )
+    frame = frame_of(figure, _PLANES_WIDE, _PLANES_HIGH)
+    layers = [
+        *plane_layers(figure, frame, looks, joined=True),
+        *_ends(figure, frame, looks),
+    ]
+    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+LONE = structs.replace(OTHER, colour="#0072B2")
+
+
+def _by_series(figure: Figure) -> Figure:
+    """The same with each series in a column of its own."""
+    return structs.replace(
+        figure,
+        marks=tuple(structs.replace(mark, column=mark.row) for mark in figure.marks),
+        curves=tuple(
+            each if each.is_reference else structs.replace(each, column=each.row)
+            for each in figure.curves
+        ),
+    )
+
+
+def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """Marks with intervals on both axes. With curves each series is named at its own curve's
+    end; without, every mark is named beside it, or by a number where there are many."""
+    series = list(dict.fromkeys(mark.row for mark in figure.marks))
+    looks = series_looks(series, models)
+    has_fits = any(not each.is_reference for each in figure.curves)
+    if has_fits and len(series) >= FEWEST_PANELS:
+        plain = dict.fromkeys(series, LONE)
+        return in_panels(_by_series(figure), lambda part, frame: plane_layers(part, frame, plain))
+    shown = [mark for mark in figure.marks if _is_shown(mark, figure)]
+    many = not has_fits and len(shown) > _MOST_NAMED
+    rows = math.ceil(len(shown) / 2)
+    frame = frame_of(figure, _PLANES_WIDE, max(_PLANES_HIGH, 15 * rows) if many else _PLANES_HIGH)
+    layers = plane_layers(figure, frame, looks)
+    if has_fits:
+        layers += _ends(figure, frame, looks)
+    else:
+        names = [named(mark.text or mark.row) for mark in shown]
+        texts = [str(place) for place in range(1, len(shown) + 1)] if many else names
+        layers += _names(figure, frame, shown, texts)
+        layers += numbered_key(names, frame) if many else []
+    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def plane_layers(
+    figure: Figure,
+    frame: Frame,
+    looks: Mapping[str, Look],
+    *,
+    joined: bool = False,
+) -> list[vega.Part]:
+    """References, levels, curves, intervals and marks, in this order from the back."""
+    marks = [_mark(figure, mark, looks) for mark in figure.marks]
+    base = vega.chart(marks).encode(x=frame.x("x:Q", figure), tooltip=_told(figure))
+    y = frame.y("value:Q", figure.value_axis)
+    colour = vega.field_of("colour:N").scale(None)
+    layers = [*_references(figure, frame), *across_levels(figure, frame)]
+    layers += _curves(figure, frame, looks)
+    if joined:
+        line = base.mark("line", strokeWidth=1.8, opacity=0.9).encode(
+            y=y, color=colour, detail="series:N", strokeDash=vega.field_of("dash:N").scale(None)
+        )
+        layers.append(line)
+    layers += [
+        base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(
+            y=frame.y("low:Q", figure.value_axis), y2="high:Q", color=colour
+        ),
+        base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(
+            x=frame.x("x_low:Q", figure), x2="x_high:Q", y=y, color=colour
+        ),
+        base.mark("point", filled=True, size=46, opacity=1, stroke=INK, strokeWidth=0.6).encode(
+            y=y,
+            fill=vega.field_of("colour:N").scale(None),
+            shape=vega.field_of("shape:N").scale(None),
+        ),
+    ]
+    return layers
+
+
+def _mark(figure: Figure, mark: Mark, looks: Mapping[str, Look]) -> dict[str, Any]:
+    look = looks.get(mark.row, OTHER)
+    x_unit, unit = figure.x_unit, figure.value_unit
+    on_axis = _is_shown(mark, figure)
+    return {
+        "series": named(mark.row),
+        "panel": named(mark.column) if mark.column else "",
+        "x": scaled(mark.x, x_unit) if on_axis else None,
+        "x_low": scaled(mark.x_low, x_unit) if on_axis else None,
+        "x_high": scaled(mark.x_high, x_unit) if on_axis else None,
+        "value": scaled(mark.value, unit),
+        "low": scaled(mark.low, unit),
+        "high": scaled(mark.high, unit),
+        "n": mark.n,
+        "text": named(mark.text) if mark.text else "",
+        "colour": look.colour,
+        "shape": look.shape,
+        "dash": list(look.dash),
+    }
+
+
+def _is_shown(mark: Mark, figure: Figure) -> bool:
+    """Whether a mark has a place: nothing at or below 0 has one on a logarithmic axis."""
+    if math.isnan(mark.x) or math.isnan(mark.value):
+        return False
+    return mark.x > 0 or not figure.is_log
+
+
+def _told(figure: Figure) -> list[str]:
+    asked = ["series:N", "x:Q", "value:Q", "low:Q", "high:Q"]
+    if any(mark.text for mark in figure.marks):
+        asked.insert(1, "text:N")
+    return [*asked, "n:Q"] if any(mark.n for mark in figure.marks) else asked
+
+
+def _curves(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> Iterator[vega.Part]:
+    for each in figure.curves:
+        if each.is_reference:
+            continue
+        look = looks.get(each.row, OTHER)
+        dash = [] if look.dash == (1, 0) else list(look.dash)
+        line = _line_of(figure, frame, _scaled_points(figure, each))
+        yield line.mark("line", color=look.colour, strokeDash=dash, strokeWidth=1.8, opacity=0.9)
+
+
+def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
+    """Grey lines to read against, each with its text at its right end within the plane."""
+    for each in figure.curves:
+        if not each.is_reference:
+            continue
+        for run in clipped(_scaled_points(figure, each), frame.across, frame.up):
+            line = _line_of(figure, frame, run)
+            yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
+        end = _end_within(figure, frame, each.x, each.values)
+        if each.text and end[0] >= text_width(each.text, 10):
+            at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])
+            yield at.mark(
+                "text", align="right", baseline="bottom", dx=-2, fontSize=10, color=QUIET
+            ).encode(
+                x=vega.field_of("at:Q").scale(None),
+                y=vega.field_of("up:Q").scale(None),
+                text="text:N",
+            )
+
+
+def _scaled_points(figure: Figure, curve: Curve) -> list[tuple[float, float]]:
+    """The points of a curve as its axes count them, without those that are not known."""
+    points = [
+        (scaled(x, figure.x_unit), scaled(value, figure.value_unit))
+        for x, value in zip(curve.x, curve.values, strict=True)
+    ]
+    return [(x, value) for x, value in points if x is not None and value is not None]
+
+
+def _line_of(figure: Figure, frame: Frame, points: Sequence[tuple[float, float]]) -> vega.Part:
+    return vega.chart([{"x": x, "value": value} for x, value in points]).encode(
+        x=frame.x("x:Q", figure), y=frame.y("value:Q", figure.value_axis)
+    )
+
+
+def _end_within(
+    figure: Figure, frame: Frame, x: Sequence[float], values: Sequence[float]
+) -> tuple[float, float]:
+    """The rightmost place of a line that lies on the plane, in pixels."""
+    inside = [(float("-inf"), 0.0)]
+    for a, b in zip(x, values, strict=True):
+        place, value = scaled(a, figure.x_unit), scaled(b, figure.value_unit)
+        if place is None or value is None:
+            continue
+        across, up = frame.right_of(place), frame.below(value)
+        if 0 <= across <= frame.width and 0 <= up <= frame.height:
+            inside.append((across, up))
+    return max(inside)
+
+
+def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
+    """Thin dashed lines across the plane, their texts on them at the right, apart from each
+    other."""
+    for text, value, height in _levels(figure, frame):
+        base = vega.chart([{"level": value, "text": text, "up": height}])
+        yield base.mark("rule", color=QUIET, strokeDash=[4, 3], strokeWidth=1.2).encode(
+            y=frame.y("level:Q", figure.value_axis)
+        )
+        yield base.mark("text", align="right", fontSize=11, color=QUIET, dx=-2).encode(
+            x=vega.value(frame.width), y=vega.field_of("up:Q").scale(None), text="text:N"
+        )
+
+
+def _levels(figure: Figure, frame: Frame) -> list[tuple[str, float, float]]:
+    """Each level's text, value and the height in pixels at which its text stands."""
+    known = [
+        (level.text, value)
+        for level in figure.levels
+        if (value := scaled(level.value, figure.value_unit)) is not None
+    ]
+    heights = spread([frame.below(value) - 7 for _, value in known], 13, (4, frame.height - 6))
+    return [(text, value, at) for (text, value), at in zip(known, heights, strict=True)]
+
+
+def _ends(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> list[vega.Part]:
+    """The name of each series beside its right end, none over another; lines lead to them."""
+    ends = [(name, end) for name in looks if (end := _end(figure, frame, name)) is not None]
+    heights = spread([end[1] for _, end in ends], _GAP, (4, frame.height - 4))
+    rows = [
+        {
+            "series": named(name),
+            "at": end[0] + 5,
+            "from": end[1],
+            "to": frame.width + 16,
+            "up": height,
+            "colour": looks[name].colour,
+            "shape": looks[name].shape,
+        }
+        for (name, end), height in zip(ends, heights, strict=True)
+    ]
+    base = vega.chart(rows)
+    up = vega.field_of("up:Q").scale(None)
+    return [
+        base.mark("rule", color="#b0b0b0", strokeWidth=0.8).encode(
+            x=vega.field_of("at:Q").scale(None),
+            x2="to:Q",
+            y=vega.field_of("from:Q").scale(None),
+            y2="up:Q",
+        ),
+        base.mark("text", align="left", fontSize=12, color=INK).encode(
+            x=vega.value(frame.width + 20), y=up, text="series:N"
+        ),
+    ]
+
+
+def _end(figure: Figure, frame: Frame, name: str) -> tuple[float, float] | None:
+    """Where a series ends at the right, in pixels: its curve, else its marks."""
+    points = [
+        (a, b)
+        for each in figure.curves
+        if each.row == name and not each.is_reference
+        for a, b in zip(each.x, each.values, strict=True)
+    ] or [(mark.x, mark.value) for mark in figure.marks if mark.row == name]
+    known = [
+        (place, value)
+        for a, b in points
+        if (place := scaled(a, figure.x_unit)) is not None
+        and (value := scaled(b, figure.value_unit)) is not None
+        and (place > 0 or not figure.is_log)
+    ]
+    if not known:
+        return None
+    place, value = max(known, key=lambda point: point[0])
+    return frame.right_of(place), frame.below(value)
+
+
+def _names(
+    figure: Figure, frame: Frame, marks: Sequence[Mark], texts: Sequence[str]
+) -> list[vega.Part]:
+    """Each mark's text beside it, on no other; a thin line leads to one that stands away."""
+    points = [_pixels(figure, frame, mark) for mark in marks]
+    taken = [box for mark in marks for box in _bars(figure, frame, mark)]
+    for text, _, up in _levels(figure, frame):
+        taken.append(Box(frame.width - text_width(text, 11), up - 7, frame.width, up + 7))
+    # Names may run out of the plane at the right, numbers have a list there.
+    long = max((text_width(text, 11) for text in texts), default=0.0)
+    room = frame.width + 8 + long
+    found = place_labels(points, texts, width=room, height=frame.height, taken=taken)
+    rows = [
+        {
+            "text": text,
+            "at": label.x,
+            "up": label.y,
+            "from_x": x,
+            "from_y": y,
+            "to_x": label.x if label.x > x else label.x + text_width(text, 11),
+            "is_far": label.is_far,
+        }
+        for text, label, (x, y) in zip(texts, found, points, strict=True)
+    ]
+    base = vega.chart(rows)
+    leads = base.only("datum.is_far").mark("rule", color="#b0b0b0", strokeWidth=0.8)
+    return [
+        leads.encode(
+            x=vega.field_of("from_x:Q").scale(None),
+            x2="to_x:Q",
+            y=vega.field_of("from_y:Q").scale(None),
+            y2="up:Q",
+        ),
+        base.mark("text", align="left", fontSize=11, color=INK).encode(
+            x=vega.field_of("at:Q").scale(None), y=vega.field_of("up:Q").scale(None), text="text:N"
+        ),
+    ]
+
+
+def _pixels(figure: Figure, frame: Frame, mark: Mark) -> tuple[float, float]:
+    x, value = scaled(mark.x, figure.x_unit), scaled(mark.value, figure.value_unit)
+    return (
+        frame.right_of(x if x is not None else frame.across[0]),
+        frame.below(value if value is not None else frame.up[0]),
+    )
+
+
+def _bars(figure: Figure, frame: Frame, mark: Mark) -> Iterator[Box]:
+    """The room that a mark's intervals take."""
+    x, y = _pixels(figure, frame, mark)
+    low, high = scaled(mark.low, figure.value_unit), scaled(mark.high, figure.value_unit)
+    if low is not None and high is not None:
+        yield Box(x - 1, frame.below(high), x + 1, frame.below(low))
+    left, right = scaled(mark.x_low, figure.x_unit), scaled(mark.x_high, figure.x_unit)
+    if left is not None and right is not None and (left > 0 or not figure.is_log):
+        yield Box(frame.right_of(left), y - 1, frame.right_of(right), y + 1)
+
+
+# A map of texts: the same plane for each group, its own texts before all others.
+
+_BEHIND = 400  # other texts in a panel, evenly taken
+
+
+_MAPS_WIDE, _MAPS_HIGH = 190, 170
+
+
+def map_chart(figure: Figure, _models: Mapping[str, Look]) -> vega.Part:
+    """Panels by column, each with its own marks in front of a part of all; places have no scale."""
+    step = max(1, len(figure.marks) // _BEHIND)
+    behind = list(figure.marks)[::step]
+
+    def layers(part: Figure, frame: Frame) -> Sequence[vega.Part]:
+        return [
+            _dots(_rows(behind), frame, "#b9b9b9", 10, told=False),
+            _dots(_rows(part.marks), frame, BLUE, 22, told=True),
+        ]
+
+    return in_panels(figure, layers, frame_of(figure, _MAPS_WIDE, _MAPS_HIGH))
+
+
+def _rows(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    return list(_row(marks))
+
+
+def _row(marks: Sequence[Mark]) -> Iterator[dict[str, Any]]:
+    for mark in marks:
+        if not math.isnan(mark.value):
+            yield {"x": mark.x, "y": mark.value, "group": named(mark.column), "text": mark.text}
+
+
+def _dots(
+    rows: Sequence[dict[str, Any]], frame: Frame, colour: str, size: int, *, told: bool
+) -> vega.Part:
+    edge: dict[str, Any] = {"stroke": INK, "strokeWidth": 0.3} if told else {}
+    dots = vega.chart(rows).mark("circle", size=size, color=colour, opacity=0.8, **edge)
+    dots = dots.encode(
+        x=vega.field_of("x:Q").axis(None).scale(domain=list(frame.across), nice=False, zero=False),
+        y=vega.field_of("y:Q").axis(None).scale(domain=list(frame.up), nice=False, zero=False),
+    )
+    if not told:
+        return dots
+    return dots.encode(tooltip=["group", "text"] if any(row["text"] for row in rows) else ["group"])
+
+
+# Reliability diagrams: stated confidence against the share right, a panel a model.
+
+_SIDE, _LARGE = 170, 320
+
+
+_COUNTS = 0.18  # of a panel's height, for the tallest bar of counts
+
+
+def calibration_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
+    """A panel a row: a dot a bin at its mean confidence ``x`` with the interval of its share right,
+    bars of how many answers each bin has along the bottom, and the diagonal of honesty."""
+    del models  # a panel has one model, named above it
+    alone = len({mark.row for mark in figure.marks}) == 1
+    side = _LARGE if alone else _SIDE
+    apart = structs.replace(
+        figure,
+        marks=tuple(structs.replace(mark, column=mark.row) for mark in figure.marks),
+        curves=(Curve(x=(0.0, 1.0), values=(0.0, 1.0), is_reference=True),),
+    )
+    frame = Frame(width=side, height=side, across=(0.0, 100.0), up=(0.0, 100.0))
+
+    def layers(part: Figure, plane: Frame) -> list[vega.Part]:
+        looks = {mark.row: LOOKS[0] for mark in part.marks}
+        return [_counts(part, plane), *plane_layers(part, plane, looks)]
+
+    return in_panels(apart, layers, frame)
+
+
+def _counts(figure: Figure, frame: Frame) -> vega.Part:
+    most = max((mark.n for mark in figure.marks), default=0) or 1
+    bars = [
+        {
+            "x": scaled(mark.x, "points"),
+            "from": frame.height,
+            "to": round(frame.height * (1 - _COUNTS * mark.n / most), 2),
+            "n": mark.n,
+        }
+        for mark in figure.marks
+        if mark.n
+    ]
+    return (
+        vega.chart(bars)
+        .mark("rule", strokeWidth=7, color=QUIET, opacity=0.35)
+        .encode(
+            x=frame.x("x:Q", figure),
+            y=vega.field_of("from:Q").scale(None),
+            y2="to:Q",
+            tooltip=["n:Q"],
+        )
+    )

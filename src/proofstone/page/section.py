@@ -1,0 +1,292 @@
+"""A part of a report as data: terminal, JSON and page all show the same."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Accuracies, Annotated, Judged
+from proofstone.records.upkeep import Upkeep
+from proofstone.results.board import Leaderboard
+from proofstone.results.measured_scores import Sheet
+from proofstone.stats.flags import FLAGS, Estimand
+from proofstone.stats.ranks import RankInterval
+from proofstone.wording.messages import listed, noted, say, word
+
+Cell: TypeAlias = str | int | float | Estimate | RankInterval | None
+
+
+Unit = Literal["", "points", "share", "probability", "rank"]
+
+
+FigureKind = Literal[
+    "dots",
+    "strips",
+    "heat",
+    "matrix",
+    "ranks",
+    "curves",
+    "points",
+    "calibration",
+    "dumbbells",
+    "slopes",
+    "bars",
+    "ridges",
+    "violins",
+    "sets",
+    "map",
+]
+
+
+AxisUnit = Literal["points", "number", "usd"]
+
+
+class Column(Struct, frozen=True, kw_only=True):
+    """One column: ``key`` names its values for programs, ``name`` heads it for people, ``help`` is
+    its meaning in plain words. ``unit`` says how its numbers are written: points out of 100,
+    shares with their percent sign, probabilities, ranks; else ``digits`` behind the point."""
+
+    key: str
+    name: str
+    help: str = ""
+    unit: Unit = ""
+    digits: int = 2
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """Rows of cells under columns; None is a value that there is not. An estimate is shown with its
+    interval, and asked for its n, estimand and what was resampled. ``sorts``: whether its order
+    means nothing, so that a reader may change it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    sorts: bool = True
+
+
+class Mark(Struct, frozen=True, kw_only=True):
+    """One mark of a figure: ``value`` at ``row`` and ``column``, with its interval and n where it
+    has them, and its ``text`` in words. Where both axes are numbers ``row`` is the series, ``x``
+    the place across with its own interval, and ``column`` the panel."""
+
+    row: str
+    column: str = ""
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    n: int = 0
+    text: str = ""
+    x: float = float("nan")
+    x_low: float = float("nan")
+    x_high: float = float("nan")
+
+
+class Curve(Struct, frozen=True, kw_only=True):
+    """A line without marks, in the series ``row`` and the panel ``column``: a fit, or a density.
+    ``is_reference``: it belongs to no series but is there to be read against (F = 0.5), with its
+    ``text`` beside it; ``is_firm`` draws such a one as the edge of something, not as a scale."""
+
+    row: str = ""
+    column: str = ""
+    x: tuple[float, ...]
+    values: tuple[float, ...]
+    text: str = ""
+    is_reference: bool = False
+    is_firm: bool = False
+
+
+class Level(Struct, frozen=True, kw_only=True):
+    """A level drawn as a line across a figure, with its text: chance, people."""
+
+    value: float
+    text: str
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """Rows from ``first`` to ``last`` (places from 0) that the data cannot tell apart."""
+
+    first: int
+    last: int
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """What a figure shows, whoever draws it; docs/figures.md says what each kind takes.
+
+    Rows, columns and series are in the order of their first mark. A unit of "points" is a share
+    that is written out of 100. ``table`` says which table of its section (from 1) holds the
+    same numbers; where it is 0 the page makes a table of the marks.
+    """
+
+    name: str
+    kind: FigureKind
+    title: str
+    subtitle: str
+    marks: tuple[Mark, ...]
+    curves: tuple[Curve, ...] = ()
+    levels: tuple[Level, ...] = ()
+    spans: tuple[Span, ...] = ()
+    row_axis: str = ""
+    column_axis: str = ""
+    value_axis: str = ""
+    value_unit: AxisUnit = "points"
+    x_axis: str = ""
+    x_unit: AxisUnit = "points"
+    is_log: bool = False
+    table: int = 0
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """One part of a report. ``finding`` is its answer in a sentence, ``plain`` what that means to
+    someone without statistics, ``cannot`` what these data leave open (or nothing). ``how`` says how
+    it was computed: what was resampled, the seed, the source."""
+
+    name: str
+    title: str
+    finding: str
+    plain: str = ""
+    cannot: str = ""
+    how: str = ""
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Evidence:
+    """What sections are made from: the leaderboard; the scores as its measure values them, where
+    there are items; the accuracies, where there is nothing else; labels by people and by a judge,
+    and by several annotators, where they were named; of our own runs what else is known of their
+    items; ``statements``, scores of the parts that items are made of, by the same respondents,
+    where these were asked for; ``families`` of models by their names, where a file has a column of
+    them.
+    ``seed`` is that of all draws; ``estimand`` is what
+    intervals speak of."""
+
+    board: Leaderboard
+    sheet: Sheet | None = None
+    accuracies: Accuracies | None = None
+    judged: Judged | None = None
+    annotated: Annotated | None = None
+    upkeep: Upkeep | None = None
+    statements: Sheet | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    estimand: Estimand = "knowledge"
+
+
+# How the cells of a section's tables look on a page, and by what they sort.
+
+
+class CellShown(Struct, frozen=True, kw_only=True):
+    """A cell's text; ``key`` is what a script sorts by, empty for what is missing, which stands
+    last; ``told`` is what is said when it is asked. ``is_number``: it stands to the right."""
+
+    text: str
+    key: str = ""
+    told: str = ""
+    is_number: bool = True
+
+
+def shown_cell(cell: Cell, column: Column) -> CellShown:
+    """A cell under its column."""
+    if cell is None:
+        return CellShown(text=MISSING, told=say("there is no such value"))
+    if isinstance(cell, str):
+        return CellShown(text=cell, key=cell, is_number=False)
+    if isinstance(cell, Estimate):
+        return _estimate(cell, column)
+    if isinstance(cell, RankInterval):
+        return CellShown(text=shown_rank(cell), key=_key(cell.low + cell.high / 1000))
+    text = f"{cell:,}" if isinstance(cell, int) else _number(cell, column)
+    return CellShown(text=text, key=_key(float(cell)))
+
+
+def number_columns(table: Table) -> list[bool]:
+    """Of each column, whether its head stands to the right, above numbers: not above words, nor in
+    the first column, which names the row."""
+    words = {place for row in table.rows for place, cell in enumerate(row) if isinstance(cell, str)}
+    return [place > 0 and place not in words for place in range(len(table.columns))]
+
+
+def told_estimate(estimate: Estimate) -> str:
+    """What an estimate is, as a reader asks of a number."""
+    if not estimate.n:
+        return say("; ").join([say("n is not known"), *_flags(estimate)])
+    of = estimate.resampled if estimate.resampled in ("models", "entities") else "items"
+    parts = [
+        say(
+            "n = {n:,}, worth {effective_n:,.0f} independent {of}",
+            n=estimate.n,
+            effective_n=estimate.effective_n,
+            of=word(of),
+        ),
+        say(
+            "{level:g}% interval for {estimand}",
+            level=100 * estimate.level,
+            estimand=word(estimate.estimand),
+        ),
+        told_making(estimate.made_by),
+        say("drawn: {what}", what=word(estimate.resampled)),
+    ]
+    return say("; ").join([*parts, *_flags(estimate)])
+
+
+# Parts of how an interval was made, as estimates state it; {n} is a number.
+_PARTS = (
+    noted("{n} draws"),
+    noted("seed {n}"),
+    noted("t on {n} degrees"),
+    noted("clustered t on {n} degrees"),
+    noted("Wilson-type t interval on {n} degrees"),
+)
+
+
+def told_making(made_by: str) -> str:
+    """How an interval was made: each part between commas in words, with its number."""
+    return listed([_method_part(part) for part in made_by.split(", ")])
+
+
+def _method_part(part: str) -> str:
+    number = re.search(r"\d+(?:\.\d+)?", part)
+    message = part.replace(number[0], "{n}", 1) if number else part
+    return say(message, n=number[0]) if number and message in _PARTS else word(part)
+
+
+def _flags(estimate: Estimate) -> list[str]:
+    return [word(FLAGS[flag]) for flag in FLAGS if flag in estimate.flags]
+
+
+def _estimate(estimate: Estimate, column: Column) -> CellShown:
+    told = told_estimate(estimate)
+    if column.unit == "points" or math.isnan(estimate.value):
+        text = shown_estimate(estimate)
+        if math.isnan(estimate.low) and not math.isnan(estimate.value):
+            text = points(estimate.value)
+    else:
+        ends = ", ".join(_number(end, column) for end in (estimate.low, estimate.high))
+        text = f"{_number(estimate.value, column)} [{ends}]"
+    return CellShown(text=text, key=_key(estimate.value), told=told)
+
+
+def _number(value: float, column: Column) -> str:
+    if math.isnan(value):
+        return MISSING
+    if column.unit == "points":
+        return points(value)
+    if column.unit == "share":
+        return shown_share(value)
+    if column.unit == "probability":
+        return "<0.001" if value < 0.001 else f"{value:.3f}"
+    return f"{value:z,.{column.digits}f}"
+
+
+def _key(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"

@@ -1,0 +1,221 @@
+"""A table as LaTeX that stands by itself: booktabs rules, a caption, notes beneath.
+
+It needs no package: without booktabs plain rules stand in. A table that is too wide or too long
+for a page of an article is written in parts, each with the columns that name its rows.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from proofstone.page.numbers import MISSING
+from proofstone.page.section import Cell, Column, Table, shown_cell, told_making
+from proofstone.page.table import PageTable, estimates_in
+from proofstone.page.tex_text import PREAMBLE, tex_text
+from proofstone.records.runs import Estimate
+from proofstone.stats.flags import FLAGS
+from proofstone.wording.messages import paragraph, say, word
+
+_RANGE = re.compile(r"(?<=\d)-(?=\d)")
+
+
+_RULES = r"""\providecommand{\toprule}{\hline}
+\providecommand{\midrule}{\hline}
+\providecommand{\bottomrule}{\hline}
+"""
+
+
+_MOST_WIDE = 78  # characters across a page of an article, in footnotesize
+
+
+_MOST_SMALL = 92  # the same in scriptsize, for a table that then needs no parts
+
+
+_GAP = 1.5  # what stands between two columns, in characters
+
+
+_MOST_LONG = 42  # rows of a page
+
+
+_LONGEST = 40  # characters of a cell that is not broken
+
+
+_FLOATS = 8  # more in a row than LaTeX holds back are put out first
+
+
+class _Shown(Struct, frozen=True):
+    """A column as it is printed: its head and cells as plain text, whether they are numbers, how
+    many characters it takes at most."""
+
+    head: str
+    cells: tuple[str, ...]
+    is_number: bool
+    width: int
+
+
+def tex_table(page: PageTable, *, about: str, how: Sequence[str] = ()) -> str:
+    """The file of a table. ``about`` says in the caption what the numbers are of; ``how`` stands
+    in the notes before the table's own: seed, software."""
+    columns = [
+        _shown(column, [row[place] for row in page.table.rows])
+        for place, column in enumerate(page.table.columns)
+    ]
+    parts = [
+        (across, rows) for rows in _chunks(len(page.table.rows)) for across in _panels(columns)
+    ]
+    notes = tex_text(paragraph(*_notes(page, how)))
+    blocks = [
+        _part(page, about, [columns[place] for place in across], rows, notes, number, len(parts))
+        for number, (across, rows) in enumerate(parts, start=1)
+    ]
+    body = "\n".join(blocks)
+    head = PREAMBLE if r"\proofstone" in body else ""
+    return f"{head}{_RULES}{body}\n"
+
+
+def _part(
+    page: PageTable,
+    about: str,
+    columns: Sequence[_Shown],
+    rows: range,
+    notes: str,
+    number: int,
+    n_parts: int,
+) -> str:
+    size = "footnotesize" if _width(columns) <= _MOST_WIDE else "scriptsize"
+    title = page.table.title
+    if n_parts > 1:
+        title = say("{title} (part {k} of {n})", title=title, k=number, n=n_parts)
+    label = f"tab:{page.name}" + (f":{number}" if number > 1 else "")
+    lines = [
+        r"\begin{table}[htbp]",
+        rf"\centering\{size}\setlength{{\tabcolsep}}{{3pt}}",
+        rf"\caption{{{tex_text(say('{title}: {about}.', title=title, about=about))}}}",
+        rf"\label{{{label}}}",
+        rf"\begin{{tabular}}{{{''.join('r' if each.is_number else 'l' for each in columns)}}}",
+        r"\toprule",
+        _row([_head(each) for each in columns]),
+        r"\midrule",
+        *(_row([_cell(each, place) for each in columns]) for place in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if notes and number == n_parts:
+        broken = textwrap.wrap(notes, 98, break_long_words=False, break_on_hyphens=False)
+        lines += [r"\par\smallskip", r"\parbox{\linewidth}{\raggedright", *broken, "}"]
+    lines.append(r"\end{table}")
+    if number % _FLOATS == 0 and number < n_parts:
+        lines.append(r"\clearpage")
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _head(column: _Shown) -> str:
+    return _boxed(column.head) if len(column.head) > _LONGEST else tex_text(column.head)
+
+
+def _cell(column: _Shown, place: int) -> str:
+    text = column.cells[place]
+    if column.is_number:
+        return _number(text)
+    return _boxed(text) if len(text) > _LONGEST else tex_text(text)
+
+
+def _number(text: str) -> str:
+    """A number, an interval or a range of ranks, each with its dash or minus."""
+    text = _RANGE.sub("\u2013", text)
+    return tex_text(text.replace("-", "\u2212"))
+
+
+def _boxed(text: str) -> str:
+    """A long text in lines; a name may be broken after its slashes and underscores."""
+    broken = tex_text(text).replace("/", r"/\allowbreak{}").replace(r"\_", r"\_\allowbreak{}")
+    return rf"\parbox[t]{{{_LONGEST / 2:g}em}}{{\raggedright {broken}\strut}}"
+
+
+def _shown(column: Column, cells: Sequence[Cell]) -> _Shown:
+    shown = [shown_cell(cell, column) for cell in cells]
+    texts = tuple(each.text for each in shown)
+    is_number = bool(shown) and all(each.is_number for each in shown)
+    is_number &= any(text != MISSING for text in texts)
+    longest = max(map(len, (column.name, *texts)))
+    return _Shown(column.name, texts, is_number, min(longest, _LONGEST))
+
+
+def _panels(columns: Sequence[_Shown]) -> Iterator[list[int]]:
+    """The columns' places by part: each has those that name its rows, then as many as fit."""
+    if _width(columns) <= _MOST_SMALL:
+        yield list(range(len(columns)))
+        return
+    named = _naming(columns)
+    base = _width([columns[place] for place in named])
+    part, width = list(named), base
+    for place in range(len(columns)):
+        if place in named:
+            continue
+        wider = columns[place].width + _GAP
+        if width + wider > _MOST_WIDE and len(part) > len(named):
+            yield part
+            part, width = list(named), base
+        part.append(place)
+        width += wider
+    yield part
+
+
+def _width(columns: Sequence[_Shown]) -> float:
+    return sum(each.width + _GAP for each in columns)
+
+
+def _naming(columns: Sequence[_Shown]) -> list[int]:
+    """The columns that name a row: the first texts that stand together, with the ranks before
+    them; the first column alone where that would be all, or half of the width."""
+    first = next((place for place, each in enumerate(columns) if not each.is_number), 0)
+    last = first
+    while last + 1 < len(columns) and not columns[last + 1].is_number:
+        last += 1
+    is_all = last + 1 == len(columns)
+    if is_all or first > 1 or sum(each.width for each in columns[: last + 1]) > _MOST_WIDE / 2:
+        return [0]
+    return list(range(last + 1))
+
+
+def _chunks(n_rows: int) -> list[range]:
+    return [range(at, min(at + _MOST_LONG, n_rows)) for at in range(0, max(n_rows, 1), _MOST_LONG)]
+
+
+def _notes(page: PageTable, how: Sequence[str]) -> Iterator[str]:
+    """What every number of the table rests on, then the table's own notes."""
+    yield from _intervals(page.table)
+    yield from filter(None, (page.table.note, *page.notes))
+    yield from how
+
+
+def _intervals(table: Table) -> Iterator[str]:
+    """Of what and how the intervals are, with the n behind them; a sentence each kind."""
+    kinds: dict[tuple[float, str, str, str], list[Estimate]] = {}
+    for each in estimates_in(table):
+        if each.n and each.low == each.low:
+            key = (each.level, each.estimand, each.made_by, each.resampled)
+            kinds.setdefault(key, []).append(each)
+    for (level, estimand, made_by, resampled), found in kinds.items():
+        low, high = min(each.n for each in found), max(each.n for each in found)
+        n = f"{low:,}" if low == high else say("{low:,} to {high:,}", low=low, high=high)
+        yield say(
+            "{level:g}% intervals for {estimand} ({made_by}; drawn: {resampled}), n = {n}.",
+            level=100 * level,
+            estimand=word(estimand),
+            made_by=told_making(made_by),
+            resampled=word(resampled),
+            n=n,
+        )
+    used = {flag for each in estimates_in(table) for flag in each.flags}
+    for flag, text in FLAGS.items():
+        if flag in used:
+            yield say("Some intervals: {flag}.", flag=word(text))

@@ -1,0 +1,138 @@
+"""Columns of plain text that align, also where a character takes two cells of the terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from proofstone.wording.messages import counted, listed, say
+
+_ELLIPSIS = "\u2026"
+
+
+# A wide character with the closing marks behind it, or a run of others up to its space.
+_WIDE = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
+
+
+_CLOSING = "\u3001\u3002\u201d\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
+
+
+_BREAKS = re.compile(rf"[{_WIDE}\u201c][{_CLOSING}]*\s*|[^\s{_WIDE}]+[{_CLOSING}]*\s*|\s+")
+
+
+def cell_width(text: str) -> int:
+    """How many terminal cells ``text`` takes: two for wide characters, none for combining ones."""
+    return sum(_cells(character) for character in text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """``text`` filled with spaces to ``width`` cells; longer text stays as it is."""
+    space = " " * max(0, width - cell_width(text))
+    return space + text if right else text + space
+
+
+def fitted(text: str, width: int) -> str:
+    """``text`` in at most ``width`` >= 1 cells; cut at its start, for a model's name ends with
+    what tells it from others."""
+    if cell_width(text) <= width:
+        return text
+    n_kept = fitting_end(text[::-1], width - 1)
+    return _ELLIPSIS + (text[-n_kept:] if n_kept else "")
+
+
+def fitting_end(text: str, width: int) -> int:
+    """How many of the first characters of ``text`` stand in ``width`` cells."""
+    taken = 0
+    for end, character in enumerate(text):
+        taken += _cells(character)
+        if taken > width:
+            return end
+    return len(text)
+
+
+def printable(text: str) -> str:
+    """``text`` without what could move the cursor or reorder a line: shown as a replacement."""
+    return "".join(
+        "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else character
+        for character in text
+    )
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """``text`` in lines of at most ``width`` cells, broken at spaces and before or after wide
+    characters (never before a closing mark); a longer word keeps a line of its own."""
+    lines, line = [], ""
+    for piece in _BREAKS.findall(text):
+        if line and cell_width(line) + cell_width(piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:
+    """Each row as a line; columns are as wide as their widest cell, right-aligned but ``left``.
+
+    All rows have the same number of cells. No row gives no line.
+    """
+    if not rows:
+        return []
+    widths = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        gap.join(
+            padded(cell, widths[i], right=i not in left) for i, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+# What items share, in words: facts and statements of our own; of a file, keys in its columns.
+
+
+def key_column(columns: Sequence[str]) -> str:
+    """The columns by name, as one; empty for items of our own, which have none."""
+    return listed(columns)
+
+
+def counted_keys(n: int, columns: Sequence[str]) -> str:
+    """``12 statements``; of a file ``12 keys in book``."""
+    if not columns:
+        return counted(n, "statement")
+    return say("{keys} in {column}", keys=counted(n, "key"), column=key_column(columns))
+
+
+def counted_sources(n: int, columns: Sequence[str]) -> str:
+    """``12 sources or facts``; of a file ``12 keys in book``."""
+    if not columns:
+        return counted(n, "source or fact", "sources or facts")
+    return counted_keys(n, columns)
+
+
+# Any text as a reader may see it: nothing in it moves, hides or turns what stands beside it.
+
+# A longer text is cut here, and it is said how much is left out.
+MOST_CHARACTERS = 20_000
+
+
+def visible(text: str) -> str:
+    """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
+    if len(text) <= MOST_CHARACTERS and text.isprintable():
+        return str(text)  # nearly all are
+    shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
+    left_out = len(text) - MOST_CHARACTERS
+    if left_out <= 0:
+        return shown
+    return f"{shown}\n{say('[... {n:,} more characters]', n=left_out)}"
+
+
+def _visible_character(character: str) -> str:
+    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
+        return character
+    return f"\u27e8U+{ord(character):04X}\u27e9"

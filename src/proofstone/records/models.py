@@ -1,0 +1,237 @@
+"""What is known of a model from outside its replies: its card and its price, and since when.
+
+An empty text, an empty tuple and None mean that a fact is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args
+
+from msgspec import Struct, structs
+
+Kind = Literal["", "base", "chat", "reasoning", "hybrid"]
+
+
+Openness = Literal["", "closed", "open weights", "fully open"]
+
+
+Architecture = Literal["", "dense", "mixture"]
+
+
+CheckState = Literal["answered", "failed", "retired"]
+
+
+class Card(Struct, frozen=True, gc=False, kw_only=True):
+    """Who made a model, of what kind and size it is, and which settings it takes.
+
+    A ``hybrid`` model thinks or does not, as it is told. ``fully open``: weights, data and code.
+    Parameters are billions; ``active_parameters_b`` are those that one token uses. ``released`` is
+    ``2024``, ``2024-11`` or ``2024-11-01``; ``languages`` are codes such as ``en``. The settings in
+    ``refuses`` are not sent to it, and ``max_tokens_field`` is the field in which it takes
+    ``max_tokens``; ``window`` is how many tokens prompt and reply may have together, ``images``
+    whether it takes any. A ``base`` model is asked through text completions. ``source`` is where
+    these facts were read.
+    """
+
+    lab: str = ""
+    family: str = ""
+    kind: Kind = ""
+    openness: Openness = ""
+    licence: str = ""
+    total_parameters_b: float | None = None
+    active_parameters_b: float | None = None
+    architecture: Architecture = ""
+    released: str = ""
+    languages: tuple[str, ...] = ()
+    refuses: tuple[str, ...] = ()
+    max_tokens_field: str = ""
+    window: int | None = None
+    images: bool | None = None
+    source: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known at all."""
+        return self == Card()
+
+
+class Price(Struct, frozen=True, gc=False, kw_only=True):
+    """US dollars per million tokens, with the day and the page they were read from.
+
+    ``cached`` is the price of a prompt token from the provider's cache, ``input`` where unset;
+    ``reasoning`` that of a token of hidden thought, ``output`` where unset.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+    reasoning: float | None = None
+    currency: Literal["USD"] = "USD"
+    date: str
+    source: str
+
+
+WebSearchName = Literal["brave", "google", "searxng"]
+
+
+WEB_SEARCHES: tuple[WebSearchName, ...] = get_args(WebSearchName)
+
+
+class SearchPrice(Struct, frozen=True, gc=False, kw_only=True):
+    """US dollars per 1,000 requests to a web search, with the day and the page they were read
+    from."""
+
+    per_1000: float
+    currency: Literal["USD"] = "USD"
+    date: str
+    source: str
+
+
+class CardSnapshot(Struct, frozen=True, gc=False, kw_only=True):
+    """A model's card and price as they stood when something of it was run or checked.
+
+    ``recorded_at`` is in seconds since 1970. The newest one of a model is in force; older ones say
+    what was in force before.
+    """
+
+    model: str
+    card: Card
+    price: Price | None = None
+    recorded_at: float = 0.0
+
+
+class ModelCheck(Struct, frozen=True, gc=False, kw_only=True):
+    """What a check of a model came to. ``retired``: it was there once, and its endpoint neither
+    lists nor serves it any more. ``detail`` says why it did not answer, scrubbed."""
+
+    model: str
+    state: CheckState
+    endpoint: str = ""
+    detail: str = ""
+    checked_at: float = 0.0
+
+
+def merged_card(cards: Iterable[Card]) -> Card:
+    """One card of several, field by field: a later one that knows a fact wins."""
+    unknown = structs.asdict(Card())
+    known: dict[str, Any] = {
+        name: value
+        for card in cards
+        for name, value in structs.asdict(card).items()
+        if value != unknown[name]
+    }
+    return Card(**known)
+
+
+# Names of models as a page may show them: without the folders of the machine that holds them.
+
+# ``local//opt/me/x.gguf``, ``~/x``, ``C:\x`` or ``hf/../x``: a path, mostly behind a provider.
+_PATH = re.compile(
+    r"(?P<provider>(?:[\w.+-]+[/=])*?)(?:/|~|[A-Za-z]:[\\/]|\.\.?[\\/]).*?(?P<file>[^\\/]*)[\\/]*"
+)
+
+
+def shown_names(names: Iterable[str]) -> dict[str, str]:
+    """Each name with what stands for it: itself, or where it is a path that begins at a root, at
+    home or with dots, its provider and its last part (``local/x.gguf``). Different names stay
+    different: a second of one kind is ``local/x.gguf (2)``."""
+    given = list(dict.fromkeys(names))
+    taken = {name for name in given if _without_folder(name) == name}
+    shown = {}
+    for name in given:
+        base = _without_folder(name)
+        number, text = 1, base
+        while text in taken and text != name:
+            number += 1
+            text = f"{base} ({number})"
+        taken.add(text)
+        shown[name] = text
+    return shown
+
+
+def _without_folder(name: str) -> str:
+    found = _PATH.fullmatch(name)
+    return name if found is None else found["provider"] + found["file"]
+
+
+# Which family a model belongs to: by its card where that says so, else by a rule on its name.
+#
+# A model that made part of a benchmark may favour its siblings, so siblings are marked like itself.
+# The rule errs towards no family rather than a wrong one only where a name says nothing at all.
+
+# Letters that stand for a family under another name: lines of one lab that are built on it.
+_KNOWN_AS: Mapping[str, str] = {
+    "chatgpt": "gpt", "davinci": "gpt",
+    "codellama": "llama", "vicuna": "llama", "alpaca": "llama",
+    "qwq": "qwen", "qvq": "qwen", "tongyi": "qwen",
+    "mixtral": "mistral", "ministral": "mistral", "codestral": "mistral", "magistral": "mistral",
+    "devstral": "mistral", "pixtral": "mistral", "voxtral": "mistral",
+    "chatglm": "glm", "codegemma": "gemma", "medgemma": "gemma", "paligemma": "gemma",
+    "internvl": "internlm", "moonshot": "kimi", "palm": "gemini", "bard": "gemini",
+}  # fmt: skip
+
+
+_FAMILIES = frozenset(_KNOWN_AS.values()) | {
+    "aya", "baichuan", "bloom", "claude", "command", "dbrx", "deepseek", "doubao", "ernie",
+    "exaone", "falcon", "granite", "grok", "hunyuan", "jamba", "jurassic", "minicpm", "minimax",
+    "mpt", "nemotron", "nova", "olmo", "opt", "phi", "pythia", "sarvam", "seed", "smollm", "sonar",
+    "stablelm", "starcoder", "step", "titan", "tinyllama", "yi",
+}  # fmt: skip
+
+
+# First words that name a lab, a region or a purpose, and no family.
+_NO_FAMILY = frozenset({
+    "ai", "amazon", "anthropic", "apac", "base", "chat", "cohere", "eu", "ft", "global", "google",
+    "instruct", "large", "latest", "meta", "mini", "model", "nvidia", "openai", "pro", "small",
+    "text", "the", "us", "v",
+})  # fmt: skip
+
+
+_SERIES_O = re.compile(r"o\d")  # o1, o3-mini, o4-mini: OpenAI's reasoning line of GPT
+
+
+_WORDS = re.compile(r"[^0-9a-z]+")
+
+
+_FILE = re.compile(r"\.(gguf|safetensors|bin)$")
+
+
+def family_of(name: str, stated: str = "") -> str:
+    """The family of a model named ``provider/model``, or as people write it; "" for no name.
+
+    ``stated`` is the family that the model's card states, and stands for the name: cards tell
+    generations apart (GPT-4.1, Qwen3), kin does not. The first word that is a known family:
+    ``gpt-4.1`` and ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm, ``meta-llama-3`` llama,
+    ``hermes-3-llama-3.1`` llama. Else the letters of the first word that is no lab's name; else
+    the whole name. A simulated respondent is a family of its own.
+    """
+    if name.startswith("sim/"):
+        return name.partition("?")[0]
+    text = stated.strip().lower() or _bare(name)
+    words = [word for word in _WORDS.split(text) if word]
+    if words and _SERIES_O.match(words[0]):
+        return "gpt"
+    stems = [letters[0] for word in words if (letters := re.match(r"[a-z]+", word))]
+    for stem in stems:
+        family = _KNOWN_AS.get(stem, stem)
+        if family in _FAMILIES:
+            return family
+    named = [stem for stem in stems if stem not in _NO_FAMILY]
+    return named[0] if named else text
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two names mean one model: the same but for provider, case and a file's ending."""
+    if one.startswith("sim/") or other.startswith("sim/"):
+        return one == other
+    return bool(_bare(one)) and _bare(one) == _bare(other)
+
+
+def _bare(name: str) -> str:
+    """The model's own part of a name: no provider, owner, tag, version mark or file's ending."""
+    text = name.strip().lower().removeprefix("ft:")
+    text = text.rstrip("/").rpartition("/")[2]
+    text = re.split(r"[:@?]", text, maxsplit=1)[0]
+    return _FILE.sub("", text)

@@ -1,1 +1,0 @@
-"""What models volunteered, checked both ways: leaderboard, figures, tables and browsers."""

@@ -1,0 +1,1 @@
+"""Results: leaderboards, reports, comparisons, gates and audits."""

@@ -1,0 +1,1 @@
+"""Audit of results that somebody else made."""

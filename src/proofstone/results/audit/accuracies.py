@@ -1,0 +1,1092 @@
+"""A table of accuracies, models by strata, as ``Accuracies``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.records.models import Card
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Accuracies, Coded, FileColumns, PrintedColumn
+from proofstone.results.audit.column_names import (
+    Layout,
+    Metric,
+    Quantity,
+    Rule,
+    is_named,
+    metrics_of,
+    plain,
+    quantity_of,
+)
+from proofstone.results.audit.consistency import (
+    UNCERTAINTY,
+    CheckedRoles,
+    Consistency,
+    Printed,
+    PrintedTable,
+    check_table,
+    printed_column,
+)
+from proofstone.results.audit.problems import place, refused
+from proofstone.results.audit.score_texts import (
+    is_flag,
+    is_percent,
+    is_scores,
+    number_of,
+    read_numbers,
+    read_scores,
+)
+from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
+from proofstone.stats.ranks import (
+    RankInterval,
+    rank_shares,
+    share_estimate,
+    stated_estimate,
+    tied_runs,
+)
+from proofstone.wording.messages import joined, listed, say
+
+# Which column of a table with one row a model is the score, and what the others are.
+#
+# The score is, in this order: the column that a user names; the overall; the only metric; the one
+# called score; the metric that combines all the others (F1 of precision and recall, F of CO, NA, IN
+# and CGA); the one that the column of ranks follows; the one by which the rows are sorted. Else
+# nothing tells it, and the table is refused with the choices. Other metrics are shown and never
+# averaged. Columns of unknown names are groups of the score where it lies within their range, or
+# where a row tells how many items each has.
+
+# So many rows in the order of a column are no accident: one in 120 orders of five.
+_FEWEST_SORTED = 5
+
+
+# A score lies between the least and the greatest of its groups, but for a misprint in ten rows.
+_WITHIN = 0.9
+
+
+# For a column called the overall half of the rows are enough.
+_MOSTLY = 0.5
+
+
+_SURELY_COUNTS = frozenset({"n", "n_items", "num_items", "n_questions"})
+
+
+_PARTS = {
+    "f1": (
+        frozenset({"precision", "recall"}),
+        frozenset({"correct", "not attempted", "incorrect", "correct given attempted"}),
+    )
+}
+
+
+def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
+    """The layout of a table with one row a model, with the role of each column.
+
+    Raises BadUsage where several columns could be the score and nothing tells which.
+    """
+    free = found.free(table.columns)
+    found = structs.replace(
+        found,
+        count=found.count or _counts(table, free),
+        rank=found.rank or _first(free, "rank"),
+        low=found.low or _first(free, "low"),
+        high=found.high or _first(free, "high"),
+    )
+    candidates = score_columns(table, found)
+    if found.models:  # groups, as a user says
+        metrics = tuple(metrics_of(candidates))
+        return structs.replace(found, metrics=metrics)
+    n_counted = len(count_records(table, found.model))
+    score, rule = found.overall, found.rule
+    if not score:
+        score, rule = choose_score(table, found, candidates, n_counted)
+    found = structs.replace(found, overall=score, rule=rule)
+    others = [name for name in candidates if name != score]
+    groups = _groups(table, found, others, is_counted=n_counted > 0)
+    return structs.replace(
+        found,
+        models=tuple(groups),
+        metrics=tuple(name for name in others if name not in groups),
+        stderr=found.stderr or _stderr(free, score),
+    )
+
+
+def score_columns(table: FileColumns, found: Layout) -> list[str]:
+    """The columns of numbers that may be scores: not taken, named as no other quantity, and neither
+    flags of 0 and 1 nor the numbers from 1 to m in some order."""
+    free = structs.replace(found, overall="").free(table.columns)
+    # CV and max are statistics beside a standard deviation, and groups like any other alone.
+    has_spread = any(quantity_of(name) == "spread" for name in table.columns)
+    quantities: set[Quantity | None] = {None} if has_spread else {None, "statistic"}
+    return [
+        name
+        for name in free
+        if quantity_of(name) in quantities
+        and is_scores(table.columns[name])
+        and not is_flag(table.columns[name])
+        and not _is_order(table, name)
+    ]
+
+
+def count_records(table: FileColumns, model: str) -> list[int]:
+    """The records that are no model but tell the number of items of each column."""
+    column = table.columns[model]
+    named = {code for code, name in enumerate(column.names) if is_named(name, "count")}
+    return [n for n, code in enumerate(column.codes.tolist()) if code in named]
+
+
+def choose_score(
+    table: FileColumns, found: Layout, candidates: Sequence[str], n_counted: int
+) -> tuple[str, Rule]:
+    """The score among ``candidates``, and the rule that says so; empty where the score is the mean
+    of groups whose numbers of items are told. Raises BadUsage where no rule does."""
+    overall = [name for name in candidates if is_named(name, "overall")]
+    known = metrics_of(candidates)
+    bounded = {name: metric for name, metric in known.items() if not metric.is_unbounded}
+    unknown = [name for name in candidates if name not in known and name not in overall]
+    open_to = overall or list(bounded) or unknown
+    for rule, names in _rules(table, found, overall, bounded, unknown):
+        if len(names) == 1:
+            return names[0], rule
+        if rule == "only" and not overall and not bounded and n_counted:
+            return "", ""
+    if len(open_to) > 1:
+        raise _several(table, open_to)
+    return "", ""
+
+
+def _rules(
+    table: FileColumns,
+    found: Layout,
+    overall: Sequence[str],
+    bounded: Mapping[str, Metric],
+    unknown: Sequence[str],
+) -> Iterator[tuple[Rule, Sequence[str]]]:
+    """The rules in their order, each with the columns that it would take for the score."""
+    yield "overall", overall
+    open_to = overall or list(bounded) or unknown
+    bare = [name for name, metric in bounded.items() if not metric.qualifier]
+    if not overall:
+        one_kind = len({metric.kind for metric in bounded.values()}) == 1
+        yield "only", bare if one_kind and len(bare) == 1 else open_to
+        yield "generic", [name for name in bare if plain(name) == "score"]
+        yield "combines", [name for name in bare if _combines(name, bounded)]
+    yield "ranks", [name for name in open_to if _is_ranked(table, found, name)]
+    yield "sorted", [name for name in open_to if _is_sorted(table, name)]
+
+
+def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
+    choices = [f"    --score {quoted(name)}" for name in columns]
+    if len(columns) <= 10 and not metrics_of(columns):
+        choices.append(f"    --models {quoted(','.join(columns))}   (groups: their mean)")
+    shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
+    return BadUsage(
+        f"{table.name} has {len(columns):,} columns that could be the score: {shown}",
+        hint="\n".join(["name the one that models are ranked by:", *choices[:20]]),
+    )
+
+
+def quoted(text: str) -> str:
+    """A value as a shell takes it."""
+    return f'"{text}"' if " " in text or "(" in text else text
+
+
+def _combines(name: str, known: Mapping[str, Metric]) -> bool:
+    """Whether all other metrics are parts of this one."""
+    others = {metric.kind for other, metric in known.items() if other != name}
+    return bool(others) and any(others <= parts for parts in _PARTS.get(known[name].kind, ()))
+
+
+def _values(table: FileColumns, name: str, model: str = "") -> NDArray[np.float64]:
+    values = read_numbers(table.columns[name])
+    if model:
+        kept = np.ones(len(table), dtype=bool)
+        kept[count_records(table, model)] = False
+        values = values[kept]
+    return values
+
+
+def _is_ranked(table: FileColumns, found: Layout, name: str) -> bool:
+    """Whether a column falls as the column of ranks rises."""
+    if not found.rank:
+        return False
+    rank = _values(table, found.rank, found.model)
+    values = _values(table, name, found.model)
+    known = ~(np.isnan(rank) | np.isnan(values))
+    order = np.argsort(rank[known], kind="stable")
+    return int(known.sum()) > 1 and bool((np.diff(values[known][order]) <= 0).all())
+
+
+def _is_sorted(table: FileColumns, name: str) -> bool:
+    """Whether enough rows stand in the order of a column, from the highest."""
+    values = _values(table, name)
+    values = values[~np.isnan(values)]
+    return len(np.unique(values)) >= _FEWEST_SORTED and bool((np.diff(values) <= 0).all())
+
+
+def _groups(
+    table: FileColumns, found: Layout, others: Sequence[str], *, is_counted: bool
+) -> list[str]:
+    """The columns among ``others`` that are groups of the score."""
+    known = metrics_of([*others, found.overall])
+    own = known.pop(found.overall, None)
+    kinds = {metric.kind for metric in known.values()}
+    is_overall = bool(found.overall) and is_named(found.overall, "overall")
+    kind = own.kind if own else next(iter(kinds), "") if is_overall and len(kinds) == 1 else ""
+    groups = [
+        name
+        for name in others
+        if (metric := known.get(name)) is None or (metric.qualifier and metric.kind == kind)
+    ]
+    if is_counted and (not found.overall or is_overall):
+        return groups
+    if not groups or (len(groups) == 1 and not is_overall):
+        return []
+    cells = np.stack([_values(table, name, found.model) for name in groups])
+    score = _values(table, found.overall, found.model)
+    whole = ~(np.isnan(cells).any(axis=0) | np.isnan(score))
+    if not whole.any() or len(groups) == 1:
+        return groups
+    inside = (cells.min(axis=0) <= score) & (score <= cells.max(axis=0))
+    return groups if inside[whole].mean() >= (_MOSTLY if is_overall else _WITHIN) else []
+
+
+def _first(free: Sequence[str], quantity: Quantity) -> str:
+    return next((name for name in free if quantity_of(name) == quantity), "")
+
+
+def _counts(table: FileColumns, free: Sequence[str]) -> str:
+    """The column of the number of items behind each row: whole numbers under a known name, or
+    any numbers under the names that mean nothing else, so that a wrong one is told.
+    ``size`` is more often a model's than a test's, so it is none."""
+    for name in free:
+        if plain(name) in _SURELY_COUNTS and _are_numbers(table, name):
+            return name
+    for name in free:
+        if is_named(name, "count") and plain(name) != "size" and _is_whole(table, name):
+            return name
+    return ""
+
+
+def _are_numbers(table: FileColumns, name: str) -> bool:
+    names = table.columns[name].names
+    return bool(names) and all(number_of(text) is not None or _is_float(text) for text in names)
+
+
+def _is_float(text: str) -> bool:
+    """Return True also for a number beyond all bounds (1e400), which is none of items."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_whole(table: FileColumns, name: str) -> bool:
+    numbers = [number_of(text) for text in table.columns[name].names]
+    return bool(numbers) and all(
+        each is not None and (math.isnan(each) or (each > 0 and each.is_integer()))
+        for each in numbers
+    )
+
+
+def _stderr(free: Sequence[str], score: str) -> str:
+    """The column of the score's standard error: the one that has its name, or the only one."""
+    found = [name for name in free if quantity_of(name) == "stderr"]
+    own = [name for name in found if plain(score) and plain(name).startswith(plain(score))]
+    return own[0] if own else found[0] if len(found) == 1 else ""
+
+
+def _is_order(table: FileColumns, name: str) -> bool:
+    """Whether the cells are the numbers from 1 to m, m at least 4, in some order."""
+    if metrics_of([name]) or is_named(name, "overall"):
+        return False
+    values = read_numbers(table.columns[name])
+    values = np.sort(values[~np.isnan(values)])
+    return len(values) >= 4 and values.tolist() == list(range(1, len(values) + 1))
+
+
+# A leaderboard of accuracies alone, with what can be said of them without the items.
+
+
+def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboard:
+    """The models of a table of accuracies, best first; with intervals, ranks and ties where the
+    numbers of items are known. A model without an overall accuracy is left out."""
+    overall = overall_accuracies(found)
+    known = np.flatnonzero(~np.isnan(overall))
+    order = sorted(known.tolist(), key=lambda place: (-overall[place], found.models[place]))
+    sizes = _sizes(found)
+    n = found.n_items if found.is_mean else 0
+    errors = None if found.stderr is None else found.stderr[order]
+    is_ranked = errors is not None or bool((sizes[order] > 0).all())
+    ranking = rank_shares(overall[order], sizes[order], confidence=confidence, stderr=errors)
+    ties = tied_runs(ranking.better) if is_ranked else ()
+    is_sure = sizes[order] > 0 if errors is None else ~np.isnan(errors)
+    tested = tuple(
+        pair for pair in ranking.comparisons if is_sure[pair.first] and is_sure[pair.second]
+    )
+    rows = tuple(
+        _row(
+            found.models[model],
+            _estimate(found, float(overall[model]), model, int(sizes[model]), confidence),
+            rank=ranking.intervals[place] if is_ranked else None,
+            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+            card=found.cards.get(found.models[model]),
+            judge=found.judge,
+        )
+        for place, model in enumerate(order)
+    )
+    group = Standings(
+        simulated=False,
+        n_items=n,
+        is_common=True,
+        is_paired=False,
+        ranked=rows,
+        incomplete=(),
+        compared=tested if is_ranked else (),
+        ties=ties,
+        chance=float("nan"),
+        chance_sentence="",
+        breakdowns=tuple(_breakdown(found, order, confidence)),
+    )
+    return Leaderboard(
+        measure=found.score,
+        denominator="all items" if is_ranked else "a number of items that is not known",
+        counts=(),
+        estimand=rows[0].estimate.estimand if rows else "",
+        level="sample",
+        confidence=confidence,
+        n_items=n,
+        forms=(found.name,),
+        standings=(group,) if rows else (),
+    )
+
+
+def overall_accuracies(found: Accuracies) -> NDArray[np.float64]:
+    """As the source states it; else the mean of the strata, weighted by items where known."""
+    if not len(found.strata):
+        return found.overall
+    if (found.counts > 0).all():
+        means = found.value @ (found.counts / found.counts.sum())
+    else:
+        means = found.value.mean(axis=1)
+    return np.where(np.isnan(found.overall), means, found.overall)
+
+
+def _sizes(found: Accuracies) -> NDArray[np.int64]:
+    """The items behind each model's score; 0 where that is not known, and of a score that is no
+    mean over items, whose spread their number does not tell."""
+    if not found.is_mean:
+        return np.zeros(len(found.models), dtype=np.int64)
+    if found.n_of is not None:
+        return found.n_of
+    return np.full(len(found.models), found.n_items, dtype=np.int64)
+
+
+def _estimate(found: Accuracies, value: float, model: int, n: int, confidence: float) -> Estimate:
+    """By the standard error as stated, else by the number of items."""
+    if found.stderr is not None:
+        return stated_estimate(value, float(found.stderr[model]), n, confidence)
+    return share_estimate(value, n, confidence)
+
+
+def _row(
+    name: str,
+    estimate: Estimate,
+    *,
+    rank: RankInterval | None,
+    ties: tuple[int, ...],
+    card: Card | None,
+    judge: str,
+) -> BoardRow:
+    return BoardRow(
+        name=name,
+        way="",
+        settings="",
+        simulated=False,
+        runs=(),
+        estimate=estimate,
+        bank=estimate,
+        knowledge=estimate,
+        rank=rank,
+        ties=ties,
+        card=card,
+        judge=judge,
+    )
+
+
+def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> Iterator[Breakdown]:
+    if not len(found.strata):
+        return
+    counts = found.counts.tolist() if found.is_mean else [0] * len(found.strata)
+    groups = [
+        BreakdownGroup(
+            name=name,
+            n=n,
+            estimates=tuple(_on_stratum(found, m, place, n, confidence) for m in order),
+        )
+        for place, (name, n) in enumerate(zip(found.strata, counts, strict=True))
+    ]
+    yield Breakdown(by=found.by, groups=tuple(groups))
+
+
+def _on_stratum(found: Accuracies, model: int, stratum: int, n: int, confidence: float) -> Estimate:
+    value = float(found.value[model, stratum])
+    if found.errors is not None and not np.isnan(found.errors[model, stratum]):
+        return stated_estimate(value, float(found.errors[model, stratum]), n, confidence)
+    return share_estimate(value, n, confidence)
+
+
+def accuracy_notes(found: Accuracies) -> Iterator[str]:
+    """What accuracies alone leave open."""
+    n = found.n_items
+    yield say(
+        "Only accuracies are known here, no items: what needs items (paired comparisons, stability "
+        "of ranks, which items tell models apart) is not computed."
+    )
+    if found.stderr is not None:
+        yield say("Intervals and ranks come from the standard errors as stated in the file.")
+        unsure = np.isnan(found.stderr) & ~np.isnan(overall_accuracies(found))
+        if unsure.any():
+            yield say(
+                "No interval for {models}: the standard error is missing or 0, which says nothing "
+                "about sampling error. Pairs with them are not tested.",
+                models=joined([found.models[m] for m in np.flatnonzero(unsure)], 5),
+            )
+    elif not found.is_mean:
+        yield say(
+            "{score} is taken for a corpus metric, whose spread the number of items does not tell, "
+            "so there is no interval and no rank: that needs standard errors, in a column called "
+            "stderr.",
+            score=found.score,
+        )
+    elif n or (found.n_of is not None and (found.n_of > 0).all()):
+        yield say(
+            "Intervals take every item as asked once and independent of the others; an average of "
+            "several samples varies less, items that share a source vary more."
+        )
+    elif found.n_of is not None and (found.n_of > 0).any():
+        yield say(
+            "The number of items is not known for {models}: no interval there, and no rank "
+            "can be defended.",
+            models=joined([found.models[m] for m in np.flatnonzero(found.n_of <= 0)], 5),
+        )
+    elif _has_zero_errors(found):
+        yield say(
+            "All standard errors in the file are 0, which says nothing about sampling error, and "
+            "the numbers of items are not known. So nothing here has an interval, and no rank can "
+            "be defended: give the numbers of items in a row called n, or as --items."
+        )
+    else:
+        yield say(
+            "The numbers of items are not known, so nothing here has an interval, and no rank can "
+            "be defended: give them in a row called n, or as --items."
+        )
+    unnamed = [each.name for each in found.metrics if each.name.endswith(f" {UNCERTAINTY}")]
+    if unnamed:
+        yield say(
+            "Cells hold a score and a second number, shown as {columns}. Whether it is a standard "
+            "error, a standard deviation or half an interval is not stated, so no interval comes "
+            "from it. If it is a standard error of the score: --stderr {option}.",
+            columns=listed(unnamed[:4]),
+            option=quoted(unnamed[0]),
+        )
+    if np.isnan(found.overall).all() and len(found.strata):
+        yield say(
+            "No overall accuracy is given: it is the mean of the groups, weighted by their items."
+            if n
+            else "No overall accuracy is given: it is the mean of the groups, each counted the "
+            "same."
+        )
+
+
+def _has_zero_errors(found: Accuracies) -> bool:
+    """Return True if the file states standard errors, and all are 0."""
+    cells = [
+        number_of(cell)
+        for column in found.metrics
+        if quantity_of(column.name) == "stderr"
+        for cell in column.cells
+        if cell
+    ]
+    return bool(cells) and not any(cells)
+
+
+# A standard error below this share cannot be that of scores in percent, if those are percentages.
+_LEAST_ERROR = 0.0005
+
+
+_BENCHMARKS = frozenset({"benchmark", "dataset", "task", "test", "suite"})
+
+
+# Columns that share a scale: all are shares of the same answers.
+_ATTEMPTS = frozenset({"correct", "not attempted", "incorrect", "correct given attempted"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """The stated numbers of items: of each column (0 where not stated), and of all."""
+
+    of: Mapping[str, int]
+    total: int
+
+
+def read_accuracies(
+    table: FileColumns,
+    layout: Layout,
+    counts: Mapping[str, int] | None = None,
+    *,
+    runs: int = 1,
+) -> Accuracies:
+    """The accuracies of a table with one row a model and one column a stratum, or one row a model
+    and stratum. ``counts`` are the items of each stratum, or of all under the empty name; without
+    it they stand in a row whose model is called n, items or the like, or in the column
+    ``layout.count``. ``runs`` is the number of runs that each value is the mean of: it is for the
+    consistency checks, and never adds to the items.
+
+    Raises BadInput with all cells that are no accuracy and all models that come twice; BadUsage for
+    counts of strata that there are not.
+    """
+    given = dict(counts or {})
+    read = _long(table, layout, given, runs) if layout.score else _wide(table, layout, given, runs)
+    unknown = sorted(given.keys() - {"", *read.strata, *_columns_of(layout)})
+    if unknown:
+        raise BadUsage(
+            f"{table.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(read.strata)}",
+        )
+    return replace(read, judge=_judge(table, layout))
+
+
+def _judge(table: FileColumns, layout: Layout) -> str:
+    """Who graded all rows; empty where no column says it, or several did."""
+    names = table.columns[layout.grader].names if layout.grader else ()
+    return names[0] if len(names) == 1 else ""
+
+
+def _columns_of(layout: Layout) -> list[str]:
+    return [name for name in (layout.overall, *layout.models, *layout.metrics) if name]
+
+
+def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
+    problems = [] if layout.way else _repeats(table, layout.model)
+    counting = count_records(table, layout.model)
+    names = _row_names(table, layout)
+    rows = [record for record, name in enumerate(names) if name and record not in counting]
+    scores = [*layout.models, *([layout.overall] if layout.overall else [])]
+    columns = [_cells(table, name, rows, layout, problems) for name in scores]
+    sizes = _accuracy_tables_sizes(table, layout, counting, given, problems)
+    n_of = _n_of(table, layout, rows, problems) if layout.count else None
+    stderr = _errors(table, layout, rows, problems)
+    if problems:
+        raise refused(table, problems)
+    if not rows:
+        raise BadInput(f"{table.name} names no model", hint=f"as read: {layout.told()}")
+    overall = columns.pop() if layout.overall else np.full(len(rows), np.nan)
+    value = np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
+    shown = tuple(names[record] for record in rows)
+    metric = _metrics(layout).get(layout.overall)
+    strata_sizes = [sizes.of.get(name, 0) for name in layout.models]
+    found = _checked(table, layout, rows, shown, sizes, n_of, runs)
+    return Accuracies(
+        name=table.name,
+        models=shown,
+        strata=layout.models,
+        value=value,
+        overall=overall,
+        counts=np.array(strata_sizes, dtype=np.int64),
+        score=layout.overall if metric is not None else "accuracy",
+        is_mean=metric is None or metric.is_mean,
+        total=sizes.total,
+        n_of=n_of,
+        stderr=stderr,
+        metrics=tuple(_shown(table, name, rows) for name in _beside(table, layout)),
+        checks=found.checks,
+        misprints=found.misprints,
+    )
+
+
+def _row_names(table: FileColumns, layout: Layout) -> list[str]:
+    """What each row is called: its model, and what else tells rows of one model apart."""
+    model = table.columns[layout.model]
+    names = [model.names[code] if code >= 0 else "" for code in model.codes.tolist()]
+    if not layout.way:
+        return names
+    way = table.columns[layout.way]
+    ways = [way.names[code] if code >= 0 else "" for code in way.codes.tolist()]
+    return [
+        f"{name} ({how})" if name and how else name for name, how in zip(names, ways, strict=True)
+    ]
+
+
+def _cells(
+    table: FileColumns, name: str, rows: list[int], layout: Layout, problems: list[Problem]
+) -> NDArray[np.float64]:
+    column = table.columns[name]
+    kept = Coded(column.codes[rows], column.names)
+    reading = read_scores(kept, percent=bool(layout.percent))
+    for record, code in zip(rows, kept.codes.tolist(), strict=True):
+        if code in reading.wrong:
+            where = f"{place(table, record)}, column {name}"
+            problems.append(Problem(where, reading.wrong[code]))
+    return reading.values
+
+
+def _accuracy_tables_sizes(
+    table: FileColumns,
+    layout: Layout,
+    counting: Sequence[int],
+    given: Mapping[str, int],
+    problems: list[Problem],
+) -> _Sizes:
+    """The items of each column: as given, else as the row of them says."""
+    every = given.get("", 0)
+    stated = {name: _count(table, name, record, problems) for record in counting[:1]
+              for name in _columns_of(layout)}  # fmt: skip
+    if given.keys() - {""}:
+        stated = {}
+    of = {
+        name: given.get(name, stated.get(name, 0) or (0 if stated else every))
+        for name in _columns_of(layout)
+    }
+    strata = [of[name] for name in layout.models]
+    total = given.get(layout.overall, stated.get(layout.overall, 0) or every)
+    return _Sizes(of, total or (sum(strata) if all(strata) else 0))
+
+
+def _count(table: FileColumns, name: str, record: int, problems: list[Problem]) -> int:
+    column = table.columns[name]
+    code = int(column.codes[record])
+    number = number_of(column.names[code]) if code >= 0 else 0.0
+    if code < 0 or (number is not None and math.isnan(number)):
+        return 0
+    if number is None or not (number >= 1 and number.is_integer()):
+        where = f"{place(table, record)}, column {name}"
+        came = column.names[code]
+        problems.append(Problem(where, f"expected a number of items of at least 1, came {came}"))
+        return 0
+    return int(number)
+
+
+def _n_of(
+    table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
+) -> NDArray[np.int64]:
+    return np.array(
+        [_count(table, layout.count, record, problems) for record in rows], dtype=np.int64
+    )
+
+
+def _errors(
+    table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
+) -> NDArray[np.float64] | None:
+    """The standard errors of the overall, as shares; None where none is stated, or where they are
+    on another scale than the scores. One of 0 is NaN: where all items came out alike, it is what
+    the formula gives, and says nothing of how sure the score is."""
+    if not layout.stderr:
+        return None
+    top = 100.0 if layout.percent else 1.0
+    cells = printed_column(table.columns[layout.stderr], rows)
+    found = np.array([np.nan if cell is None else cell.value / top for cell in cells])
+    for record, cell in zip(rows, cells, strict=True):
+        if cell is not None and cell.value < 0:
+            where = f"{place(table, record)}, column {layout.stderr}"
+            problems.append(Problem(where, f"expected a standard error, came {cell.text}"))
+    found[found <= 0] = np.nan
+    known = found[~np.isnan(found)]
+    if not len(known) or known.max() > 0.5 or np.median(known) < _LEAST_ERROR:
+        return None
+    return found
+
+
+def _beside(table: FileColumns, layout: Layout) -> list[str]:
+    """The columns that are shown as printed: metrics, spreads and differences."""
+    quantities = {"spread", "difference", "stderr", "low", "high"}
+    return [
+        name
+        for name in table.columns
+        if name != layout.stderr or quantity_of(name) == "stderr"
+        if name in layout.metrics or quantity_of(name) in quantities
+    ]
+
+
+def _shown(table: FileColumns, name: str, rows: Sequence[int]) -> PrintedColumn:
+    column = table.columns[name]
+    codes = column.codes[list(rows)].tolist()
+    return PrintedColumn(
+        name=name, cells=tuple(column.names[code] if code >= 0 else "" for code in codes)
+    )
+
+
+def _repeats(table: FileColumns, column: str) -> list[Problem]:
+    coded = table.columns[column]
+    first: dict[int, int] = {}
+    problems = []
+    for record, code in enumerate(coded.codes.tolist()):
+        if code >= 0 and code in first:
+            at = place(table, first[code])
+            what = f"model {coded.names[code]} came before, at {at}"
+            problems.append(Problem(f"{place(table, record)}, column {column}", what))
+        first.setdefault(code, record)
+    return problems
+
+
+# Consistency.
+
+
+def _checked(
+    table: FileColumns,
+    layout: Layout,
+    rows: Sequence[int],
+    names: Sequence[str],
+    sizes: _Sizes,
+    n_of: NDArray[np.int64] | None,
+    runs: int,
+) -> Consistency:
+    scores = [name for name in (layout.overall, *layout.models) if name]
+    others = [name for name in table.columns if name in layout.metrics or quantity_of(name)]
+    columns = {
+        name: printed_column(table.columns[name], rows)
+        for name in dict.fromkeys([*scores, *others])
+    }
+    stated = {**sizes.of, layout.overall: sizes.total}
+    n = {name: [stated.get(name, 0) * runs] * len(rows) for name in columns}
+    if n_of is not None:
+        n |= {name: (n_of * runs).tolist() for name in (layout.overall, *layout.metrics) if name}
+    roles = CheckedRoles(
+        overall=layout.overall,
+        strata=layout.models,
+        counts=[sizes.of.get(name, 0) for name in layout.models],
+        total=sizes.total,
+        shares=[
+            name
+            for name in (*scores, *layout.metrics)
+            if name not in _metrics(layout) or _metrics(layout)[name].is_share
+        ],
+        kinds=_kinds(table, layout),
+        differences=[name for name in others if quantity_of(name) == "difference"],
+        rank=layout.rank,
+        low=layout.low,
+        high=layout.high,
+        stderr=layout.stderr,
+        runs=runs,
+    )
+    return check_table(PrintedTable(names, columns, _tops(table, layout, list(columns)), n), roles)
+
+
+def _metrics(layout: Layout) -> dict[str, Metric]:
+    return metrics_of(_columns_of(layout))
+
+
+def _kinds(table: FileColumns, layout: Layout) -> dict[str, str]:
+    """The column of each metric that is named plainly, and of statistics."""
+    found: dict[str, str] = {}
+    for name, metric in _metrics(layout).items():
+        if not metric.qualifier:
+            found.setdefault(metric.kind, name)
+    for name in table.columns:
+        known = plain(name)
+        if known in {"cv", "min", "max"}:
+            found.setdefault(known, name)
+        elif quantity_of(name) == "spread":
+            found.setdefault("sd", name)
+        elif known == "range" or quantity_of(name) == "difference":
+            found.setdefault("range", name)
+    if layout.overall and "mean" in plain(layout.overall).split("_"):
+        found["mean"] = layout.overall
+    return found
+
+
+def _tops(table: FileColumns, layout: Layout, columns: Sequence[str]) -> dict[str, float]:
+    """100 for columns of percentages, 1 for those of shares: scores and groups together, the shares
+    of correct, incorrect and not attempted together, and any other column by itself."""
+    scores = {layout.overall, *layout.models, layout.stderr, layout.low, layout.high}
+    attempts = [name for name, each in _metrics(layout).items() if each.kind in _ATTEMPTS]
+    pooled = is_percent([table.columns[name] for name in attempts])
+    tops = {}
+    for name in columns:
+        percent = is_percent([table.columns[name]])
+        if name in attempts:
+            percent = pooled
+        elif name in scores:
+            percent = bool(layout.percent)
+        tops[name] = 100.0 if percent else 1.0
+    return tops
+
+
+# One row a model and stratum.
+
+
+def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
+    """One row a model and stratum. A stratum called all, overall or the like is the overall."""
+    model, score = table.columns[layout.model], table.columns[layout.score]
+    by = layout.strata[0] if layout.strata else ""
+    stratum = table.columns[by] if by else Coded(np.zeros(len(table), dtype=np.int32), ("all",))
+    reading = read_scores(score, percent=bool(layout.percent))
+    problems = [
+        Problem(f"{place(table, record)}, column {layout.score}", reading.wrong[int(code)])
+        for record, code in enumerate(score.codes.tolist())
+        if code in reading.wrong
+    ]
+    cells = np.full((len(model.names), len(stratum.names)), np.nan)
+    first: dict[tuple[int, int], int] = {}
+    for record in np.flatnonzero((model.codes >= 0) & (stratum.codes >= 0)).tolist():
+        cell = int(model.codes[record]), int(stratum.codes[record])
+        if cell in first:
+            what = f"the same model and {by or 'table'} came before, at {place(table, first[cell])}"
+            problems.append(Problem(place(table, record), what))
+        first[cell] = record
+        cells[cell] = reading.values[record]
+    if problems:
+        raise refused(table, problems)
+    is_all = [is_named(name, "overall") for name in stratum.names]
+    kept = [code for code, overall in enumerate(is_all) if not overall]
+    overall = cells[:, is_all.index(True)] if any(is_all) else np.full(len(cells), np.nan)
+    counts = _counts_of(table, layout, stratum)
+    strata = tuple(stratum.names[code] for code in kept)
+    of = {name: given.get(name, 0 if given else int(counts[code]))
+          for code, name in enumerate(stratum.names)}  # fmt: skip
+    whole = stratum.names[is_all.index(True)] if any(is_all) else ""
+    strata_counts = [of[name] for name in strata]
+    total = given.get("", of.get(whole, 0)) or (sum(strata_counts) if all(strata_counts) else 0)
+    metric = metrics_of([layout.score]).get(layout.score)
+    read = Accuracies(
+        name=table.name,
+        models=model.names,
+        strata=strata,
+        value=cells[:, kept],
+        overall=overall,
+        counts=np.array(strata_counts, dtype=np.int64),
+        by=plain(by) or "stratum",
+        is_mean=metric is None or metric.is_mean,
+        total=total,
+    )
+    texts = printed_column(score, range(len(table)))
+    grid: dict[str, list[Printed | None]] = {}
+    for code, name in enumerate(stratum.names):
+        at = [first.get((m, code)) for m in range(len(model.names))]
+        grid[name] = [None if record is None else texts[record] for record in at]
+    top = 100.0 if layout.percent else 1.0
+    n = {name: [of[name] * runs] * len(model.names) for name in stratum.names}
+    if whole:
+        n[whole] = [total * runs] * len(model.names)
+    found = check_table(
+        PrintedTable(model.names, grid, dict.fromkeys(grid, top), n),
+        CheckedRoles(
+            overall=whole,
+            strata=strata,
+            counts=strata_counts,
+            total=total,
+            shares=list(grid) if metric is None or metric.is_share else [],
+            runs=runs,
+        ),
+    )
+    return replace(read, checks=found.checks, misprints=found.misprints)
+
+
+def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np.int64]:
+    """The items of each stratum, of the first record that gives their number."""
+    counts = np.zeros(len(stratum.names), dtype=np.int64)
+    if not layout.count:
+        return counts
+    column = table.columns[layout.count]
+    for record, code in reversed(list(enumerate(stratum.codes.tolist()))):
+        told = int(column.codes[record])
+        number = number_of(column.names[told]) if told >= 0 else None
+        if code >= 0 and number is not None and number >= 0:
+            counts[code] = int(number)
+    return counts
+
+
+# Several files.
+
+
+def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
+    """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
+    unknown = sorted(counts.keys() - set(found.strata))
+    if unknown:
+        raise BadUsage(
+            f"{found.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(found.strata)}",
+        )
+    given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
+    return replace(found, counts=given)
+
+
+def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
+    """Several files of accuracies as one.
+
+    Where no model and stratum comes twice, and all files group by the same column or hold different
+    models, they are parts of one table: its strata are those of all. Else each file is a benchmark,
+    which is then the stratum, with the overall accuracy that the file states or that its strata
+    give. A model or a stratum of which a file says nothing is NaN there; a stratum of which files
+    count different numbers of items has none (0).
+
+    Raises BadUsage where different judges graded the models of one table.
+    """
+    if len(found) == 1:
+        return found[0]
+    if not _are_parts(found):
+        found = [_as_benchmark(each) for each in found]
+    judges = {each.name: each.judge for each in found if each.judge}
+    if len(set(judges.values())) > 1 and found[0].by != "benchmark":
+        told = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
+        raise BadUsage(
+            f"different judges graded these files, and their scores do not compare ({told})",
+            hint="audit the files of one judge at a time",
+        )
+    models = tuple(dict.fromkeys(model for each in found for model in each.models))
+    strata = tuple(dict.fromkeys(name for each in found for name in each.strata))
+    value = np.full((len(models), len(strata)), np.nan)
+    overall = np.full(len(models), np.nan)
+    counts = np.zeros(len(strata), dtype=np.int64)
+    unlike = np.zeros(len(strata), dtype=bool)
+    for each in found:
+        rows = [models.index(model) for model in each.models]
+        columns = [strata.index(name) for name in each.strata]
+        block = value[np.ix_(rows, columns)]
+        value[np.ix_(rows, columns)] = np.where(np.isnan(each.value), block, each.value)
+        overall[rows] = np.where(np.isnan(each.overall), overall[rows], each.overall)
+        known = counts[columns]
+        unlike[columns] |= (known > 0) & (each.counts != known)
+        counts[columns] = np.where(each.counts > 0, each.counts, known)
+    names = ", ".join(each.name for each in found)
+    is_stated = any(each.errors is not None for each in found)
+    return Accuracies(
+        name=names,
+        models=models,
+        strata=strata,
+        value=value,
+        overall=overall,
+        counts=np.where(unlike, 0, counts),
+        by=found[0].by,
+        score=found[0].score if len({each.score for each in found}) == 1 else "accuracy",
+        is_mean=all(each.is_mean for each in found),
+        n_of=None if strata else _joined(models, found, _sizes_of).astype(np.int64),
+        stderr=_joined_errors(models, found, counts),
+        errors=_stratum_errors(models, found) if is_stated else None,
+        metrics=_joined_metrics(models, found),
+        judge=found[0].judge if len({each.judge for each in found}) == 1 else "",
+        checks=tuple(check for each in found for check in each.checks),
+        misprints=tuple(misprint for each in found for misprint in each.misprints),
+    )
+
+
+def _joined(
+    models: Sequence[str],
+    found: Sequence[Accuracies],
+    values_of: Callable[[Accuracies], NDArray[np.float64]],
+    missing: float = 0.0,
+) -> NDArray[np.float64]:
+    """A value of each model of parts, by the models of all."""
+    joined = np.full(len(models), missing)
+    for each in found:
+        joined[[models.index(name) for name in each.models]] = values_of(each)
+    return joined
+
+
+def _sizes_of(found: Accuracies) -> NDArray[np.float64]:
+    """The items behind each model's score; 0 where that is not known."""
+    if found.n_of is not None:
+        return found.n_of.astype(np.float64)
+    return np.full(len(found.models), float(found.n_items))
+
+
+def _joined_errors(
+    models: Sequence[str], found: Sequence[Accuracies], counts: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """The standard error of each model's score: as its file states it, or of the mean of benchmarks
+    with items of their own; None where no file states any."""
+    if found[0].by != "benchmark":
+        if all(each.stderr is None for each in found):
+            return None
+        nothing = [np.full(len(each.models), np.nan) for each in found]
+        stated = {id(each): gap if each.stderr is None else each.stderr
+                  for each, gap in zip(found, nothing, strict=True)}  # fmt: skip
+        return _joined(models, found, lambda each: stated[id(each)], np.nan)
+    if all(each.errors is None for each in found):
+        return None
+    variance = _stratum_errors(models, found) ** 2
+    weights = counts if (counts > 0).all() else np.ones(len(counts))
+    return np.asarray(np.sqrt(variance @ (weights / weights.sum()) ** 2))
+
+
+def _stratum_errors(models: Sequence[str], found: Sequence[Accuracies]) -> NDArray[np.float64]:
+    """The standard error of each model on each benchmark: as stated, else by its items."""
+    columns = []
+    for each in found:
+        share, n = each.value[:, 0], int(each.counts[0])
+        by_items = np.sqrt(share * (1 - share) / n) if n else np.full(len(share), np.nan)
+        stated = by_items if each.errors is None else each.errors[:, 0]
+        own = np.where(np.isnan(stated), by_items, stated)
+        joined = np.full(len(models), np.nan)
+        joined[[models.index(name) for name in each.models]] = own
+        columns.append(joined)
+    return np.stack(columns, axis=1)
+
+
+def _joined_metrics(
+    models: Sequence[str], found: Sequence[Accuracies]
+) -> tuple[PrintedColumn, ...]:
+    """The metrics of all files by the models of all."""
+    cells: dict[str, list[str]] = {}
+    for each in found:
+        for column in each.metrics:
+            row = cells.setdefault(column.name, [""] * len(models))
+            for model, cell in zip(each.models, column.cells, strict=True):
+                row[models.index(model)] = cell
+    return tuple(PrintedColumn(name=name, cells=tuple(row)) for name, row in cells.items())
+
+
+def _are_parts(found: Sequence[Accuracies]) -> bool:
+    """Return True if the files are parts of one table, and not benchmarks of their own."""
+    cells = [
+        (each.models[m], each.strata[s])
+        for each in found
+        for m, s in np.argwhere(~np.isnan(each.value)).tolist()
+    ]
+    models = [model for each in found for model in each.models]
+    has_one_grouping = len({each.by for each in found}) == 1 and all(len(x.strata) for x in found)
+    if len(set(models)) == len(models):
+        is_one_score = not any(len(each.strata) for each in found) and len(
+            {each.score for each in found}
+        ) == 1  # fmt: skip
+        return has_one_grouping or is_one_score
+    # A wide table's groups are its own; a column of tasks names them for all files.
+    is_named = has_one_grouping and found[0].by in _BENCHMARKS
+    return is_named and len(set(cells)) == len(cells)
+
+
+def _as_benchmark(found: Accuracies) -> Accuracies:
+    """A file as one stratum, named after the file."""
+    name = found.name.rpartition("/")[2].partition(".")[0] or found.name
+    known = np.isnan(found.overall)
+    overall = np.where(known, _means(found), found.overall)
+    return Accuracies(
+        name=found.name,
+        models=found.models,
+        strata=(name,),
+        value=overall[:, None],
+        overall=np.full(len(found.models), np.nan),
+        counts=np.array([found.n_items if found.is_mean else 0], dtype=np.int64),
+        by="benchmark",
+        score=found.score,
+        is_mean=found.is_mean,
+        errors=None if found.stderr is None else found.stderr[:, None],
+        metrics=tuple(structs.replace(each, name=f"{name}: {each.name}") for each in found.metrics),
+        judge=found.judge,
+        checks=found.checks,
+        misprints=found.misprints,
+    )
+
+
+def _means(found: Accuracies) -> NDArray[np.float64]:
+    """The mean of the strata, weighted by items where all are known."""
+    if not len(found.strata):
+        return np.full(len(found.models), np.nan)
+    weights = found.counts if (found.counts > 0).all() else np.ones(len(found.strata))
+    return np.asarray(found.value @ (weights / weights.sum()))

@@ -1,0 +1,630 @@
+"""Anybody's results: from files to their score table, and from that to an audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from proofstone import __version__
+from proofstone.errors import BadInput, BadUsage
+from proofstone.method import Method
+from proofstone.page.audience import annotated_for, judged_for, table_for
+from proofstone.page.section import Evidence
+from proofstone.page.text import cell_width, fitted, padded, printable, wrapped
+from proofstone.records.models import Card, family_of, shown_names
+from proofstone.records.runs import Measure, Outcome, Worth
+from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
+from proofstone.records.tables import Audience
+from proofstone.results.audit.accuracies import (
+    accuracy_board,
+    accuracy_notes,
+    joined_accuracies,
+    read_accuracies,
+    with_counts,
+)
+from proofstone.results.audit.assembly import assemble
+from proofstone.results.audit.files_read import (
+    ReadFile,
+    tell_accuracies,
+    tell_file,
+    tell_labels,
+    tell_models,
+)
+from proofstone.results.audit.labels import annotator_labels, judged_labels
+from proofstone.results.audit.result_files import (
+    Reading,
+    as_benchmarks,
+    filter_notes,
+    read_files,
+    skipped_notes,
+)
+from proofstone.results.audit.scores import HandNamed, ScoresIn, model_facts, no_scores, scores_in
+from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import render_terminal
+from proofstone.results.items_made import Audit, FileRead, trust_lines
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.rankings import leaderboard
+from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
+from proofstone.results.sections.parts import parts_together
+from proofstone.results.summary import make_opening
+from proofstone.results.table import Selection, shown_name
+from proofstone.run.self_preference import with_hands_of
+from proofstone.session.dates import minute
+from proofstone.session.written_files import write_work_file
+from proofstone.stats.flags import Estimand, estimand_name
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
+
+if TYPE_CHECKING:
+    from proofstone.results.sections.parts import Part
+
+
+# Labels alone: how far several annotators agree, where nobody is ranked.
+
+
+def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
+    """The audit of files of labels alone. Raises BadUsage where one of them holds scores too, and
+    what reading labels does; BadInput where there is no label."""
+    mixed = [part.table.name for part in read if part.layout.kind != "labels"]
+    if mixed:
+        raise BadUsage(
+            f"{', '.join(mixed)} holds scores, and other files hold labels alone",
+            hint="audit them apart",
+        )
+    found = annotator_labels([no_scores(part.table, part.layout) for part in read])
+    if found is None or not len(found.ratings):
+        raise BadInput(f"{title} holds no label", hint=f"as read: {read[0].layout.told()}")
+    board = _nobody(asked)
+    shown = annotated_for(found, asked.audience)
+    evidence = Evidence(board=board, annotated=shown, seed=asked.seed, estimand=asked.estimand)
+    return Audit(
+        audience=asked.audience,
+        title=title,
+        files=tuple(tell_labels(part) for part in read),
+        board=board,
+        sections=make_sections(evidence),
+        seed=asked.seed,
+        version=__version__,
+    )
+
+
+def _nobody(asked: Asked) -> Leaderboard:
+    """A leaderboard of no measure, on which nobody stands."""
+    return Leaderboard(
+        measure="",
+        denominator="",
+        counts=(),
+        estimand=estimand_name(asked.estimand),
+        level=asked.level,
+        confidence=asked.confidence,
+        n_items=0,
+        forms=(),
+        standings=(),
+    )
+
+
+# With fewer, intervals for other clusters hardly tell anybody apart.
+_FEW_CLUSTERS = 20
+
+
+@dataclass(frozen=True)
+class Asked(Reading):
+    """What a user asks of an audit, beside how files are read. ``items`` is the number of items of
+    each stratum, or of all under the empty name, and ``runs`` the number of runs that each value is
+    the mean of, for accuracies alone; ``complete_from`` the share of its items with which a model
+    is ranked; ``audience`` whom the audit is for; ``roles`` what models did to the items;
+    ``benchmarks``: each file is a benchmark, with items of its own whatever their names."""
+
+    items: Mapping[str, int] = field(default_factory=dict)
+    runs: int = 1
+    complete_from: float = 0.95
+    estimand: Estimand = "knowledge"
+    level: str = "sample"
+    confidence: float = 0.95
+    seed: int = 0
+    audience: Audience = "internal"
+    roles: tuple[HandNamed, ...] = ()
+    benchmarks: bool = False
+
+
+def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
+    """The audit of one or several files, together one set of results.
+
+    Raises what reading does: BadInput with every problem of a file, BadUsage where a column's
+    meaning is open or accuracies alone are mixed with items, NotFound, ExtraMissing.
+    """
+    found = read_files(paths, asked)
+    audit = _audit(found.read, asked)
+    notes = (
+        *found.notes,
+        *_unknown_models(found.read),
+        *skipped_notes(found.skipped),
+        *filter_notes(found.read, asked),
+    )
+    audit = structs.replace(audit, skipped=found.skipped, notes=(*audit.notes, *notes))
+    return structs.replace(audit, methods=methods_text(audit_page(audit, now=0.0)))
+
+
+def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
+    facts = [part for part in read if part.layout.kind == "models"]
+    read = [part for part in read if part.layout.kind != "models"]
+    if not read:
+        raise BadUsage(
+            f"{', '.join(part.table.name for part in facts)} says what models are, and holds no "
+            "score",
+            hint="name the file of scores too: proofstone audit scores.csv models.csv",
+        )
+    cards = _cards([*facts, *read])
+    title = ", ".join(dict.fromkeys(part.table.name for part in read))
+    if any(part.layout.kind == "accuracies" for part in read):
+        return _audit_accuracies(read, asked, title, cards, facts)
+    if any(part.layout.kind == "labels" for part in read):
+        return audit_labels(read, asked, title)
+    parts, table, files = _assembled(read, asked, cards)
+    counted_by = [name for name, given in (("--items", asked.items), ("--runs", asked.runs != 1))
+                  if given]  # fmt: skip
+    if counted_by:
+        raise BadUsage(
+            f"{joined(counted_by)}: only for accuracies alone, and {title} has its items",
+            hint=f"leave {joined(counted_by)} out",
+        )
+    measure = _measure(table)
+    return audit_table(
+        table,
+        [measure],
+        measure.name,
+        asked=asked,
+        title=title,
+        files=(*files, *map(tell_models, facts)),
+        judged=judged_labels(parts),
+        annotated=annotator_labels(parts),
+        families=_families([*facts, *read], cards),
+    )
+
+
+def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure]:
+    """The scores of one or several files, together one set of results, and their measure.
+
+    Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
+    """
+    read = [part for part in read_files(paths, asked).read if part.layout.kind != "models"]
+    alone = {kind: [part.table.name for part in read if part.layout.kind == kind]
+             for kind in ("accuracies", "labels")}  # fmt: skip
+    for kind, names in alone.items():
+        if names:
+            raise BadUsage(
+                f"{', '.join(names)} holds {kind} alone, so there are no items to pair",
+                hint="give scores by item: one row an item, or one row a score",
+            )
+    _parts, table, _told = _assembled(read, asked, _cards(read))
+    return table, _measure(table)
+
+
+def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure] | Accuracies:
+    """The scores of files with their measure; of one file of accuracies alone, these.
+
+    Raises what ``read_results`` does.
+    """
+    read = read_files(paths, asked).read
+    if len(read) == 1 and read[0].layout.kind == "accuracies":
+        return read_accuracies(read[0].table, read[0].layout, asked.items, runs=asked.runs)
+    return read_results(paths, asked)
+
+
+def _assembled(
+    read: Sequence[ReadFile], asked: Asked, cards: Mapping[str, Card]
+) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
+    read = as_benchmarks(read, always=asked.benchmarks)
+    parts = _without_folders([scores_in(part.table, part.layout) for part in read])
+    table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
+    respondents = tuple(replace(who, card=cards.get(who.name)) for who in table.respondents)
+    table = with_hands_of(replace(table, respondents=respondents), family_of)
+    return (
+        parts,
+        table,
+        tuple(tell_file(each, part) for each, part in zip(read, parts, strict=True)),
+    )
+
+
+def _cards(read: Sequence[ReadFile]) -> dict[str, Card]:
+    """What the files say of models, by their names as they are shown; the first file that says
+    anything counts."""
+    found: dict[str, Card] = {}
+    for each in reversed(read):
+        found |= model_facts(each.table, each.layout)
+    shown = shown_names(found)
+    return {shown[name]: card for name, card in found.items()}
+
+
+def _families(read: Sequence[ReadFile], cards: Mapping[str, Card]) -> dict[str, str]:
+    """The families of models, where a file has a column of them."""
+    is_told = any(each.layout.family for each in read)
+    return {name: card.family for name, card in cards.items()} if is_told else {}
+
+
+def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
+    """The models of a file of models of which no other file has scores."""
+    known = {
+        name
+        for each in read
+        if each.layout.kind not in ("models", "labels")
+        for name in shown_names(_models_of(each)).values()
+    }
+    for each in read:
+        if each.layout.kind == "models":
+            names = shown_names(each.table.columns[each.layout.model].names).values()
+            alone = [name for name in names if name not in known]
+            if alone:
+                yield say(
+                    "{file} describes {models} without scores here: {names}.",
+                    file=each.table.name,
+                    models=counted(len(alone), "model"),
+                    names=listed(alone[:5]),
+                )
+
+
+def _models_of(read: ReadFile) -> tuple[str, ...]:
+    layout = read.layout
+    return layout.models if layout.kind == "wide" else read.table.columns[layout.model].names
+
+
+def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
+    """The scores with models that a log names by a path named by its end."""
+    names = shown_names(name for part in parts for name in part.model.names)
+    return [
+        replace(part, model=part.model._replace(names=tuple(names[n] for n in part.model.names)))
+        for part in parts
+    ]
+
+
+def audit_table(
+    table: ScoreTable,
+    measures: Sequence[Measure],
+    headline: str,
+    *,
+    asked: Asked,
+    title: str,
+    files: tuple[FileRead, ...],
+    judged: Judged | None = None,
+    annotated: Annotated | None = None,
+    families: Mapping[str, str] | None = None,
+) -> Audit:
+    """The audit of a score table under the measure ``headline``."""
+    table, judged = table_for(table, asked.audience), judged_for(judged, asked.audience)
+    board = leaderboard(
+        table,
+        measures,
+        headline,
+        estimand=asked.estimand,
+        level=asked.level,
+        confidence=asked.confidence,
+    )
+    measure = next(each for each in measures if each.name == headline)
+    sheet = Sheet.of(table, measure)
+    evidence = Evidence(
+        board=board,
+        sheet=sheet,
+        judged=judged,
+        annotated=annotated_for(annotated, asked.audience),
+        families=families or {},
+        seed=asked.seed,
+        estimand=asked.estimand,
+    )
+    return Audit(
+        audience=asked.audience,
+        title=title,
+        files=files,
+        board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
+        notes=tuple(_notes(table, asked)),
+        sections=make_sections(evidence),
+        seed=asked.seed,
+        version=__version__,
+        work_list=work_list(evidence),
+    )
+
+
+def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:
+    """Writes all that is to be looked at, one row each; the suffix of ``path`` says in which form.
+    Returns how many. Raises what ``write_rows`` does."""
+    return write_work_file(path, work_rows(rows))
+
+
+def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
+    """The page of an audit."""
+    return PageData(
+        title=audit.title,
+        audience=audit.audience,
+        board=audit.board,
+        opening=audit.opening,
+        trust=audit.trust,
+        sections=audit.sections,
+        seed=audit.seed,
+        files=audit.files,
+        notes=audit.notes,
+        provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
+    )
+
+
+def _measure(table: ScoreTable) -> Measure:
+    """The one measure of other people's scores: their mean."""
+    values = table.value[~np.isnan(table.value)]
+    is_plain = bool(((values == 0.0) | (values == 1.0)).all())
+    counts: dict[Outcome, Worth] = {"answered": "value"}
+    if table.tells_outcomes:
+        counts |= {"refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
+    return Measure(
+        name="accuracy" if is_plain else "score",
+        of="score",
+        counts=counts,
+        denominator=noted("items with a reply" if table.tells_outcomes else "items with a score"),
+    )
+
+
+def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
+    n_clusters = len(np.unique(table.cluster_key))
+    if 0 < n_clusters < _FEW_CLUSTERS and asked.estimand == "knowledge":
+        yield say(
+            "The items fall into only {clusters}: intervals speak of other such clusters too, and "
+            "are wide. For these alone, with other items: --estimand bank.",
+            clusters=counted(n_clusters, "cluster"),
+        )
+    full = len(table.items)
+    there = np.bincount(table.respondent, minlength=len(table.respondents))
+    samples = int(table.sample.max(initial=0)) + 1
+    if len(there) and (there < table.expected).all():
+        yield _none_ranked(table, there, asked.complete_from)
+    short = int(((there < full * samples) & (table.expected == there)).sum())
+    if short:
+        yield say_of(
+            short,
+            "{models} lacks some scores, at most {share:g}% of them: all are ranked on the items "
+            "that all ranked models have.",
+            "{models} lack some scores, at most {share:g}% of them: all are ranked on the items "
+            "that all ranked models have.",
+            models=counted(short, "model"),
+            share=100 * (1 - asked.complete_from),
+        )
+
+
+def _none_ranked(table: ScoreTable, there: NDArray[np.int64], complete_from: float) -> str:
+    """Why no model is ranked, and the share from which all would be, where they share items."""
+    shares = there / np.maximum(table.expected, 1)
+    pairs = np.unique(table.unit.astype(np.int64) * len(there) + table.respondent)
+    common = int((np.bincount(pairs // len(there)) == len(there)).sum())
+    told = {"share": 100 * complete_from, "most": 100 * float(shares.max())}
+    if not common:
+        return say(
+            "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
+            "ranked. No item has scores of all models.",
+            **told,
+        )
+    return say(
+        "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
+        "ranked. To rank on the {items} of which all models have scores: "
+        "--complete-from {option:g}.",
+        items=counted(common, "item"),
+        option=math.floor(100 * float(shares.min())) / 100,
+        **told,
+    )
+
+
+def _audit_accuracies(
+    read: Sequence[ReadFile],
+    asked: Asked,
+    title: str,
+    cards: Mapping[str, Card],
+    facts: Sequence[ReadFile],
+) -> Audit:
+    others = [each.table.name for each in read if each.layout.kind != "accuracies"]
+    if others:
+        raise BadUsage(
+            "files of accuracies alone and files with items cannot be one set of results",
+            hint=f"audit these apart: {', '.join(others)}",
+        )
+    counts = asked.items if len(read) == 1 else {}
+    parts = [read_accuracies(each.table, each.layout, counts, runs=asked.runs) for each in read]
+    found = joined_accuracies(parts)
+    if len(read) > 1 and asked.items:
+        found = with_counts(found, asked.items)
+    shown = shown_names(found.models)
+    models = tuple(shown[name] for name in found.models)
+    found = replace(found, models=models, cards=cards)
+    board = accuracy_board(found, confidence=asked.confidence)
+    evidence = Evidence(
+        board=board, accuracies=found, families=_families([*facts, *read], cards), seed=asked.seed
+    )
+    return Audit(
+        audience=asked.audience,
+        title=title,
+        files=(
+            *(tell_accuracies(*each) for each in zip(read, parts, strict=True)),
+            *map(tell_models, facts),
+        ),
+        board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
+        notes=tuple(accuracy_notes(found)),
+        sections=make_sections(evidence),
+        seed=asked.seed,
+        version=__version__,
+    )
+
+
+# The other benchmark of a study of rankings: a row of the workspace, or anybody's file.
+
+
+def benchmark_beside(
+    store: Store,
+    find_method: Callable[[str], Method],
+    find: Callable[[str], Found],
+    named: str,
+    n_items: int = 0,
+) -> Part | Accuracies:
+    """The results that ``named`` means: a file, as ``audit`` reads it (scores by item, or a model
+    and a score each), else a form, a bank or a run. ``n_items`` stand behind a file of scores alone
+    that does not say how many.
+
+    Raises what reading does; BadUsage for ``n_items`` of what has items.
+    """
+    path = Path(named)
+    found = (
+        _of_file(path) if path.is_file() else parts_together(store, find_method, [find(named)])[0]
+    )
+    alone = _overall_alone(found, n_items)
+    if alone is not None:
+        return alone
+    if n_items:
+        raise BadUsage(
+            f"{named} has its items, so their number is known", hint="leave --beside-items out"
+        )
+    return found
+
+
+def _of_file(path: Path) -> Part | Accuracies:
+    from proofstone.results.sections.parts import Part  # noqa: PLC0415 - numpy is loaded there
+
+    found = read_either([path], Asked())
+    if not isinstance(found, tuple):
+        return replace(found, name=path.name)
+    table, measure = found
+    return Part(name=path.name, kind="file", seed=None, recipe={}, table=table, measure=measure)
+
+
+def _overall_alone(found: Part | Accuracies, n_items: int) -> Accuracies | None:
+    """Of scores alone the overall ones, with how many items stand behind them where that is known;
+    None of what has items."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.results.audit.accuracies import overall_accuracies  # noqa: PLC0415
+
+    if not isinstance(found, Accuracies):
+        return None
+    n = n_items or found.n_items
+    return Accuracies(
+        name=found.name,
+        models=found.models,
+        strata=(),
+        value=np.empty((len(found.models), 0)),
+        overall=overall_accuracies(found),
+        counts=np.array([n] if n else [], dtype=np.int64),
+    )
+
+
+# The audit of runs of our own: the same sections, from what the workspace holds.
+
+
+def audit_evidence(
+    evidence: Evidence, selection: Selection, audience: Audience = "internal"
+) -> Audit:
+    """The audit of runs of our own, from evidence made for its audience."""
+    names = listed([shown_name(item_set) for item_set in selection.item_sets])
+    board = evidence.board
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    holds = listed([counted(board.n_items, "item"), counted(len(rows), "respondent")])
+    kind = say("{runs} in this workspace", runs=counted(len(selection.runs), "run"))
+    return Audit(
+        audience=audience,
+        title=names,
+        files=(FileRead(name=names, kind=kind, columns="", holds=holds),),
+        board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
+        sections=make_sections(evidence),
+        seed=evidence.seed,
+        version=__version__,
+        work_list=work_list(evidence),
+    )
+
+
+# An audit as a summary in the terminal.
+
+_LABEL = 15
+
+
+_LONGEST_NAME = 60  # cells of a model's name in a sentence
+
+
+def render_audit(
+    audit: Audit,
+    *,
+    next_steps: Sequence[tuple[str, str]] = (),
+    width: int = 100,
+    colour: bool = False,
+) -> str:
+    """What was read, the leaderboard, one finding a section, then what to do next; it ends in a
+    newline. Lines are broken at ``width`` cells, those of the table excepted."""
+    lines: list[str] = []
+    alike: dict[tuple[str, str], list[FileRead]] = {}
+    for file in audit.files:
+        alike.setdefault((file.kind, file.columns), []).append(file)
+    long = _long_names(audit.board)
+    for files in alike.values():
+        lines += _files(files, width, long)
+    lines.append("")
+    lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
+    lines.append("")
+    for note in audit.notes:
+        lines += _labelled(say("note"), _shortened(note, long), width)
+    for section in audit.sections:
+        said = paragraph(section.finding, section.cannot)
+        lines += _labelled(word(section.name), _shortened(said, long), width)
+    for label, text in next_steps:
+        lines += _labelled(word(label), text, width)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _long_names(board: Leaderboard) -> list[str]:
+    """Names of models, and labels of theirs, too long for a sentence; the longest first, since a
+    shorter one may be a part of it."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    names = {name for row in rows for name in (row.label, row.name)}
+    return sorted(
+        (name for name in names if cell_width(name) > _LONGEST_NAME), key=len, reverse=True
+    )
+
+
+def _shortened(text: str, long: Sequence[str]) -> str:
+    for name in long:
+        text = text.replace(name, fitted(name, _LONGEST_NAME))
+    return text
+
+
+def page_step(path: Path | None) -> tuple[str, str]:
+    """The next step that names the page, or says how to get one."""
+    hint = say("add -o report.html for tables, figures and the reasons")
+    return "page", str(path) if path else hint
+
+
+def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterator[str]:
+    """Files that are understood alike, each with what it holds; their columns once."""
+    for file in files:
+        yield from _labelled(
+            say("read"),
+            say("{name}: {kind}; {holds}", name=file.name, kind=file.kind, holds=file.holds),
+            width,
+        )
+    if files[0].columns:
+        columns = files[0].columns
+        said = say("each {columns}", columns=columns) if len(files) > 1 else columns
+        yield from _labelled("", _shortened(said, long), width)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    """The text beside its label, broken at words."""
+    room = max(width - _LABEL - 1, 30)
+    first, *others = wrapped(printable(text), room) or [""]
+    head = f"{padded(label, _LABEL - 1)} {first}"
+    return [head, *(" " * _LABEL + line for line in others)]

@@ -1,0 +1,422 @@
+"""Names by which columns are known: of a role, of a metric, or of what is no score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.records.runs import Outcome
+from proofstone.wording.messages import listed, noted, say, word
+
+# What the columns of a table of results mean: what a user names, and what is found.
+
+Kind = Literal["wide", "long", "accuracies", "labels", "models"]
+
+
+# Why a column is the score: a user named it, it is the overall, the only metric, the metric called
+# score, the one that combines the others, the one that the ranks or the rows follow, the only
+# column of scores, or the mean of groups whose numbers of items are known.
+Rule = Literal["", "overall", "only", "generic", "combines", "ranks", "sorted"]
+
+
+# How letters become scores: by the right answers of a column, or as the grades A, B and C.
+Graded = Literal["", "gold", "grades"]
+
+
+_RULES: Mapping[Rule, str] = {
+    "only": noted("the only metric"),
+    "generic": noted("called the score"),
+    "combines": noted("combines the other metrics"),
+    "ranks": noted("the rank column follows it"),
+    "sorted": noted("the rows are sorted by it"),
+}
+
+
+# The roles that one column has, in the order in which they are told.
+ONES = (
+    "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
+    "certainty", "tokens", "order", "count", "overall", "stderr", "rank", "low", "high", "human",
+    "judge", "annotator", "parameters", "active", "family", "grader",
+)  # fmt: skip
+
+
+_MOST_SHOWN = 4
+
+
+_GRADED: Mapping[Graded, str] = {
+    "gold": noted("correct where they equal the answer key"),
+    "grades": noted(
+        "grades: A correct, B incorrect, C not attempted (B and C score 0; if these are answers, "
+        "name the answer key with --gold)"
+    ),
+}
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """The role of each column; empty where there is none, or, of a user's, where it is not named.
+
+    ``wide``: one row an item, ``models`` are columns of scores. ``long``: one row a score, under
+    ``model`` and ``score``. ``accuracies``: one row a model (``models`` are then strata, columns of
+    accuracies, with ``overall`` apart, the score that models are ranked by), or one a model and
+    stratum with ``score`` and ``count``; ``metrics`` are columns that are shown beside the score
+    and never averaged with it, and ``rule`` says why that column is the score.
+    ``graded``: how letters become scores, by the ``gold`` column or as grades.
+    ``models``: no scores, but what models are: ``parameters``, ``active`` and ``family``.
+    ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
+    row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
+    the same records by people and by a judge. ``order`` is that in which options were shown. None
+    of these is guessed. ``parameters``, ``active`` and ``family`` say what a record's model is;
+    ``grader`` names the judge that gave a record's score.
+    ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
+    are columns that nothing reads; ``unknown_outcomes`` those of which the column ``outcome`` says
+    nothing. ``missing`` are the spellings of missing scores that occur.
+    """
+
+    kind: Kind | None = None
+    item: str = ""
+    model: str = ""
+    way: str = ""
+    score: str = ""
+    sample: str = ""
+    outcome: str = ""
+    answer: str = ""
+    gold: str = ""
+    options: str = ""
+    simulated: str = ""
+    certainty: str = ""
+    tokens: str = ""
+    count: str = ""
+    overall: str = ""
+    human: str = ""
+    judge: str = ""
+    annotator: str = ""
+    order: str = ""
+    parameters: str = ""
+    active: str = ""
+    family: str = ""
+    grader: str = ""
+    stderr: str = ""
+    rank: str = ""
+    low: str = ""
+    high: str = ""
+    rule: Rule = ""
+    graded: Graded = ""
+    metrics: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    percent: bool | None = None
+    unused: tuple[str, ...] = ()
+    unknown_outcomes: tuple[Outcome, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def taken(self) -> set[str]:
+        """The columns that have a role, and the empty name where a role has none."""
+        ones = {getattr(self, role) for role in ONES}
+        return {
+            *ones, *self.models, *self.strata, *self.clusters, *self.labels, *self.metrics
+        }  # fmt: skip
+
+    def free(self, names: Iterable[str]) -> list[str]:
+        """Those of the columns that have no role."""
+        taken = self.taken()
+        return [name for name in names if name not in taken]
+
+    def told(self) -> str:
+        """The roles in one line, as a user would name them."""
+        return say("; ").join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        for role in ONES:
+            if column := getattr(self, role):
+                why = _RULES.get(self.rule, "") if role == "overall" else ""
+                shown = say("{column} ({why})", column=column, why=word(why)) if why else column
+                yield say("{role}: {columns}", role=word(role), columns=shown)
+        groups = {
+            "other metrics, shown and not averaged": _named(self.metrics),
+            "strata" if self.kind == "accuracies" else "models": _named(self.models),
+            "by" if self.kind == "accuracies" else "strata": listed(self.strata),
+            "clusters": listed(self.clusters),
+            "labels": listed(self.labels),
+            "scores": say("percent, divided by 100") if self.percent else "",
+            "letters": word(_GRADED[self.graded]) if self.graded else "",
+            "missing": _spellings(self.missing) if self.missing else "",
+            "not used": _named(self.unused),
+        }
+        for what, names in groups.items():
+            if names:
+                yield say("{role}: {columns}", role=word(what), columns=names)
+
+
+def _spellings(missing: tuple[str, ...]) -> str:
+    return say("empty or {spellings}", spellings=listed(missing))
+
+
+def _named(names: tuple[str, ...]) -> str:
+    if len(names) <= _MOST_SHOWN:
+        return listed(names)
+    return say(
+        "{n} columns ({first}, ... {last})",
+        n=len(names),
+        first=listed(names[: _MOST_SHOWN - 1]),
+        last=names[-1],
+    )
+
+
+# A column has a role where its plain name is one of these; the first that occurs is taken.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "item": (
+        "item", "item_id", "qid", "question_id", "questionid", "doc_hash", "problem_id",
+        "task_id", "prompt_id", "doc_id", "uid", "uuid", "id", "idx", "index", "question_no",
+        "item_no", "nr", "no", "question", "problem",
+    ),
+    "model": (
+        "model", "models", "model_name", "model_id", "respondent", "system", "llm", "llms",
+        "engine", "solver", "contestant", "participant",
+    ),
+    "way": ("way", "setting", "settings", "condition", "prompt_name", "mode", "ask"),
+    "score": (
+        "score", "correct", "is_correct", "iscorrect", "value", "right", "passed", "pass",
+        "exact_match", "em", "acc", "accuracy", "grade", "reward", "result", "points",
+        "verdict", "judgment", "judgement",
+    ),
+    "sample": (
+        "sample", "epoch", "sample_no", "sample_number", "sample_idx", "repeat", "repetition",
+        "replicate", "trial", "attempt", "rollout", "iteration", "run", "seed",
+    ),
+    "outcome": ("outcome",),
+    "answer": (
+        "answer", "predicted", "prediction", "pred", "extracted", "extracted_answer", "choice",
+        "model_answer", "parsed_answer",
+    ),
+    "gold": (
+        "gold", "gold_answer", "correct_answer", "answer_key", "key", "target", "label",
+        "reference_answer",
+    ),
+    "options": ("n_options", "num_options", "options", "n_choices", "num_choices", "choices"),
+    "simulated": ("simulated",),
+    "parameters": (
+        "params", "parameters", "params_b", "parameters_b", "params_m", "n_params", "num_params",
+        "total_params", "total_parameters", "total_params_b", "total_parameters_b", "model_size",
+        "size_b", "params_billions", "parameters_billions",
+    ),
+    "active": (
+        "active_params", "active_parameters", "active_params_b", "active_parameters_b",
+        "activated_params",
+    ),
+    # Who graded a score. People's and judges' labels of the same record are named by options.
+    "grader": (
+        "judge", "judges", "judge_model", "judge_name", "judged_by", "grader", "grader_model",
+        "graded_by", "llm_judge",
+    ),
+    "family": ("family", "model_family", "series", "model_series"),
+    "count": (
+        "n", "items", "n_items", "num_items", "count", "questions", "n_questions",
+        "num_questions", "size",
+    ),
+    "overall": (
+        "all", "overall", "average", "avg", "avg_", "mean", "total", "micro_avg", "macro_avg",
+    ),
+    "strata": (
+        "discipline", "field", "subfield", "domain", "subdomain", "category", "subcategory",
+        "primary_category", "secondary_category", "subject", "topic", "area", "section", "task",
+        "subtask", "subset", "dataset", "benchmark", "language", "lang", "level", "difficulty",
+        "stratum", "group", "type", "question_type", "skill", "form",
+    ),
+    "certainty": ("confidence", "stated_confidence", "self_confidence", "certainty"),
+    "tokens": ("completion_tokens", "output_tokens", "reply_tokens", "tokens", "n_tokens"),
+    "clusters": (
+        "cluster", "clusters", "book", "source", "document", "doc", "passage", "paper", "article",
+        "entity", "fact", "facts", "statement", "statements", "chapter", "context", "context_id",
+        "template", "author",
+    ),
+}  # fmt: skip
+
+
+# What a column of numbers holds that is no score: a reading of its name, never of its values.
+Quantity = Literal["rank", "count", "stderr", "spread", "low", "high", "difference", "statistic",
+                   "measured", "flag"]  # fmt: skip
+
+
+# Words of a name, in the order in which they decide: ``acc_stderr`` is a standard error.
+_WORDS: tuple[tuple[Quantity, frozenset[str]], ...] = (
+    ("stderr", frozenset({"stderr", "se", "sem"})),
+    ("spread", frozenset({"std", "sd", "stdev", "stddev", "deviation", "uncertainty"})),
+    ("low", frozenset({"lower"})),
+    ("high", frozenset({"upper"})),
+    ("difference", frozenset({"delta", "diff", "difference", "gain", "drop", "improvement"})),
+    ("statistic", frozenset({"var", "variance", "percentile", "quantile"})),
+    ("measured", frozenset({
+        "params", "param", "parameters", "billions", "cost", "costs", "usd", "eur", "price",
+        "prices", "token", "tokens", "latency", "seconds", "duration", "throughput", "perplexity",
+        "loss", "logprob", "logprobs", "probability", "prob", "temperature", "date", "released",
+        "year", "flops", "vram", "downloads", "votes", "characters", "chars", "length", "words",
+    })),
+)  # fmt: skip
+
+
+_WHOLE: Mapping[Quantity, frozenset[str]] = {
+    "rank": frozenset({"rank", "ranking", "place", "position", "pos", "standing"}),
+    "count": frozenset({*NAMES["count"], "counts", "support", "num", "number", "nums"}),
+    "stderr": frozenset({"standard_error", "std_err", "std_error"}),
+    "low": frozenset({"ci_low", "ci_lo", "lo", "ci95_low", "low_ci", "ci_min"}),
+    "high": frozenset({"ci_high", "ci_hi", "hi", "ci95_high", "high_ci", "ci_max"}),
+    "statistic": frozenset({
+        "median", "cv", "min", "max", "minimum", "maximum", "range", "p", "p_value",
+    }),
+    "measured": frozenset({
+        "time", "time_s", "month", "day", "days", "context_window", "context_length", "size_b",
+        "confidence", "runs", "n_runs", "seeds", "n_seeds", "k", "shots", "n_shots", "layers",
+        "epochs", "steps", "released_at", "active_b", "total_b", "params_b",
+    }),
+}  # fmt: skip
+
+
+_FLAGS = ("has", "is", "needs", "uses", "contains", "requires", "supports", "was")
+
+
+_SIGNS: Mapping[str, Quantity] = {
+    "#": "rank", "\u0394": "difference", "\u2206": "difference", "\u03c3": "spread",
+    "\u00b1": "spread",
+}  # fmt: skip
+
+
+class Metric(Struct, frozen=True):
+    """A metric that a column is named by. ``kind`` is the metric (``f1``), ``qualifier`` what else
+    the name says (``macro``). ``is_share``: whether it is a share of the items, so that its values
+    are whole numbers of n; ``is_mean``: whether it is a mean over items at all, as corpus F1 and
+    BLEU are not; ``is_unbounded``: whether it may leave 0 to 1 and 0 to 100."""
+
+    kind: str
+    qualifier: str = ""
+    is_share: bool = True
+    is_mean: bool = True
+    is_unbounded: bool = False
+
+
+_SHARES = {
+    "accuracy": ("acc", "accuracy", "accuracies"),
+    "exact match": ("em", "exact_match"),
+    "correct": ("co", "correct", "correct_rate", "is_correct"),
+    "not attempted": ("na", "not_attempted"),
+    "incorrect": ("in", "incorrect", "incorrect_rate"),
+    "precision": ("precision", "prec"),
+    "recall": ("recall",),
+    "win rate": ("win_rate", "winrate"),
+    "refusal": ("refusal_rate", "refusals"),
+    "hallucination": ("hallucination_rate", "hallucinations"),
+}
+
+
+_MEANS = {
+    "pass@k": ("pass_k",),
+    "score": ("score", "scores", "points", "rating_100", "grade"),
+}
+
+
+_RATIOS = {
+    "correct given attempted": ("cga", "correct_given_attempted"),
+    "f1": ("f1", "f_1", "f1_score", "f_score", "f", "fscore", "f_measure"),
+    "bleu": ("bleu", "sacrebleu"),
+    "rouge": ("rouge",),
+    "chrf": ("chrf",),
+    "auroc": ("auroc", "auc", "roc_auc"),
+    "bertscore": ("bertscore",),
+    "map": ("map", "mrr", "ndcg"),
+}
+
+
+_UNBOUNDED = {"elo": ("elo", "elo_rating", "arena_score", "bt_score"), "mcc": ("mcc",)}
+
+
+# These are known by the whole name alone: as a word among others they are too short to mean it.
+_BESIDE = {"co", "na", "in", "f"}
+
+
+_WHOLE_ONLY = {"co", "na", "in", "f", "em", "map", "correct", "prec", "points", "grade", "score"}
+
+
+def plain(name: str) -> str:
+    """A column's name in small letters, words joined by underscores: ``Question ID`` as
+    ``question_id``."""
+    return re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_")
+
+
+def is_named(name: str, role: str) -> bool:
+    """Return True if this is a known name of a column of that role."""
+    return plain(name) in NAMES[role]
+
+
+def first_named(names: Iterable[str], role: str) -> str:
+    """The column whose name comes first among those known of a role; empty where there is none."""
+    found = {plain(name): name for name in reversed(list(names))}
+    return next((found[known] for known in NAMES[role] if known in found), "")
+
+
+def quantity_of(name: str) -> Quantity | None:
+    """What a column holds that is no score, by its name; None where the name does not say."""
+    for sign, quantity in _SIGNS.items():
+        if name.strip().startswith(sign) and not plain(name):
+            return quantity
+    known = plain(name)
+    words = known.split("_")
+    for quantity, whole in _WHOLE.items():
+        if known in whole:
+            return quantity
+    for quantity, some in _WORDS:
+        if some.intersection(words):
+            return quantity
+    if "ci" in words or "ci95" in words:
+        return _bound(words)
+    return "flag" if words[0] in _FLAGS and len(words) > 1 and known not in NAMES["score"] else None
+
+
+def _bound(words: list[str]) -> Quantity:
+    if {"low", "lo", "min"}.intersection(words):
+        return "low"
+    return "high" if {"high", "hi", "max"}.intersection(words) else "spread"
+
+
+def metrics_of(names: Iterable[str]) -> dict[str, Metric]:
+    """The metric of each column that is named by one, and by no quantity that ``quantity_of``
+    knows. CO, NA, IN and F are metrics beside each other, or F beside precision and recall: alone
+    they are a country, a group or an option."""
+    found = {
+        name: metric
+        for name in names
+        if quantity_of(name) is None and (metric := _metric(name)) is not None
+    }
+    kinds = {metric.kind for metric in found.values()}
+    shares = len(kinds & {"correct", "not attempted", "incorrect", "correct given attempted"})
+    is_f = {"precision", "recall"} <= kinds or shares > 2
+    return {
+        name: metric
+        for name, metric in found.items()
+        if plain(name) not in _BESIDE or (is_f if plain(name) == "f" else shares > 2)
+    }
+
+
+def _metric(name: str) -> Metric | None:
+    known = plain(name)
+    if match := re.fullmatch(r"(?:(.+)_)?(pass|avg|maj|cons|best)_(\d+)", known):
+        is_mean = match[2] == "avg"
+        return Metric(f"{match[2]}@{match[3]}", match[1] or "", is_share=is_mean)
+    for kinds, is_share, is_mean, is_unbounded in (
+        (_SHARES, True, True, False),
+        (_MEANS, False, True, False),
+        (_RATIOS, False, False, False),
+        (_UNBOUNDED, False, False, True),
+    ):
+        for kind, names in kinds.items():
+            for each in names:
+                if known == each:
+                    return Metric(kind, "", is_share, is_mean, is_unbounded)
+                pattern = rf"(?:(.+)_)?{each}(?:_(.+))?"
+                if each not in _WHOLE_ONLY and (match := re.fullmatch(pattern, known)):
+                    qualifier = "_".join(part for part in match.groups() if part)
+                    return Metric(kind, qualifier, is_share, is_mean, is_unbounded)
+    return None

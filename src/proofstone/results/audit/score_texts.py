@@ -1,0 +1,154 @@
+"""Texts of cells as scores from 0 to 1: what is a score, what is missing, and what is neither."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.records.scores import Coded, FileColumns
+
+# Spellings of a score that is not there, beside the empty cell; compared in small letters.
+MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
+
+
+# No score is great enough to be written with a comma between its thousands.
+_DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)$")
+
+
+_WORDS: Mapping[str, float] = {
+    "true": 1.0, "correct": 1.0, "right": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
+    "not_attempted": 0.0, "not attempted": 0.0,
+    "false": 0.0, "incorrect": 0.0, "wrong": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0,
+}  # fmt: skip
+
+
+class Reading(Struct, frozen=True):
+    """A column's cells as numbers (N, NaN where missing), and the texts that are no score, by their
+    codes."""
+
+    values: NDArray[np.float64]
+    wrong: Mapping[int, str]
+
+
+def number_of(text: str) -> float | None:
+    """The number that a cell spells, also with a percent sign behind it or as a word for right or
+    wrong; NaN for a spelling of "missing"; None where it is none of these."""
+    short = text.strip().lower()
+    if short in MISSING or not short:
+        return math.nan
+    if short in _WORDS:
+        return _WORDS[short]
+    try:
+        number = float(_DECIMAL_COMMA.sub(r"\1.\2", short.removesuffix("%").strip()))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_percent(columns: Iterable[Coded]) -> bool:
+    """Whether cells are percentages: of those that are no 0, most are greater than 1, and some
+    greater than 10; or percent signs stand behind most of them. Up to 10 they may be marks of a
+    judge, which only a user can tell."""
+    above = others = 0
+    is_clear = False
+    for column in columns:
+        for name, n in zip(column.names, _counts(column), strict=True):
+            number = number_of(name)
+            if number is None or math.isnan(number) or not number:
+                continue
+            if number > 100 or number < 0:
+                others += n
+            elif number > 1 or "%" in name:
+                above += n
+                is_clear = is_clear or number > 10 or "%" in name
+            else:
+                others += n
+    return is_clear and above > others
+
+
+def is_scores(column: Coded) -> bool:
+    """Whether half of the filled cells or more are numbers from 0 to 100, or words for right and
+    wrong: then the others are problems, each with its line."""
+    good = sum(
+        n
+        for name, n in zip(column.names, _counts(column), strict=True)
+        if (number := number_of(name)) is not None and not math.isnan(number) and 0 <= number <= 100
+    )
+    return good > 0 and 2 * good >= sum(_counts(column))
+
+
+def is_flag(column: Coded) -> bool:
+    """Whether a column holds 0 and 1 alone, and both: of a model, a property and no score."""
+    numbers = [number_of(name) for name in column.names]
+    return {0.0, 1.0} == {each for each in numbers if each is None or not math.isnan(each)}
+
+
+def read_numbers(column: Coded) -> NDArray[np.float64]:
+    """The cells of a column as numbers; NaN where there is none, or something else."""
+    numbers = [number_of(name) for name in column.names]
+    known = np.array([*(np.nan if number is None else number for number in numbers), np.nan])
+    return np.asarray(known[column.codes])
+
+
+def read_scores(column: Coded, *, percent: bool) -> Reading:
+    """The cells of a column as scores, percentages divided by 100."""
+    most = 100.0 if percent else 1.0
+    scores = np.full(len(column.names) + 1, np.nan)  # the last one is read by the code -1
+    wrong: dict[int, str] = {}
+    for code, name in enumerate(column.names):
+        number = number_of(name)
+        if number is None:
+            wrong[code] = f"expected a number from 0 to {most:g}, came {name[:40]!r}"
+        elif number < 0 or number > most:
+            wrong[code] = f"expected a score from 0 to {most:g}, came {name}"
+        else:
+            scores[code] = number / most
+    return Reading(scores[column.codes], wrong)
+
+
+def _counts(column: Coded) -> list[int]:
+    codes = column.codes[column.codes >= 0]
+    return [int(n) for n in np.bincount(codes, minlength=len(column.names))]
+
+
+# Some records of a table: those with given values in given columns.
+
+
+def chosen(table: FileColumns, where: Mapping[str, str]) -> FileColumns:
+    """The records whose columns have these values, in their order.
+
+    Raises BadUsage for a column that is none, and where nothing is left.
+    """
+    kept = np.ones(len(table), dtype=bool)
+    for column, value in where.items():
+        if column not in table.columns:
+            raise BadUsage(
+                f"{table.name} has no column {column!r}",
+                hint=f"its columns: {', '.join(table.columns)}",
+            )
+        coded = table.columns[column]
+        kept &= coded.codes == (coded.names.index(value) if value in coded.names else -2)
+        if not kept.any():
+            known = ", ".join(coded.names[:10])
+            raise BadUsage(
+                f"no record of {table.name} has {column} {value!r}", hint=f"values there: {known}"
+            )
+    if kept.all():
+        return table
+    columns = {name: _narrowed(column, kept) for name, column in table.columns.items()}
+    return FileColumns(table.name, columns, table.lines[kept], table.unit, table.unread)
+
+
+def _narrowed(column: Coded, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Coded:
+    """The kept records' values; names that occur no more are gone."""
+    codes = column.codes[kept]
+    used = np.unique(codes[codes >= 0])
+    place = np.full(len(column.names) + 1, -1, dtype=np.int32)
+    place[used] = np.arange(len(used))
+    return Coded(place[codes], tuple(column.names[code] for code in used.tolist()))

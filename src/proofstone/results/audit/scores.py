@@ -1,0 +1,311 @@
+"""What tables say of items beside their scores: strata, clusters, right answers, options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.records.knowledge import RoleName
+from proofstone.records.models import Card, family_of
+from proofstone.records.scores import Coded, FileColumns, HeldRole, TextCodes
+from proofstone.results.audit.column_names import Layout, plain
+from proofstone.results.audit.letters import read_grades, read_letters
+from proofstone.results.audit.problems import Problems, place, refused
+from proofstone.results.audit.score_texts import read_scores
+
+# The scores that stand in a table: of which record, of whom, and how much.
+
+
+class BadCell(NamedTuple):
+    """A cell that is not what its column is to hold."""
+
+    record: int
+    column: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresIn:
+    """The S scores of a table: ``record`` (S) says in which of its N records each stands, ``model``
+    (S) whose it is, ``value`` (S) in [0, 1] what it is worth. Missing ones are not among them,
+    except those whose outcome is told in words: their value is NaN. ``wrong`` are cells that are no
+    score, and empty ones of items and models: with any, ``assemble`` refuses the whole."""
+
+    table: FileColumns
+    layout: Layout
+    record: NDArray[np.int64]
+    model: Coded
+    value: NDArray[np.float64]
+    wrong: tuple[BadCell, ...] = ()
+
+
+def scores_in(table: FileColumns, layout: Layout) -> ScoresIn:
+    """The scores of a wide or long table; raises BadInput where it holds none, good or bad."""
+    wrong = _nameless(table, layout.item)
+    if layout.kind == "long":
+        wrong += _nameless(table, layout.model)
+        found = _long(table, layout, wrong)
+    else:
+        found = _wide(table, layout, wrong)
+    if not wrong and not len(found.value):
+        raise BadInput(f"{table.name} holds no score", hint=f"as read: {layout.told()}")
+    named = (table.columns[layout.item].codes[found.record] >= 0) & (found.model.codes >= 0)
+    model = Coded(found.model.codes[named], found.model.names)
+    return ScoresIn(table, layout, found.record[named], model, found.value[named], tuple(wrong))
+
+
+def no_scores(table: FileColumns, layout: Layout) -> ScoresIn:
+    """A table of labels alone, in which there is none."""
+    nobody = Coded(np.empty(0, dtype=np.int32), ())
+    return ScoresIn(table, layout, np.empty(0, dtype=np.int64), nobody, np.empty(0))
+
+
+def _wide(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:
+    n = len(table)
+    values = np.empty((n, len(layout.models)))
+    for place_of, name in enumerate(layout.models):
+        values[:, place_of] = _column(table, layout, name, wrong)
+    record, model = np.nonzero(~np.isnan(values))
+    names = tuple(layout.models)
+    return ScoresIn(
+        table, layout, record, Coded(model.astype(np.int32), names), values[record, model]
+    )
+
+
+def _long(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:
+    value = _column(table, layout, layout.score, wrong)
+    is_there = ~np.isnan(value)
+    is_there[[cell.record for cell in wrong if cell.column == layout.score]] = True
+    if layout.outcome:
+        is_there |= table.columns[layout.outcome].codes >= 0
+    record = np.flatnonzero(is_there)
+    model = table.columns[layout.model]
+    return ScoresIn(table, layout, record, Coded(model.codes[record], model.names), value[record])
+
+
+def _column(
+    table: FileColumns, layout: Layout, name: str, wrong: list[BadCell]
+) -> NDArray[np.float64]:
+    column = table.columns[name]
+    if layout.graded == "gold":
+        reading = read_letters(column, table.columns[layout.gold])
+    elif layout.graded == "grades":
+        reading = read_grades(column)
+    else:
+        reading = read_scores(column, percent=bool(layout.percent))
+    if reading.wrong:
+        codes = table.columns[name].codes
+        records = np.flatnonzero(np.isin(codes, list(reading.wrong))).tolist()
+        wrong += [BadCell(n, name, reading.wrong[int(codes[n])]) for n in records]
+    return reading.values
+
+
+def _nameless(table: FileColumns, column: str) -> list[BadCell]:
+    empty = np.flatnonzero(table.columns[column].codes < 0).tolist()
+    return [BadCell(record, column, "is empty") for record in empty]
+
+
+_DISAGREE = "two items of one name need names of their own: --item COLUMN"
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which unit holds which key: parallel arrays, and each key's ``names`` as its cell has it."""
+
+    unit: NDArray[np.int64]
+    key: NDArray[np.int64]
+    names: tuple[str, ...]
+
+
+def fact_of_items(
+    parts: Sequence[ScoresIn],
+    units: Sequence[NDArray[np.int64]],
+    column: str,
+    n_units: int,
+    problems: Problems,
+) -> Coded:
+    """A column's value by unit (n_units), -1 where no record gives one.
+
+    ``units`` holds for each part the unit of each of its records, -1 where it names none. Where
+    records of one item disagree, that is among ``problems``, and the first one holds.
+    """
+    names = TextCodes()
+    found = np.full(n_units, -1, dtype=np.int32)
+    for number, (part, unit) in enumerate(zip(parts, units, strict=True)):
+        own = part.table.columns.get(column)
+        if own is None:
+            continue
+        codes = np.array([*map(names.__getitem__, own.names), -1], dtype=np.int32)[own.codes]
+        told = np.flatnonzero((codes >= 0) & (unit >= 0))
+        first = told[np.unique(unit[told], return_index=True)[1]]
+        unknown = first[found[unit[first]] < 0]
+        found[unit[unknown]] = codes[unknown]
+        unlike = told[found[unit[told]] != codes[told]]
+        known = names.names()
+        for record in unlike.tolist():
+            what = (
+                f"is {known[codes[record]]!r}, and another record of the same item "
+                f"({_item(part, record)}) has {known[found[unit[record]]]!r}"
+            )
+            problems.add(number, record, what, column=column, hint=_DISAGREE)
+    return Coded(found, names.names())
+
+
+def _item(part: ScoresIn, record: int) -> str:
+    column = part.table.columns[part.layout.item]
+    return column.names[int(column.codes[record])]
+
+
+def cluster_edges(facts: Sequence[Coded]) -> Edges:
+    """The keys of each unit, from columns of one or several keys a cell; keys of one column are
+    not those of another."""
+    units, keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    names: list[str] = []
+    for fact in facts:
+        parts = TextCodes()
+        held = [[parts[key] for key in _keys(name)] for name in fact.names]
+        told = np.flatnonzero(fact.codes >= 0)
+        counts = np.array([len(codes) for codes in held], dtype=np.int64)[fact.codes[told]]
+        flat = [code for place_of in fact.codes[told].tolist() for code in held[place_of]]
+        units.append(np.repeat(told, counts))
+        keys.append(np.array(flat, dtype=np.int64) + len(names))
+        names += parts.names()
+    return Edges(np.concatenate(units), np.concatenate(keys), tuple(names))
+
+
+def _keys(cell: str) -> Iterator[str]:
+    """The keys in a cell: of a JSON list, or between semicolons or bars; else the cell itself."""
+    if cell.startswith("["):
+        try:
+            listed = msgspec.json.decode(cell, type=list[str | int])
+        except msgspec.DecodeError:
+            listed = [cell]
+        yield from (str(key) for key in listed)
+        return
+    yield from (key for part in re.split(r"[;|]", cell) if (key := part.strip()))
+
+
+def option_counts(fact: Coded) -> NDArray[np.int32]:
+    """How many options each unit has: the number in the cell, or the length of a JSON list; 0 where
+    neither can be read."""
+    counts = np.array([*(_option_count(name) for name in fact.names), 0], dtype=np.int32)
+    return np.asarray(counts[fact.codes])
+
+
+def _option_count(cell: str) -> int:
+    if cell.strip().isdecimal():
+        return int(cell) if 2 <= int(cell) <= 1000 else 0
+    try:
+        return len(msgspec.json.decode(cell, type=list[msgspec.Raw]))
+    except msgspec.DecodeError:
+        return 0
+
+
+# What models did to the items of a file, as a user names it.
+
+
+class HandNamed(Struct, frozen=True):
+    """A role that ``model`` had in all items; with a ``column`` in those of its ``value``."""
+
+    role: RoleName
+    model: str
+    column: str = ""
+    value: str = ""
+
+
+def held_roles(
+    hands: Sequence[HandNamed], facts: Mapping[str, Coded], n_units: int
+) -> Iterator[HeldRole]:
+    """Each role with the units that it touched; ``facts`` are columns by unit. Raises BadUsage for
+    a column that there is not, and for a value that no item has."""
+    for hand in hands:
+        if not hand.column:
+            yield HeldRole(hand.role, hand.model, np.arange(n_units, dtype=np.int32))
+            continue
+        fact = facts[hand.column]
+        if hand.value not in fact.names:
+            known = ", ".join(fact.names[:10]) or "none: is there such a column?"
+            raise BadUsage(
+                f"no item has {hand.column} {hand.value!r}, as --role names it",
+                hint=f"values there: {known}",
+            )
+        units = np.flatnonzero(fact.codes == fact.names.index(hand.value))
+        yield HeldRole(hand.role, hand.model, units.astype(np.int32))
+
+
+# What a table of results says of its models: their parameters and their family.
+
+_COUNT = re.compile(r"(\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)\s*([kmbt]?)", re.IGNORECASE)
+
+
+_BILLIONS = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
+
+
+_RAW_FROM = 1e6  # no model has a million billions: from here a bare number counts single parameters
+
+
+def model_facts(table: FileColumns, layout: Layout) -> dict[str, Card]:
+    """The card of each model of a long table or one of accuracies, by its name; empty without
+    columns of parameters or families.
+
+    A bare number is billions, or millions under a name such as ``params_m``; from a million on it
+    counts parameters. Raises BadInput for cells that are no number of parameters, and for models
+    of which records say different things."""
+    columns = {
+        role: table.columns[name]
+        for role in ("parameters", "active", "family")
+        if (name := getattr(layout, role))
+    }
+    if not columns or layout.kind in ("wide", "labels") or not layout.model:
+        return {}
+    models = table.columns[layout.model]
+    problems: list[Problem] = []
+    found: dict[str, dict[str, str]] = {name: {} for name in models.names}
+    for role, column in columns.items():
+        header = getattr(layout, role)
+        pairs = np.stack([models.codes, column.codes], axis=1)
+        _, first = np.unique(pairs, axis=0, return_index=True)
+        for record in sorted(first.tolist()):
+            model, code = int(models.codes[record]), int(column.codes[record])
+            if model < 0 or code < 0:
+                continue
+            text, at = column.names[code], f"{place(table, record)}, column {header}"
+            known = found[models.names[model]].setdefault(role, text)
+            if known != text:
+                what = f"is {text!r}, and another record of {models.names[model]} has {known!r}"
+                problems.append(Problem(at, what))
+            elif role != "family" and _billions(text, header) is None:
+                problems.append(Problem(at, f"{text!r} is no number of parameters (7B, 350M)"))
+    if problems:
+        raise refused(table, problems)
+    return {name: _card(name, told, layout) for name, told in found.items() if told}
+
+
+def _card(name: str, told: dict[str, str], layout: Layout) -> Card:
+    return Card(
+        family=told.get("family") or family_of(name),
+        total_parameters_b=_billions(told.get("parameters", ""), layout.parameters),
+        active_parameters_b=_billions(told.get("active", ""), layout.active),
+    )
+
+
+def _billions(text: str, header: str) -> float | None:
+    match = _COUNT.fullmatch(text.strip())
+    if match is None:
+        return None
+    number = float(match[1].replace(",", ""))
+    unit = match[2].lower()
+    if unit:
+        return number * _BILLIONS[unit] or None
+    if number >= _RAW_FROM:
+        return number / 1e9
+    in_millions = {"m", "millions", "million"} & set(plain(header).split("_"))
+    return number * (1e-3 if in_millions else 1.0) or None

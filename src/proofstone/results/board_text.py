@@ -1,0 +1,321 @@
+"""A leaderboard as aligned plain text, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from proofstone.page.numbers import (
+    MISSING,
+    points,
+    shown_estimate,
+    shown_interval,
+    shown_rank,
+    shown_share,
+)
+from proofstone.page.text import aligned, cell_width, fitted, padded, printable
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.card_lines import group_heading, where_lines
+from proofstone.results.cards import card_value
+from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.hand_sentences import HAND_MARK, hand_sentence, marked
+from proofstone.results.plans import plan_lines
+from proofstone.results.sentences import apart_name, apart_reason
+from proofstone.stats.intervals import Bounds
+from proofstone.wording.messages import counted, noted, paragraph, say, word
+
+SIMULATED_BANNER = noted(
+    "SIMULATED respondents: replies were made up by a program, no model was asked"
+)
+
+
+_LABEL = 8
+
+
+_NARROWEST_NAME = 12
+
+
+_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
+
+
+def render_terminal(
+    board: Leaderboard,
+    *,
+    heading: Sequence[tuple[str, str]] = (),
+    next_steps: Sequence[tuple[str, str]] = (),
+    card_columns: Sequence[str] = (),
+    width: int = 100,
+    colour: bool = False,
+) -> str:
+    """The leaderboard as text ending in a newline; one line a fact, no boxes.
+
+    ``heading`` and ``next_steps`` are labelled lines above and below (what was asked; the page,
+    the command that looks closer). Where rows do not fit in ``width`` cells, columns of outcomes
+    that no reply had become a sentence, then names are cut, but never below 12 cells.
+    ``card_columns`` are facts of the models' cards to show beside the names.
+    ``colour`` marks banner and warnings only.
+    """
+    lines = [_labelled(word(label), text) for label, text in heading]
+    if board.is_of_labels:
+        lines.append(say("labels alone: there are no scores, and nobody is ranked"))
+    elif not board.standings:
+        lines.append(say("no scores yet: nothing to rank"))
+    for group in board.standings:
+        lines += _standings(board, group, card_columns, width=width, colour=colour)
+    lines += plan_lines(board)
+    lines += where_lines(board)
+    lines += correction_notes(board)
+    if any(row.estimate.n for group in board.standings for row in group.ranked):
+        lines.append(
+            say(
+                "{share:g}% intervals for {estimand}; {level}",
+                share=100 * board.confidence,
+                estimand=word(board.estimand),
+                level=_level(board),
+            )
+        )
+    lines += [_labelled(word(label), text) for label, text in next_steps]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_json(board: Leaderboard) -> str:
+    """All of the leaderboard as JSON text, indented; shares in [0, 1], null where undefined."""
+    return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
+
+
+def _standings(
+    board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
+) -> list[str]:
+    lines = [_tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
+    if name := apart_name(group):
+        lines.append(
+            say(
+                "{scale}, not ranked: {what}."
+                if group.experiment
+                else "{scale}, ranked apart: {what}.",
+                scale=printable(name),
+                what=apart_reason(group),
+            )
+        )
+    if group.ranked:
+        lines += _table(board, group, cards, width)
+    if group.ranked and not group.is_common:
+        lines.append(
+            say("These respondents share no item, so they are not ranked against each other.")
+        )
+    if group.chance_sentence:
+        chance = say("Chance is {chance}.", chance=shown_share(group.chance))
+        lines.append(paragraph(group.chance_sentence, chance))
+    lines += _graded_by(group)
+    if group.incomplete:
+        lines.append(say("incomplete, not ranked: missing replies counted all wrong .. all right"))
+        lines += _incomplete(board, group, cards, width)
+    for row in (*group.ranked, *group.incomplete):
+        if row.hand is not None:
+            text = say("{who}: {what}", who=row.label, what=hand_sentence(row, row.hand))
+            lines.append(f"{HAND_MARK} {printable(text)}")
+    lines += _rulings(group, width)
+    lines += _spending(group.ranked)
+    for row in (*group.ranked, *group.incomplete):
+        for advice in row.warnings:
+            text = say(
+                "! {who}: {what}: {remedy}",
+                who=printable(row.label),
+                what=advice.what,
+                remedy=advice.try_next,
+            )
+            lines.append(_tinted(text, colour))
+    return lines
+
+
+def _graded_by(group: Standings) -> list[str]:
+    """Whose verdicts the scores are, where the one judge of a board does not head its standing."""
+    judges = dict.fromkeys(row.judge for row in group.ranked if row.judge)
+    if not judges or group.judge is not None:
+        return []
+    return [say("graded by {judge}", judge=printable(", ".join(judges)))]
+
+
+def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: int) -> list[str]:
+    columns = _optional_columns(group)
+    header = ["rank", "model", "", *cards, "n", printable(board.measure), *columns]
+    digits = max(len(points(row.estimate.value)) for row in group.ranked)
+    body = [_cells(row, cards, columns, max(digits, 4)) for row in group.ranked]
+    if len(group.ranked) < 2 or group.experiment:
+        header, body = header[1:], [cells[1:] for cells in body]
+    name = header.index("model")
+    spare = [] if _fits([header, *body], width) else _all_nought(group)
+    kept = [place for place, column in enumerate(header) if column not in spare]
+    spoken = [word(column) for column in header]
+    rows = _narrowed([[cells[place] for place in kept] for cells in (spoken, *body)], name, width)
+    texts = range(name, name + 2 + len(cards))
+    lines = aligned(rows, left=[*texts, texts.stop + 1])
+    if group.groups:
+        lines = _by_group(board, group, lines)
+    return [*lines, say(_NONE_SPARE[len(spare) - 1], outcome=word(spare[0]))] if spare else lines
+
+
+# Columns left out for want of room, as no reply had that outcome: one of them, or both.
+_NONE_SPARE = (
+    noted("No reply was {outcome}."),
+    noted("No reply was {outcome} or unparsed."),
+)
+
+
+def _all_nought(group: Standings) -> list[str]:
+    """The outcomes with a column of their own that no reply here had: a sentence says as much."""
+    told = {rate.outcome for row in group.ranked for rate in row.rates}
+    met = {rate.outcome for row in group.ranked for rate in row.rates if rate.count}
+    return [name for name in ("truncated", "unparsed") if name in told - met]
+
+
+def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> list[str]:
+    """The lines of a table, those of each group under its heading."""
+    head, *body = lines
+    arranged = [head]
+    for each in group.groups:
+        if each.ranked:
+            arranged += [group_heading(board.group_by, each), *(body[i] for i in each.ranked)]
+    return arranged
+
+
+def _optional_columns(group: Standings) -> list[str]:
+    """Columns after the estimate: those always shown, and those where there is something."""
+    rows = group.ranked
+    told = {rate.outcome for row in rows for rate in row.rates}
+    shown = [str(name) for name in ("truncated", "unparsed") if name in told]
+    if any(row.rate("refused").count for row in rows):
+        shown.append("refused")
+    if any(row.failed for row in rows):
+        shown.append("failed")
+    if any(row.spent.cost_usd for row in rows):
+        shown.append("USD")
+    samples = max(row.average.k if row.average else 0 for row in rows)
+    before = [f"avg@{samples} sd"] if samples > 1 else []
+    labels = dict.fromkeys(other.label for row in rows for other in row.others if other.label)
+    return [*before, *labels, *shown]
+
+
+def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: int) -> list[str]:
+    who = printable(marked(row)), printable(f"{row.way} {row.settings}".strip())
+    estimate = row.estimate
+    interval = shown_interval(estimate.low, estimate.high)
+    value = f"{points(estimate.value):>{digits}} {interval}"
+    return [
+        shown_rank(row.rank),
+        *who,
+        *(printable(word(card_value(row.card, column))) for column in cards),
+        f"{estimate.n:,}" if estimate.n else MISSING,
+        value,
+        *(_optional_cell(row, column) for column in columns),
+    ]
+
+
+def _optional_cell(row: BoardRow, column: str) -> str:
+    if column == "failed":
+        return str(row.failed)
+    if column == "USD":
+        return row.spent.cost_text
+    if column.startswith("avg@"):
+        return points(row.average.sd) if row.average else ""
+    for other in row.others:
+        if other.label == column:
+            return shown_share(other.estimate.value)
+    if column not in {rate.outcome for rate in row.rates}:
+        return MISSING
+    return shown_share(row.rate(column).share)
+
+
+def _incomplete(
+    board: Leaderboard, group: Standings, cards: Sequence[str], width: int
+) -> list[str]:
+    order = [place for each in group.groups for place in each.incomplete]
+    listed = [group.incomplete[place] for place in order] or group.incomplete
+    shown = list(dict.fromkeys([*([board.group_by] if board.group_by else []), *cards]))
+    rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
+    texts = range(2 + len(shown))
+    return aligned(_narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+
+
+def _spending(rows: Sequence[BoardRow]) -> list[str]:
+    """What the marks beside costs mean, where any cost is shown."""
+    costs = "".join(row.spent.cost_text for row in rows)
+    if not any(row.spent.cost_usd for row in rows):
+        return []
+    notes = {
+        "~": say("~ what endpoints did not count is estimated, on the safe side"),
+        "+": say("+ and calls of which no price is known"),
+        "?": say("? no price is known"),
+    }
+    return [note for mark, note in notes.items() if mark in costs]
+
+
+def _rulings(group: Standings, width: int) -> list[str]:
+    """What people ruled, by respondent; nothing where they ruled on none."""
+    rows = [
+        [
+            printable(row.name),
+            printable(f"{row.way} {row.settings}".strip()),
+            *(f"{n:,}" for n in ruling_cells(row)),
+        ]
+        for row in ruled_rows(group)
+    ]
+    if not rows:
+        return []
+    head = [say("rulings"), "", *map(word, RULING_HEADS)]
+    return aligned(_narrowed([head, *rows], 0, width), left=[0, 1])
+
+
+def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
+    expected = row.n_replies + row.missing
+    return [
+        printable(marked(row)),
+        printable(f"{row.way} {row.settings}".strip()),
+        *(printable(word(card_value(row.card, column))) for column in cards),
+        say(
+            "{n:,} of {replies}",
+            n=row.n_replies,
+            replies=counted(expected, "reply", "replies"),
+        ),
+        f"{points(bounds.low)} .. {points(bounds.high)}",
+        _so_far(row),
+    ]
+
+
+def _so_far(row: BoardRow) -> str:
+    """The score of the replies that came, with the calls that are known to have failed."""
+    score = shown_estimate(row.estimate)
+    if row.failed:
+        return say("so far {score}, {n:,} failed", score=score, n=row.failed)
+    return say("so far {score}", score=score)
+
+
+def _narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
+    """The rows with their names cut so far that the widest row fits in ``width`` cells."""
+    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
+    limit = max(_NARROWEST_NAME, width - others)
+    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+
+
+def _fits(rows: Sequence[Sequence[str]], width: int) -> bool:
+    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return sum(widest) + 2 * (len(widest) - 1) <= width
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"{padded(label, _LABEL)}{printable(text)}"
+
+
+def _level(board: Leaderboard) -> str:
+    level = "item" if board.level == "sample" else board.level
+    return say(
+        "each {level} counts the same ({denominator})",
+        level=word(level),
+        denominator=word(board.denominator),
+    )
+
+
+def _tinted(text: str, colour: bool) -> str:
+    return f"{_YELLOW}{text}{_PLAIN}" if colour else text

@@ -1,0 +1,535 @@
+"""``leaderboard`` and ``report``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.correct.cli import tell_work_list, work_list_option
+from proofstone.session.options import (
+    audience_option,
+    json_option,
+    language_option,
+    output_option,
+    read_list,
+    was_given,
+    with_options,
+    workspace_option,
+)
+from proofstone.session.terminal import print_json, say, visible
+
+if TYPE_CHECKING:
+    from proofstone.results.board_tables import FiguresAsked, FiguresWritten
+    from proofstone.results.table_files import TablesAsked, TablesWritten
+
+
+# What stands on a page as files beside it: which kinds are asked for, and in which folder.
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOfPage:
+    """The options ``--NAME`` and ``--NAME-to``: which of ``kinds`` are wanted (``usual`` where only
+    the folder is said; ``expected`` tells them in an error)."""
+
+    name: str
+    kinds: tuple[str, ...]
+    usual: tuple[str, ...]
+    expected: str
+
+    def options(self, *, metavar: str, more: str, usual: str) -> list[Callable[[Any], Any]]:
+        """Both options; ``more`` ends the help of the first, ``usual`` names the usual kinds."""
+        thing = self.name.removesuffix("s")
+        return [
+            click.option(
+                f"--{self.name}",
+                multiple=True,
+                metavar=metavar,
+                help=f"Every {thing} of the page as files, too, in a folder beside it: report.html "
+                f"has report-{self.name}.{more}",
+            ),
+            click.option(
+                f"--{self.name}-to",
+                type=click.Path(path_type=Path, file_okay=False),
+                metavar="DIR",
+                help=f"The folder for them; without --{self.name} as {usual}.",
+            ),
+        ]
+
+    def read(
+        self, named: Sequence[str], folder: Path | None, page: Path | None
+    ) -> tuple[Path, tuple[str, ...]] | None:
+        """The folder and the kinds that the options ask for; None where nothing. Raises UsageError
+        where there is no page whose name the folder could have, BadParameter for other kinds."""
+        kinds = read_list(named)
+        wrong = [kind for kind in kinds if kind not in self.kinds]
+        if wrong:
+            raise click.BadParameter(
+                f"{', '.join(map(repr, wrong))}: expected {self.expected}",
+                param_hint=f"--{self.name}",
+            )
+        if not kinds and folder is None:
+            return None
+        if folder is None and page is None:
+            raise click.UsageError(
+                f"--{self.name} needs a place: -o report.html, or --{self.name}-to DIR"
+            )
+        beside = folder or (page or Path()).with_name(f"{(page or Path()).stem}-{self.name}")
+        return beside, tuple(kind for kind in self.kinds if kind in (kinds or self.usual))
+
+    def line(self, folder: str, files: Sequence[str]) -> str:
+        """``report-tables   23 files, listed in tables.json``."""
+        n = len(files)
+        counted = f"{n} {'file' if n == 1 else 'files'}"
+        return visible(f"{folder}   {counted}, listed in {self.name}.json")
+
+
+# ``--tables`` and ``--tables-to``: the tables of a page as files.
+
+_TABLES = FilesOfPage("tables", ("csv", "tex"), ("csv", "tex"), "csv or tex, or both")
+
+
+# The options of a command that writes a page.
+table_options = with_options(*_TABLES.options(metavar="csv,tex", more="", usual="both csv and tex"))
+
+
+def read_tables(kinds: Sequence[str], folder: Path | None, page: Path | None) -> TablesAsked | None:
+    """What the options ask for; None where nothing. Raises as ``FilesOfPage.read``."""
+    found = _TABLES.read(kinds, folder, page)
+    if found is None:
+        return None
+    from proofstone.results.table_files import TABLE_KINDS, TablesAsked  # noqa: PLC0415 - numpy
+
+    beside, chosen = found
+    return TablesAsked(beside, tuple(kind for kind in TABLE_KINDS if kind in chosen))
+
+
+def tables_line(written: TablesWritten) -> str:
+    """``report-tables   23 files, listed in tables.json``."""
+    return _TABLES.line(written.folder, written.files)
+
+
+# ``--figures``, ``--figures-to`` and ``--fonts``: the figures of a page as files.
+
+_FIGURES = FilesOfPage(
+    "figures", ("svg", "png", "html", "json"), ("svg", "png"), "svg, png, html or json, or several"
+)
+
+
+# The options of a command that writes a page.
+figure_options = with_options(
+    *_FIGURES.options(
+        metavar="svg,png,html",
+        more=" html can be pointed at; json (Vega-Lite with its data) comes always.",
+        usual="svg and png",
+    ),
+    click.option(
+        "--fonts",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        metavar="DIR",
+        help="Fonts for them besides the system's: Chinese in a PNG needs one that has it.",
+    ),
+)
+
+
+def read_figures(
+    kinds: Sequence[str], folder: Path | None, fonts: Path | None, page: Path | None
+) -> FiguresAsked | None:
+    """What the options ask for; None where nothing. Raises as ``FilesOfPage.read``."""
+    found = _FIGURES.read(kinds, folder, page)
+    if found is None:
+        return None
+    from proofstone.page.figure import FIGURE_KINDS  # noqa: PLC0415 - numpy
+    from proofstone.results.board_tables import FiguresAsked  # noqa: PLC0415 - numpy
+
+    beside, chosen = found
+    return FiguresAsked(beside, tuple(kind for kind in FIGURE_KINDS if kind in chosen), fonts)
+
+
+def figures_line(written: FiguresWritten) -> str:
+    """``report-figures   23 files, listed in figures.json``; says where Chinese is not drawn."""
+    if not written.shows_chinese:
+        say("no font here has Chinese: a PNG shows empty boxes for it; give one: --fonts DIR")
+    return _FIGURES.line(written.folder, written.files)
+
+
+# ``report --study``: a study's sentence and table on stdout, its figure's data in a file.
+
+# Written out, because the catalogue loads NumPy; a test compares them.
+STUDY_NAMES = (
+    "seeds",
+    "options",
+    "position",
+    "length",
+    "levels",
+    "thinking",
+    "settings",
+    "judges",
+    "alignment",
+    "rankings",
+    "choices",
+    "retrieval",
+    "difficulty",
+    "topics",
+    "random",
+    "effort",
+    "domains",
+    "prompts",
+    "ranges",
+    "popularity",
+)
+
+
+def report_study(
+    name: str,
+    targets: Sequence[str],
+    output: Path | None,
+    estimand: str,
+    folder: Path | None,
+    *,
+    pairs: Sequence[str] = (),
+    beside: str = "",
+    beside_items: int | None = None,
+    drawn: FiguresAsked | None = None,
+    scorings: Sequence[str] = (),
+    as_json: bool,
+) -> None:
+    """Performs a study and prints it; with ``output``, writes the figure's data there, and with
+    ``drawn`` its figures."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.results.table import View  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        study = workspace.study(
+            name, *targets, estimand=estimand, pairs=pairs, beside=beside,
+            beside_items=beside_items or 0, view=View(scorings=tuple(scorings)),
+        )  # fmt: skip
+        if output is not None:
+            workspace.write_figure_data(study, output)
+        written = None if drawn is None else workspace.write_study_figures(study, drawn)
+    if as_json:
+        print_json(study)
+        return
+    from proofstone.results.sections.parts import render_study  # noqa: PLC0415
+
+    click.echo(render_study(study), nl=False)
+    if output is not None:
+        say(f"the figure's data ({len(study.points)} marks) is in {output}")
+    if written is not None:
+        say(f"figures  {figures_line(written)}")
+
+
+LEVELS = ("sample", "subfield", "field", "discipline")
+
+
+_level = click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default="sample",
+    show_default=True,
+    help="Average over questions, or over groups of them with equal weight.",
+)
+
+
+_estimand = click.option(
+    "--estimand",
+    type=click.Choice(["knowledge", "bank"]),
+    default="knowledge",
+    show_default=True,
+    help="What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
+)
+
+
+_as_scored = click.option(
+    "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
+)
+
+
+_scoring = click.option(
+    "--scoring",
+    "scorings",
+    multiple=True,
+    metavar="ID|first",
+    help="Read this scoring of its run, or every run's first, instead of the current one.",
+)
+
+
+def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that go by the models' cards."""
+    return with_options(
+        click.option(
+            "--group-by", default="", metavar="FIELD",
+            help="Group by the models' cards: kind, lab, family, openness, size or architecture.",
+        ),
+        click.option(
+            "--where", multiple=True, metavar="FIELD=VALUE,...",
+            help="Only models whose card fits: kind=reasoning,openness=open, size=10-40.",
+        ),
+        click.option(
+            "--columns", multiple=True, metavar="FIELD,...",
+            help="Show of the cards, too: lab, kind, parameters, released, licence, ...",
+        ),
+    )(command)  # fmt: skip
+
+
+@click.command("leaderboard")
+@click.argument("targets", nargs=-1, required=True)
+@_level
+@_estimand
+@_as_scored
+@_scoring
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LEVEL",
+    help="Also by discipline, ..., document or position; of triples by domain, popularity, source "
+    "or family.",
+)
+@_by_cards
+@click.option(
+    "--people",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Of verified triples: a file of verdicts with its columns people and is_true filled.",
+)
+@click.option(
+    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
+)
+@workspace_option
+@json_option
+def leaderboard_command(
+    targets: tuple[str, ...],
+    level: str,
+    estimand: str,
+    as_scored: bool,
+    scorings: tuple[str, ...],
+    by: tuple[str, ...],
+    group_by: str,
+    where: tuple[str, ...],
+    columns: tuple[str, ...],
+    people: Path | None,
+    unverified: bool,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Rank what was run, with intervals and ties.
+
+    TARGETS are runs, forms, or a bank. Models are ranked on the questions that all of them
+    answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
+    ranking with the bounds of what it could still become. Simulated respondents stand apart. A
+    model of which no card is known stands under "unknown".
+
+    A model marked * had a hand in the items, or one of its family had; it is shown again without
+    those. What people ruled and retired is applied and counted by model; --as-scored shows the
+    scores before that, --scoring those of another scoring ('score RUN --list').
+
+    Triples that were verified ('score RUN --judge J --reference BANK') are ranked by F1: what a
+    model says is held against the reference, and what the reference knows against the model.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.results.board_text import render_terminal, to_json  # noqa: PLC0415
+    from proofstone.results.breakdowns import render_breakdowns  # noqa: PLC0415
+    from proofstone.results.table import View  # noqa: PLC0415
+
+    named = read_list(targets)
+    shared: dict[str, Any] = {
+        "group_by": group_by,
+        "where": where,
+        "card_columns": read_list(columns),
+        "view": View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
+    }
+    with open_workspace(folder) as workspace:
+        if not unverified and workspace.holds_triples(*named):
+            from proofstone.methods.bequ.cli import show_verified  # noqa: PLC0415
+
+            if show_verified(workspace, named, shared, read_list(by), people, as_json=as_json):
+                return
+        elif people is not None:
+            raise click.UsageError("--people goes with triples that were verified")
+        by_document = as_json or "document" in read_list(by)
+        board = workspace.leaderboard(
+            *named, level=level, estimand=estimand, by_document=by_document, **shared
+        )
+    if as_json:
+        click.echo(to_json(board))
+        return
+    width = shutil.get_terminal_size((100, 24)).columns
+    breakdowns = list(render_breakdowns(board, read_list(by), width=width))
+    heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    shown = render_terminal(
+        board, heading=heading, card_columns=read_list(columns), width=width, colour=colour
+    )
+    click.echo(shown, nl=False)
+    for text in breakdowns:
+        click.echo(f"\n{text}", nl=False)
+
+
+@click.command("report")
+@click.argument("targets", nargs=-1, required=True)
+@output_option
+@click.option(
+    "--study",
+    type=click.Choice(STUDY_NAMES),
+    help="Instead of the page: one question about these results, as a sentence, a table and, "
+    "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
+)
+@click.option(
+    "--pairs",
+    multiple=True,
+    metavar="BASE=CHAT,...",
+    help="With --study alignment: which chat model was made from which base model.",
+)
+@click.option(
+    "--beside",
+    default="",
+    metavar="TARGET|FILE",
+    help="With --study rankings: the other benchmark, as a form, bank or run, or a file of models "
+    "and scores, or of scores by item.",
+)
+@click.option(
+    "--beside-items",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many items stand behind a file of scores alone.",
+)
+@_level
+@_estimand
+@_by_cards
+@_as_scored
+@_scoring
+@language_option
+@audience_option
+@click.option(
+    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
+)
+@table_options
+@work_list_option
+@figure_options
+@workspace_option
+@json_option
+def report_command(
+    targets: tuple[str, ...],
+    output: Path | None,
+    study: str | None,
+    pairs: tuple[str, ...],
+    beside: str,
+    beside_items: int | None,
+    level: str,
+    estimand: str,
+    group_by: str,
+    where: tuple[str, ...],
+    columns: tuple[str, ...],
+    as_scored: bool,
+    scorings: tuple[str, ...],
+    audience: str,
+    unverified: bool,
+    tables: tuple[str, ...],
+    tables_to: Path | None,
+    work_list: Path | None,
+    figures: tuple[str, ...],
+    figures_to: Path | None,
+    fonts: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the leaderboard with its evidence as an HTML page.
+
+    TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
+    opens without a network: ranking, intervals, what each outcome counts as, and for each model
+    some questions with the exact prompt, the raw reply and the extracted answer. With
+    --audience public it holds no text of questions and replies, and can be handed on. --tables
+    csv,tex writes its tables as files, too: numbers as computed, and LaTeX that compiles as it is;
+    --figures svg,png,html its figures.
+
+    \b
+    Studies, each with --study NAME:
+      seeds     range, rank changes and Kendall's tau over forms of different seeds
+      options   accuracy by number of options, over a sweep (build form --sweep options=4..10)
+      position  accuracy by position of the right option, with a test
+      length    accuracy against the length of replies
+      levels    averages by questions, subfields, fields and disciplines
+      thinking  hybrid models with thinking and without (run --thinking on,off)
+      settings  single statements, verdicts on each, whole questions, side by side
+      choices   the same questions over options, over shuffled options, and open
+      judges    the same replies under several judges (score RUN --judge OTHER)
+      alignment base models beside the chat models made from them, paired
+      rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
+      difficulty  how many models fail each question, by category
+      topics    the ten best models of each topic, with ties
+
+    \b
+    Of triples, verified by 'score RUN --judge M --reference BANK' ('run --preset NAME' asks them):
+      random    models by F1, against the first on the same entities
+      effort    by effort of reasoning, with tokens and money
+      domains   by domain, and about entities that do not exist
+      prompts   by set of prompts, against the direct one
+      ranges    by how many triples are asked for, against the usual range
+      popularity  by third of popularity, and the trend by statements
+    """
+    if study is not None:
+        if not figures and was_given(click.get_current_context(), "language"):
+            raise click.UsageError(
+                "--language is for pages and figures; a study prints its table in English"
+            )
+        drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))
+        report_study(
+            study, read_list(targets), output, estimand, folder,
+            pairs=read_list(pairs), beside=beside, beside_items=beside_items, drawn=drawn,
+            scorings=read_list(scorings), as_json=as_json,
+        )  # fmt: skip
+        return
+    if pairs:
+        raise click.UsageError("--pairs goes with --study alignment")
+    if beside or beside_items:
+        raise click.UsageError("--beside goes with --study rankings")
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.results.table import View  # noqa: PLC0415
+
+    path = output or Path("report.html")
+    asked = read_tables(tables, tables_to, path)
+    drawn = read_figures(figures, figures_to, fonts, path)
+    with open_workspace(folder) as workspace:
+        written = workspace.report(
+            *read_list(targets),
+            path=path,
+            tables=asked,
+            figures=drawn,
+            level=level,
+            estimand=estimand,
+            group_by=group_by,
+            where=where,
+            card_columns=read_list(columns),
+            view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
+            audience=audience,
+            unverified=unverified,
+        )
+        if work_list is not None:
+            n = workspace.work_list(*read_list(targets), path=work_list, estimand=estimand)
+            tell_work_list(work_list, n)
+    if as_json:
+        print_json(
+            {
+                "page": str(path),
+                "audience": audience,
+                "tables": written.tables,
+                "figures": written.figures,
+                "methods": written.methods,
+                "rows": written.rows,
+            }
+        )
+    else:
+        width = 10 if written.figures else 9 if written.tables else 7
+        click.echo(f"{'page':<{width}}{path}")
+        if written.tables is not None:
+            click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
+        if written.figures is not None:
+            click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
+        if written.rows is not None:
+            say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
+        say("open it in a browser; it needs no network")

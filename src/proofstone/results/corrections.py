@@ -1,0 +1,222 @@
+"""A score table as people corrected it: rulings applied, retired items left out.
+
+The table that was handed in stays as it is, so that both leaderboards can be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.records.reviews import Verdict
+from proofstone.records.runs import Measure, values_kind
+from proofstone.records.scores import Corrections, HeldRole, ScoreTable
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import counted_values, outcome_code
+from proofstone.wording.messages import counted, noted, paragraph, say, say_of
+
+
+@dataclass(frozen=True, slots=True)
+class TableRuling:
+    """A ruling over what ``respondent`` (its place) replied to an item in a sample."""
+
+    respondent: int
+    item: bytes
+    sample: int
+    verdict: Verdict
+
+
+def apply_rulings(
+    table: ScoreTable, rulings: Sequence[TableRuling], measure: Measure
+) -> ScoreTable:
+    """The table with each ruled reply worth what the ruling says, and a count a respondent.
+
+    ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item:
+    of a question whose statements were judged, for each of them. Where a unit has few right
+    labels, what was answered follows from that: the right one, or of two the other.
+    ``void`` takes the reply away: it is in no denominator, and not missing either. With its last
+    sample the item leaves those that all respondents have in common. Raised, lowered and upheld
+    compare what a score counts as under ``measure`` before and after.
+    """
+    verdicts = _by_row(table, rulings)
+    if not verdicts:
+        return table
+    rows = np.array(sorted(verdicts), dtype=np.int64)
+    void = np.array([verdicts[row] == "void" for row in rows.tolist()])
+    worth = np.array([float(verdicts[row] == "correct") for row in rows.tolist()])
+    outcome, value = table.outcome.copy(), table.value.copy()
+    before = np.nan_to_num(counted_values(measure.counts, outcome[rows], value[rows]))
+    outcome[rows], value[rows] = outcome_code("answered"), worth
+    kept = np.ones(len(outcome), dtype=bool)
+    kept[rows[void]] = False
+    expected = table.expected.copy()
+    np.subtract.at(expected, table.respondent[rows[void]], 1)
+    expected = np.maximum(expected, 0)  # of parts of replies nothing is expected
+    answer, answers = _ruled_answers(table, rows, worth > 0, measure)
+    changed = replace(
+        table, outcome=outcome, value=value, expected=expected, answer=answer, answers=answers
+    )
+    counts = _counts(table, rows, void, worth - before)
+    return replace(_rows(changed, kept), corrections=counts)
+
+
+def _ruled_answers(
+    table: ScoreTable, rows: NDArray[np.int64], right: NDArray[np.bool_], measure: Measure
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """The answers with those of ruled rows in keeping with the ruling; all as they were of units
+    without a label, and of items whose score is a share, which have several answers."""
+    places = {name: code for code, name in enumerate(table.answers)}
+    answer = table.answer.copy()
+    for row, is_right in zip(rows.tolist(), right.tolist(), strict=True):
+        unit = int(table.unit[row])
+        gold = table.golds[int(table.gold[unit])]
+        who = table.respondents[int(table.respondent[row])]
+        if not gold or (values_kind(who.scale) and measure.unit == "item"):
+            continue
+        said = table.answers[int(answer[row])]
+        wanted = gold if is_right else _wrong_answer(said, gold)
+        answer[row] = places.setdefault(wanted, len(places))
+    return answer, tuple(places)
+
+
+def _wrong_answer(said: str, gold: str) -> str:
+    """What was answered where that was wrong: of a verdict the other one; of options another one,
+    as it was read, or none that is known."""
+    other = {"true": "false", "false": "true"}.get(gold)
+    if other is not None:
+        return other
+    return "" if said == gold else said
+
+
+def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
+    """The table without the units of these items, and without their rows; the units that are left
+    are numbered anew. ``expected`` is not touched: what is expected of the rest is not known
+    here."""
+    kept = np.array([item not in items for item in table.items], dtype=bool)
+    if kept.all():
+        return table
+    units = np.flatnonzero(kept)
+    place = np.full(len(kept), -1, dtype=np.int32)
+    place[units] = np.arange(len(units), dtype=np.int32)
+    edges = SharedKeys(len(kept), table.cluster_unit, table.cluster_key).among(units)
+    fewer = replace(
+        _rows(table, kept[table.unit]),
+        items=tuple(table.items[unit] for unit in units.tolist()),
+        strata={level: codes[kept] for level, codes in table.strata.items()},
+        gold=table.gold[kept],
+        n_options=table.n_options[kept],
+        form=table.form[kept],
+        cluster_unit=edges.unit,
+        cluster_key=edges.key,
+        roles=tuple(_renumbered(held, place) for held in table.roles),
+    )
+    return replace(fewer, unit=place[fewer.unit])
+
+
+def _by_row(table: ScoreTable, rulings: Sequence[TableRuling]) -> Mapping[int, Verdict]:
+    """The verdict over each row that some ruling speaks of."""
+    wanted = {(r.respondent, r.item, r.sample): r.verdict for r in rulings}
+    ruled_items = {ruling.item for ruling in rulings}
+    units = [unit for unit, item in enumerate(table.items) if item in ruled_items]
+    found: dict[int, Verdict] = {}
+    for row in np.flatnonzero(np.isin(table.unit, units)).tolist():
+        who, sample = int(table.respondent[row]), int(table.sample[row])
+        verdict = wanted.get((who, table.items[table.unit[row]], sample))
+        if verdict is not None:
+            found[row] = verdict
+    return found
+
+
+def _counts(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    void: NDArray[np.bool_],
+    change: NDArray[np.float64],
+) -> tuple[Corrections, ...]:
+    """One count a respondent: of its ruled rows, how many went which way."""
+    who = table.respondent[rows]
+    kinds = (~void & (change > 0), ~void & (change < 0), ~void & (change == 0), void)
+    by_kind = [np.bincount(who[kind], minlength=len(table.respondents)) for kind in kinds]
+    return tuple(Corrections(*map(int, counts)) for counts in zip(*by_kind, strict=True))
+
+
+def _rows(table: ScoreTable, kept: NDArray[np.bool_]) -> ScoreTable:
+    """The table with the rows chosen by a mask (N)."""
+    return replace(
+        table,
+        unit=table.unit[kept],
+        respondent=table.respondent[kept],
+        sample=table.sample[kept],
+        outcome=table.outcome[kept],
+        value=table.value[kept],
+        answer=table.answer[kept],
+        confidence=None if table.confidence is None else table.confidence[kept],
+        tokens=None if table.tokens is None else table.tokens[kept],
+    )
+
+
+def _renumbered(held: HeldRole, place: NDArray[np.int32]) -> HeldRole:
+    units = place[held.units]
+    return replace(held, units=units[units >= 0])
+
+
+# What people corrected, as a leaderboard says it: rulings by respondent, items left out.
+
+RULING_HEADS = (
+    noted("ruled on"),
+    noted("replies"),
+    noted("raised"),
+    noted("lowered"),
+    noted("upheld"),
+    noted("void"),
+)
+
+
+def ruled_rows(group: Standings) -> Sequence[BoardRow]:
+    """All respondents of a group where some reply of one was ruled on, else none: who was ruled on
+    more often than others must be seen."""
+    rows = (*group.ranked, *group.incomplete)
+    return rows if any(row.corrections.total for row in rows) else ()
+
+
+def ruling_cells(row: BoardRow) -> tuple[int, ...]:
+    """The numbers under RULING_HEADS: of how many replies; what the rulings did to their worth."""
+    ruled = row.corrections
+    replies = row.n_replies + ruled.void
+    return ruled.total, replies, ruled.raised, ruled.lowered, ruled.upheld, ruled.void
+
+
+def correction_notes(board: Leaderboard) -> Iterator[str]:
+    """A sentence on retired items, one on void replies, and how to see it all undone."""
+    if board.n_retired:
+        yield say_of(
+            board.n_retired,
+            "{items} is retired and left out.",
+            "{items} are retired and left out.",
+            items=counted(board.n_retired, "item"),
+        )
+    for group in board.standings:
+        n_void = sum(row.corrections.void for row in (*group.ranked, *group.incomplete))
+        left_out = board.n_items - group.n_items
+        if n_void and group.is_common and group.ranked and left_out > 0:
+            yield paragraph(
+                say_of(
+                    n_void,
+                    "{replies} is void.",
+                    "{replies} are void.",
+                    replies=counted(n_void, "reply", "replies"),
+                ),
+                say(
+                    "An item that is void for one is left out for all: {n:,} of {items}.",
+                    n=left_out,
+                    items=counted(board.n_items, "item"),
+                ),
+            )
+    if board.is_corrected:
+        yield say("As people corrected it; before any correction: --as-scored.")
+    elif board.as_scored:
+        yield say("As scored: no ruling and no retirement is applied.")

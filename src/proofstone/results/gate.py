@@ -1,0 +1,544 @@
+"""Whether a run may pass, by intervals: it passes where the data exclude a drop that is too large,
+fails where they show one, and where they do neither that is what is said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Literal, NamedTuple
+from xml.etree import ElementTree as ET
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import points, shown_estimate, shown_interval, two_digits
+from proofstone.page.text import printable
+from proofstone.records.runs import Estimate
+from proofstone.results.board_text import SIMULATED_BANNER
+from proofstone.results.compare import (
+    FILE,
+    NOT_KNOWN,
+    Ask,
+    Common,
+    Compared,
+    PairCompared,
+    Paired,
+    Party,
+    Side,
+    SideShown,
+    common_items,
+    compare_sides,
+    labelled,
+    pair_values,
+    shown_item,
+    signed,
+)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import PairedDifference, compare_pair, units_to_pass
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.repeated_looks import error_of_looks, look_confidence
+from proofstone.wording.messages import counted, joined
+
+# What a gate answers, with everything that it goes by.
+
+Verdict = Literal["pass", "fail", "cannot tell"]
+
+
+class GateRule(Struct, frozen=True, kw_only=True):
+    """How far a run may fall below its baseline, and what it must reach, as shares. ``power`` is
+    that of the number of questions that would decide."""
+
+    max_drop: float
+    minimum: float | None = None
+    power: float = 0.8
+
+
+class LookMade(Struct, frozen=True, kw_only=True):
+    """Which look at this pair a gate was: its ``number`` from 1, the numbers of items of the
+    ``earlier`` looks, the ``confidence`` of its intervals, and ``error``, the bound on the error
+    probability of all looks (both sides together). ``single``: planned as the only one."""
+
+    number: int
+    earlier: tuple[int, ...]
+    confidence: float
+    error: float
+    single: bool = False
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One thing that is asked of a run. ``more`` is how many more questions like these would decide
+    what cannot be told (infinite where none would); None where that is not the question."""
+
+    name: Literal["paired", "complete", "drop", "minimum"]
+    verdict: Verdict
+    said: str
+    more: float | None = None
+
+
+class Gated(Struct, frozen=True, kw_only=True):
+    """The verdict: fail where any check fails, else cannot tell where any cannot, else pass.
+    ``compared`` has the baseline as A and the run as B; its intervals are those of one look."""
+
+    verdict: Verdict
+    rule: GateRule
+    checks: tuple[Check, ...]
+    compared: Compared
+    look: LookMade
+
+    @property
+    def pair(self) -> PairCompared:
+        """The run against its baseline."""
+        return self.compared.pairs[0]
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 3 cannot tell."""
+        return {"pass": 0, "fail": 1, "cannot tell": 3}[self.verdict]
+
+    def __str__(self) -> str:
+
+        return render_gate(self).rstrip("\n")
+
+
+# A gate's answer as text, as Markdown for a CI step's summary, and as JUnit XML.
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#&~])")
+
+
+def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
+    """The answer, each check, what differs, the first ``most`` items lost, the rule; it ends in a
+    newline."""
+    pair = gated.pair
+    lines = [SIMULATED_BANNER] if _is_simulated(gated) else []
+    lines += labelled("gate", gated.verdict.upper(), width)
+    for name, side, party in _sides(gated):
+        lines += labelled(name, _who(side, party), width)
+    compared = gated.compared
+    lines += labelled("measure", f"{compared.measure} ({compared.denominator})", width)
+    for check in gated.checks:
+        lines += labelled(check.name, f"{check.verdict}: {check.said}", width)
+    for change in pair.changes:
+        said = f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
+        lines += labelled("differs", said, width)
+    if pair.means:
+        lines += labelled("so", pair.means, width)
+    if pair.difference is not None:
+        found = pair.difference
+        counts = f"won {found.rises:,}, lost {found.falls:,}, level {found.level:,}"
+        lines += labelled("items", counts, width)
+        for item in pair.lost[:most]:
+            lines += labelled("lost", f"{shown_item(item)}  {item.text}"[: width - 12], width)
+    for note in _notes(gated):
+        lines += labelled("note", note, width)
+    lines += labelled("rule", rule_sentence(gated), width)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def rule_sentence(gated: Gated) -> str:
+    """What passes and what fails, which look it is, and the error over all looks."""
+    look = gated.look
+    drop = points(gated.rule.max_drop)
+    said = (
+        f"pass where the interval of run - baseline lies above -{drop} points, fail where it lies "
+        "below, else cannot tell"
+    )
+    if gated.rule.minimum is not None:
+        said += f"; the same of the run's own score and {points(gated.rule.minimum)}"
+    level = f"{100 * look.confidence:.4g}%"
+    if look.single:
+        said += f". The only look planned at this pair: {level} interval"
+    elif look.earlier:
+        seen = joined([f"{n:,}" for n in look.earlier])
+        said += f". Look {look.number} at this pair (before: {seen} items): {level} interval"
+    else:
+        said += f". First look at this pair: {level} interval"
+    over = "" if look.single else ", over all looks"
+    each = f"{50 * look.error:.2g}%"
+    return f"{said}. False-pass rate for a run exactly at the limit{over}: at most about {each}"
+
+
+def to_markdown(gated: Gated, *, most: int = 20) -> str:
+    """A summary for a CI step. Items are named by id alone, as such pages may be public."""
+    pair = gated.pair
+    lines = [f"## Gate: {gated.verdict.upper()}", ""]
+    if _is_simulated(gated):
+        lines += [f"**{SIMULATED_BANNER}**", ""]
+    lines += ["| | |", "|---|---|"]
+    lines += [f"| {name} | {_escaped(_who(side, party))} |" for name, side, party in _sides(gated)]
+    lines += ["", "| check | answer | |", "|---|---|---|"]
+    lines += [f"| {c.name} | **{c.verdict}** | {_escaped(c.said)} |" for c in gated.checks]
+    if pair.changes:
+        lines += ["", "What differs:", ""]
+        lines += [
+            f"- {_escaped(f'{c.factor}: {c.before} -> {c.after}; {c.consequence}')}"
+            for c in pair.changes
+        ]
+    if pair.means:
+        lines += ["", _escaped(pair.means)]
+    if pair.difference is not None:
+        lines += ["", f"{counted(pair.difference.rises, 'item')} won, {len(pair.lost):,} lost."]
+        named = ", ".join(_escaped(shown_item(item)) for item in pair.lost[:most])
+        more = f" and {len(pair.lost) - most:,} more" if len(pair.lost) > most else ""
+        lines += [f"Lost: {named}{more}."] if named else []
+    lines += ["", *(f"Note: {_escaped(note)}" for note in _notes(gated))]
+    lines += [f"Rule: {_escaped(rule_sentence(gated))}."]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_junit(gated: Gated) -> str:
+    """One test case a check: a failure where it fails, an error where it cannot be told."""
+    verdicts = [check.verdict for check in gated.checks]
+    counts = {
+        "tests": str(len(verdicts)),
+        "failures": str(verdicts.count("fail")),
+        "errors": str(verdicts.count("cannot tell")),
+    }
+    root = ET.Element("testsuites", {"name": "proofstone gate", **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": "proofstone gate", **counts})
+    for check in gated.checks:
+        suite.append(_case(check, printable(gated.pair.after.label)))
+    ET.SubElement(suite, "system-out").text = "\n".join(
+        printable(line) for line in render_gate(gated, most=0).splitlines()
+    )
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _case(check: Check, label: str) -> ET.Element:
+    names = {"classname": "proofstone.gate", "name": f"{check.name}: {label}", "time": "0"}
+    case = ET.Element("testcase", names)
+    told = printable(check.said)
+    if check.verdict != "pass":
+        kind = "failure" if check.verdict == "fail" else "error"
+        ET.SubElement(case, kind, {"message": told, "type": check.verdict}).text = told
+    return case
+
+
+def _sides(gated: Gated) -> Iterator[tuple[str, SideShown, Party]]:
+    yield "run", gated.compared.after, gated.pair.after
+    yield "baseline", gated.compared.before, gated.pair.before
+
+
+def _who(side: SideShown, party: Party) -> str:
+    on = f", {FILE}" if side.holds == FILE else f" on {side.holds}"
+    retired = f", {side.n_retired:,} retired left out" if side.n_retired else ""
+    return f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{retired}"
+
+
+def _notes(gated: Gated) -> tuple[str, ...]:
+    rescore = (gated.compared.rescore,) if gated.compared.rescore else ()
+    return (*gated.compared.notes, *rescore)
+
+
+def _is_simulated(gated: Gated) -> bool:
+    return gated.pair.before.simulated or gated.pair.after.simulated
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", printable(text))
+
+
+# Looks at a pair: what a gate has seen before of the same run and baseline.
+#
+# A look is the same pair again where one of the two has all items of the other, each with the same
+# scores on both sides: more questions were asked of the same two runs. With another score on any of
+# them it is another candidate, and so a comparison of its own.
+
+_SIZE = 8  # bytes of an item's mark
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """One look: when it was made, at how many items, and a mark of each item with its two scores
+    (8 bytes each, sorted). ``single`` is one that was planned as the only one."""
+
+    at: float
+    n: int
+    marks: bytes
+    single: bool = False
+
+    def _set(self) -> frozenset[bytes]:
+        marks = self.marks
+        return frozenset(marks[at : at + _SIZE] for at in range(0, len(marks), _SIZE))
+
+    def is_nested_in(self, other: Look) -> bool:
+        """Return True where the other has all items of this one, with the same scores."""
+        return self._set() <= other._set()
+
+
+def look_at(baseline: Side, run: Side, *, at: float, single: bool = False) -> Look:
+    """Return the look at two sides of one respondent each: their common items with both scores."""
+    common = common_items(baseline, run)
+    first = baseline.sheet.values[common.before, 0]
+    second = run.sheet.values[common.after, 0]
+    names = [run.item_names[place] for place in common.after.tolist()]
+    marks = [
+        blake2b(f"{name}\0{a!r}\0{b!r}".encode(), digest_size=_SIZE).digest()
+        for name, a, b in zip(names, first.tolist(), second.tolist(), strict=True)
+        if not (np.isnan(a) or np.isnan(b))
+    ]
+    return Look(at=at, n=len(marks), marks=b"".join(sorted(marks)), single=single)
+
+
+def earlier_looks(look: Look, known: Iterable[Look]) -> tuple[Look, ...]:
+    """Return the other looks at the same pair, oldest first; the same look again is none."""
+    same_pair = [
+        other
+        for other in known
+        if other.n and other.n != look.n and (other.is_nested_in(look) or look.is_nested_in(other))
+    ]
+    return tuple(sorted(same_pair, key=lambda other: other.at))
+
+
+# With one of these unlike, the same replies would have other scores: the two are no comparison.
+_SCORED_BY = ("scorer", "judge", "measure")
+
+
+def gate_sides(
+    baseline: Side,
+    run: Side,
+    rule: GateRule,
+    ask: Ask,
+    *,
+    earlier: Sequence[Look] = (),
+    single: bool = False,
+) -> Gated:
+    """The run (one respondent) against its baseline (one respondent).
+
+    ``earlier`` are former looks at the same pair; ``single`` plans this look as the only one.
+    Raises BadUsage where a side has several respondents, what the rule asks has no meaning, or a
+    single look is not the first.
+    """
+    _check(baseline, run, rule)
+    compared = compare_sides(baseline, run, ask)
+    (pair,) = compared.pairs
+    look = _look_made(earlier, ask.confidence, look_at(baseline, run, at=0.0).n, single=single)
+    at_look = replace(ask, confidence=look.confidence)
+    checks = tuple(_checks(baseline, run, pair, rule, _Asked(at_look, ask.confidence, look)))
+    verdicts = {check.verdict for check in checks}
+    verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"
+    return Gated(
+        verdict="fail" if "fail" in verdicts else verdict,
+        rule=rule,
+        checks=checks,
+        compared=compared,
+        look=look,
+    )
+
+
+class _Asked(NamedTuple):
+    """How the intervals of this look are made, and what all looks together shall hold."""
+
+    ask: Ask
+    confidence: float
+    look: LookMade
+
+
+def _look_made(earlier: Sequence[Look], confidence: float, n: int, *, single: bool) -> LookMade:
+    if single and earlier:
+        raise BadUsage(
+            f"this pair was looked at before, the last time at {earlier[-1].n:,} items, so this is "
+            "not its only look",
+            hint="leave --single-look out: the intervals then allow for the looks before",
+        )
+    seen = tuple(look.n for look in earlier)
+    return LookMade(
+        number=len(seen) + 1,
+        earlier=seen,
+        confidence=confidence if single else look_confidence(confidence, n, seen),
+        error=error_of_looks(confidence, after_single=any(look.single for look in earlier)),
+        single=single,
+    )
+
+
+def _check(baseline: Side, run: Side, rule: GateRule) -> None:
+    for name, side in (("the run", run), ("the baseline", baseline)):
+        if len(side.parties) != 1:
+            labels = ", ".join(party.label for party in side.parties[:6])
+            raise BadUsage(
+                f"a gate compares one respondent with one, and {name} {side.shown.name} has "
+                f"{len(side.parties)}",
+                hint=f"name one run: {labels}",
+            )
+    if run.parties[0].runs and run.parties[0].runs == baseline.parties[0].runs:
+        raise BadUsage(
+            f"the run and the baseline are the same: {run.shown.name}",
+            hint="name the run that came before as --baseline",
+        )
+    if not 0.0 <= rule.max_drop <= 1.0:
+        raise BadUsage(f"--max-drop takes points from 0 to 100, not {100 * rule.max_drop:g}")
+    if rule.minimum is not None and not 0.0 <= rule.minimum <= 1.0:
+        raise BadUsage(f"--min takes points from 0 to 100, not {100 * rule.minimum:g}")
+
+
+def _checks(
+    baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked
+) -> Iterator[Check]:
+    comparable = _comparable(pair)
+    yield comparable
+    yield _complete(pair)
+    if pair.difference is not None and comparable.verdict == "pass":
+        yield _drop(baseline, run, pair, rule, asked)
+    if rule.minimum is not None:
+        yield _minimum(run, rule.minimum, rule, asked)
+
+
+def _comparable(pair: PairCompared) -> Check:
+    """Whether the difference is one of the runs, and not of what scored them."""
+    scored = [change.factor for change in pair.changes if change.factor in _SCORED_BY]
+    if pair.difference is None:
+        return Check(name="paired", verdict="cannot tell", said=" ".join(pair.cannot))
+    half_known = [
+        change.factor for change in pair.changes
+        if change.factor == "judge" and NOT_KNOWN in (change.before, change.after)
+    ]  # fmt: skip
+    if half_known and scored == half_known:
+        said = "the judge is known of one side alone, so it may differ between run and baseline"
+        return Check(name="paired", verdict="cannot tell", said=said)
+    if scored:
+        verb = "differs" if len(scored) == 1 else "differ"
+        again = " (--rescore scores old replies again)" if "scorer" in scored else ""
+        said = f"the {joined(scored)} {verb} between run and baseline{again}"
+        return Check(name="paired", verdict="cannot tell", said=said)
+    alone = pair.only_before + pair.only_after
+    said = f"on {counted(pair.difference.estimate.n, 'common item')}"
+    if alone:
+        said += f"; {counted(alone, 'item')} on one side alone, left out"
+    return Check(name="paired", verdict="pass", said=said)
+
+
+def _complete(pair: PairCompared) -> Check:
+    short = [
+        f"the {name} lacks {counted(party.missing, 'reply', 'replies')}"
+        for name, party in (("run", pair.after), ("baseline", pair.before))
+        if not party.is_complete
+    ]
+    if not short:
+        said = f"all {counted(pair.after.n_replies, 'reply', 'replies')} of the run came"
+        return Check(name="complete", verdict="pass", said=said)
+    said = f"{joined(short)}; what is incomplete cannot pass"
+    return Check(name="complete", verdict="cannot tell", said=said)
+
+
+def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked) -> Check:
+    """The paired difference against the largest drop that is allowed."""
+    ask = asked.ask
+    common = common_items(baseline, run)
+    is_whole = pair.before.is_complete and pair.after.is_complete
+    paired = pair_values(baseline, run, 0, 0, common)
+    if not is_whole:
+        paired = _at_best(baseline, run, common, paired)
+    found = compare_pair(
+        paired.first, paired.second, paired.keys, estimand=ask.estimand, confidence=ask.confidence
+    )
+    limit = f"at most {points(rule.max_drop)} points down are allowed"
+    verdict = _side_of(-rule.max_drop, found.estimate)
+    if not is_whole:
+        return _incomplete_drop(found, pair, verdict, limit)
+    said = f"run - baseline {_shown(found.estimate)} points; {limit}"
+    if verdict != "cannot tell":
+        return Check(name="drop", verdict=verdict, said=said)
+    more = _more(paired.first, paired.second, paired.keys, -rule.max_drop, rule, asked)
+    return Check(name="drop", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
+
+
+def _at_best(baseline: Side, run: Side, common: Common, paired: Paired) -> Paired:
+    """All common items as they turn out at best for the run: what it lacks is right, and what the
+    baseline lacks was wrong."""
+    first, second = baseline.sheet.values[common.before, 0], run.sheet.values[common.after, 0]
+    return replace(
+        paired,
+        first=np.nan_to_num(first, nan=0.0),
+        second=np.nan_to_num(second, nan=1.0),
+        keys=common.keys,
+        units=common.after,
+    )
+
+
+def _incomplete_drop(
+    found: PairedDifference, pair: PairCompared, verdict: Verdict, limit: str
+) -> Check:
+    """An incomplete run fails only where no missing reply could save it, and never passes."""
+    several = any(party.made.get("samples", "1") != "1" for party in (pair.before, pair.after))
+    if verdict == "fail" and not several:
+        said = f"at best, with all that is missing right, {_shown(found.estimate)} points; {limit}"
+        return Check(name="drop", verdict="fail", said=said)
+    return Check(name="drop", verdict="cannot tell", said=f"not all replies are there; {limit}")
+
+
+def _minimum(run: Side, minimum: float, rule: GateRule, asked: _Asked) -> Check:
+    """The run's own score, on all of its items, against what it must reach."""
+    ask = asked.ask
+    values: NDArray[np.float64] = run.sheet.values[:, 0]
+    units = np.flatnonzero(~np.isnan(values))
+    own, keys = values[units], run.sheet.keys.among(units)
+    limit = f"at least {points(minimum)} are asked"
+    if not len(units):
+        return Check(name="minimum", verdict="cannot tell", said=f"no scores; {limit}")
+    (estimate,) = mean_estimates(
+        own[:, None], equal_weights(len(own)), keys,
+        estimand=ask.estimand, confidence=ask.confidence,
+    )  # fmt: skip
+    said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
+    if not _party(run).is_complete:
+        return Check(name="minimum", verdict="cannot tell", said=f"incomplete; so far {said}")
+    verdict = _side_of(minimum, estimate)
+    if verdict != "cannot tell":
+        return Check(name="minimum", verdict=verdict, said=said)
+    more = _more(np.zeros_like(own), own, keys, minimum, rule, asked)
+    return Check(name="minimum", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
+
+
+def _party(side: Side) -> Party:
+    return side.parties[0]
+
+
+def _side_of(bound: float, estimate: Estimate) -> Verdict:
+    """Pass where the whole interval is above the bound, fail where it is below. A bound that is
+    the end of the scale, with no further down or up, is no drop at all."""
+    if estimate.low > bound or (estimate.low >= bound and bound in (0.0, -1.0)):
+        return "pass"
+    return "fail" if estimate.high < bound else "cannot tell"
+
+
+def _more(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    keys: SharedKeys,
+    bound: float,
+    rule: GateRule,
+    asked: _Asked,
+) -> float:
+    """How many more items the next look needs; its level depends on them, so a few rounds."""
+    n = len(first)
+    seen = (*asked.look.earlier, n)
+    needed = 2.0 * n
+    for _ in range(4):
+        if math.isnan(needed) or math.isinf(needed):
+            return needed
+        level = look_confidence(asked.confidence, max(round(needed), n + 1), seen)
+        needed = units_to_pass(
+            first, second, keys, bound,
+            estimand=asked.ask.estimand, confidence=level, power=rule.power,
+        )  # fmt: skip
+    return max(needed - n, 1.0)
+
+
+def _decide(more: float, rule: GateRule) -> str:
+    if math.isnan(more):
+        return "how many more questions would decide is not known from so few"
+    if math.isinf(more):
+        return "it lies on the limit itself, so no number of questions would decide"
+    power = f"{100 * rule.power:g}%"
+    n = f"{two_digits(more):,} more question{'' if more == 1 else 's'} like these"
+    return f"{n} would decide with {power} power, if this is the true value"
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{signed(estimate.value)} {shown_interval(estimate.low, estimate.high)}"

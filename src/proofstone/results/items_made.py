@@ -1,0 +1,510 @@
+"""What is known of the items: who checked them, what was found, who made them, what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from proofstone.page.numbers import points, shown_share
+from proofstone.page.section import Evidence, Section
+from proofstone.page.text import counted_sources
+from proofstone.records.reviews import CheckedRate
+from proofstone.records.runs import Estimate, Outcome, Spent, usd
+from proofstone.records.tables import Audience
+from proofstone.results.board import BoardRow, Leaderboard
+from proofstone.results.hand_sentences import deeds
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.item_model import WorkRow
+from proofstone.results.sections.judges import judged_confusion
+from proofstone.results.summary import Opening
+from proofstone.results.trust import TrustLine
+from proofstone.stats.estimates import estimates_of, measure_spread, outcome_code
+from proofstone.stats.intervals import equal_weights
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of
+
+# What an audit found, as records: terminal, JSON and page show the same.
+
+
+class FileRead(Struct, frozen=True, kw_only=True):
+    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
+    understood, and what it holds."""
+
+    name: str
+    kind: str
+    columns: str
+    holds: str
+
+
+class FileSkipped(Struct, frozen=True, kw_only=True):
+    """A file of a folder that was not read, and why."""
+
+    name: str
+    why: str
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
+    and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
+    far to believe it, ``notes`` what limits all of it. ``work_list`` are all items to look at,
+    gravest first. ``seed`` is that of all draws; ``version`` of the program that made it.
+    ``methods`` are the paragraphs of a methods text. One for the ``audience`` "public" holds no
+    text of items or replies."""
+
+    audience: Audience = "internal"
+    title: str
+    files: tuple[FileRead, ...]
+    skipped: tuple[FileSkipped, ...] = ()
+    board: Leaderboard
+    opening: Opening = Opening()
+    trust: tuple[TrustLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    sections: tuple[Section, ...]
+    seed: int
+    version: str
+    work_list: tuple[WorkRow, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+# Whose replies trust is about: the real respondents, or the simulated ones where there are none
+# but these.
+
+
+def meant_rows(evidence: Evidence) -> tuple[BoardRow, ...]:
+    """Their rows on the leaderboard."""
+    board = evidence.board
+    return tuple(
+        row
+        for group in board.standings
+        if board.is_simulated_only or not group.simulated
+        for row in (*group.ranked, *group.incomplete)
+    )
+
+
+def meant_places(evidence: Evidence, sheet: Sheet) -> tuple[int, ...]:
+    """Their places in the score table."""
+    only = evidence.board.is_simulated_only
+    return tuple(
+        place for place, who in enumerate(sheet.table.respondents) if only or not who.simulated
+    )
+
+
+# What is known of how replies became scores: the judge, people's corrections, unread replies.
+
+# With fewer effective independent groups an interval of a share runs over much of its range.
+FEWEST_GROUPS = 10
+
+
+_JUDGE = noted("A judge's agreement with people")
+
+
+_RULINGS = noted("Scores that people corrected")
+
+
+_OUTCOMES: dict[Outcome, str] = {
+    "truncated": noted("Replies that were cut off"),
+    "unparsed": noted("Replies in which no answer could be read"),
+}
+
+
+_UNJUDGED = noted("Replies on which no judge gave a label")
+
+
+def judge_line(evidence: Evidence) -> TrustLine:
+    """How often judge and people agree, where both labelled the same records."""
+    about, judged, upkeep = say(_JUDGE), evidence.judged, evidence.upkeep
+    if judged is not None and ((judged.people >= 0) & (judged.judge >= 0)).any():
+        level = evidence.board.confidence
+        share = judged_confusion(judged, evidence.estimand, level).accuracy
+        said = say(
+            "They agree on {share} of {records}.",
+            share=_shown(share, share.effective_n),
+            records=counted(share.n, "record"),
+        )
+        return TrustLine(name="judge", about=about, says=said, share=share)
+    if upkeep is not None and not upkeep.judges:
+        said = say("No judge scored here: answers are read and compared by fixed rules.")
+        return TrustLine(name="judge", about=about, says=said)
+    if upkeep is not None:
+        said = say(
+            "Not known: {judges} scored here, and no labels by people stand beside.",
+            judges=joined(upkeep.judges),
+        )
+    else:
+        said = say("Not known: no column was named that holds labels by people (--human).")
+    return TrustLine(name="judge", about=about, says=said, known=False)
+
+
+def rulings_line(evidence: Evidence) -> TrustLine:
+    """How many replies people ruled on, and what that did to their scores."""
+    about = say(_RULINGS)
+    if evidence.upkeep is None:
+        said = say("Not known: the files do not say whether anybody looked at scores.")
+        return TrustLine(name="rulings", about=about, says=said, known=False)
+    if evidence.board.as_scored:
+        said = say("None is applied here: scores stand as they were first read.")
+        return TrustLine(name="rulings", about=about, says=said)
+    rows = meant_rows(evidence)
+    n_replies = sum(row.n_replies + row.corrections.void for row in rows)
+    n = sum(row.corrections.total for row in rows)
+    if not n:
+        said = say("None: nobody ruled on any of {replies}.",
+                   replies=counted(n_replies, "reply", "replies"))  # fmt: skip
+        return TrustLine(name="rulings", about=about, says=said)
+    said = say(
+        "{n:,} of {replies}: {raised} raised, {lowered} lowered, {upheld} upheld, {void} void.",
+        n=n,
+        replies=counted(n_replies, "reply", "replies"),
+        **{
+            kind: sum(getattr(row.corrections, kind) for row in rows)
+            for kind in ("raised", "lowered", "upheld", "void")
+        },
+    )
+    return TrustLine(name="rulings", about=about, says=said)
+
+
+def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
+    """The share of all replies with an outcome, and whose is the largest."""
+    sheet = evidence.sheet
+    is_judged = sheet is not None and sheet.judged and outcome == "unparsed"
+    about = say(_UNJUDGED if is_judged else _OUTCOMES[outcome])
+    is_told = sheet is not None and sheet.table.tells_outcomes
+    if sheet is None or not is_told or outcome in sheet.table.unknown_outcomes:
+        said = say("Not known: the files do not say how replies ended.")
+        return TrustLine(name=outcome, about=about, says=said, known=False)
+    share, groups = _share(sheet, outcome, evidence)
+    if share is None:
+        said = say("Not known: no reply came.")
+        return TrustLine(name=outcome, about=about, says=said, known=False)
+    places = list(meant_places(evidence, sheet))
+    n = int(sheet.outcomes[places, outcome_code(outcome)].sum())
+    said = say(
+        "{n:,} of {replies}, {share}.",
+        n=n,
+        replies=counted(sum(map(sheet.n_replies, places)), "reply", "replies"),
+        share=_shown(share, groups),
+    )
+    rows = meant_rows(evidence)
+    worst = max(rows, key=lambda row: row.rate(outcome).count / max(row.n_replies, 1))
+    rate = worst.rate(outcome)
+    if rate.count and len(rows) > 1:
+        said = paragraph(
+            said,
+            say("Most of them for {model}: {share}.", model=worst.label,
+                share=shown_share(rate.share)),
+        )  # fmt: skip
+    return TrustLine(name=outcome, about=about, says=said, share=share)
+
+
+def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate | None, float]:
+    """The share, and of how many effective independent groups.
+
+    The interval is that of a ratio of sums over items, which may share facts: each item
+    enters as the share plus how far its count lies from it (Taylor; Cochran 1977, 6.3)."""
+    table = sheet.table
+    meant = np.isin(table.respondent, meant_places(evidence, sheet))
+    came = meant & (table.outcome != outcome_code("failed"))
+    hit = meant & (table.outcome == outcome_code(outcome))
+    n = len(table.items)
+    of = np.bincount(table.unit[came], minlength=n).astype(np.float64)
+    counts = np.bincount(table.unit[hit], minlength=n).astype(np.float64)
+    units = np.flatnonzero(of)
+    if not len(units):
+        return None, 0.0
+    of, counts = of[units], counts[units]
+    share = counts.sum() / of.sum()
+    values, weights = (
+        (share + (counts - share * of) / of.mean())[:, None],
+        equal_weights(len(units)),
+    )
+    spread = measure_spread(values, weights, sheet.keys.among(units), evidence.estimand)
+    (estimate,) = estimates_of(
+        spread, values, weights, confidence=evidence.board.confidence, n_parts=int(of.sum())
+    )
+    return estimate, spread.groups
+
+
+def _shown(share: Estimate, groups: float) -> str:
+    """``2.7% [0.8, 8.2]``; no interval where the ``groups`` that are drawn are too few for one."""
+    if round(groups) < FEWEST_GROUPS:
+        return say(
+            "{share} (no interval: it needs {fewest} independent groups, here are {groups})",
+            share=shown_share(share.value),
+            groups=round(groups),
+            fewest=FEWEST_GROUPS,
+        )
+    return f"{shown_share(share.value)} [{points(share.low)}, {points(share.high)}]"
+
+
+# What is known of the runs: whether they are whole, what they cost, whether they were planned.
+
+_COMPLETE = noted("Completeness of results")
+
+
+_COST = noted("Cost that is only estimated")
+
+
+_PLAN = noted("Planned before it was run")
+
+
+def complete_line(evidence: Evidence) -> TrustLine:
+    """The share of replies, or of a file's scores, that came."""
+    about, sheet = say(_COMPLETE), evidence.sheet
+    if sheet is None:
+        said = say("Not known: accuracies alone do not say what is missing.")
+        return TrustLine(name="complete", about=about, says=said, known=False)
+    table = sheet.table
+    places = list(meant_places(evidence, sheet))
+    came = sum(map(sheet.n_replies, places))
+    if table.item_names:
+        samples = int(table.sample.max(initial=0)) + 1
+        full = len(table.items) * samples * len(places)
+        said = say("{came:,} of {all} are there, {share}.", came=came, all=counted(full, "score"),
+                   share=shown_share(came / full if full else 0.0))  # fmt: skip
+        return TrustLine(name="complete", about=about, says=said)
+    full = came + int(sheet.missing[places].sum())
+    n_whole = int(sheet.is_complete[places].sum())
+    said = say(
+        "{whole} of {models} answered everything; {came:,} of {all} came, {share}.",
+        whole=n_whole,
+        models=counted(len(places), "respondent"),
+        came=came,
+        all=counted(full, "reply", "replies"),
+        share=shown_share(came / full if full else 0.0),
+    )
+    failed = sum(map(sheet.n_failed, places))
+    if failed:
+        said = paragraph(said, say("{calls} brought none.", calls=counted(failed, "call")))
+    return TrustLine(name="complete", about=about, says=said)
+
+
+def cost_line(evidence: Evidence) -> TrustLine:
+    """The part of the cost for calls that endpoints did not count, and calls without a price."""
+    about = say(_COST)
+    if evidence.upkeep is None:
+        said = say("Not known: the files hold no costs.")
+        return TrustLine(name="cost", about=about, says=said, known=False)
+    spent = sum((row.spent for row in meant_rows(evidence)), Spent())
+    if not spent.calls:
+        said = say("Nothing was paid: no model was asked over a line that costs.")
+        return TrustLine(name="cost", about=about, says=said)
+    if spent.unpriced == spent.calls:
+        said = say("Not known: no price is known of any call.")
+        return TrustLine(name="cost", about=about, says=said, known=False)
+    if spent.estimated_usd:
+        said = say(
+            "{part} of {all} USD, {share}: endpoints did not say what they counted.",
+            part=usd(spent.estimated_usd),
+            all=usd(spent.cost_usd),
+            share=shown_share(spent.estimated_usd / spent.cost_usd),
+        )
+    else:
+        said = say("None of {all} USD: endpoints counted every call.", all=usd(spent.cost_usd))
+    if spent.unpriced:
+        said = paragraph(
+            said,
+            say("{calls} without a price are not in it.", calls=counted(spent.unpriced, "call")),
+        )
+    return TrustLine(name="cost", about=about, says=said)
+
+
+def plan_line(evidence: Evidence) -> TrustLine:
+    """Whether what is looked at was fixed before the first reply came."""
+    about = say(_PLAN)
+    if evidence.upkeep is None:
+        said = say("Not known: the files do not say what was planned.")
+        return TrustLine(name="plan", about=about, says=said, known=False)
+    plans = evidence.board.plans
+    if not plans:
+        said = say("No: there is no plan, so everything here is exploratory.")
+        return TrustLine(name="plan", about=about, says=said)
+    n_runs = plans[0].n_runs + plans[0].n_unplanned
+    before = sum(mark.n_runs - mark.n_after for mark in plans)
+    said = say(
+        "{n:,} of {runs} were made under a plan that was fixed before their first reply.",
+        n=before,
+        runs=counted(n_runs, "run"),
+    )
+    return TrustLine(name="plan", about=about, says=said)
+
+
+_MOST_NAMED = 4
+
+
+_CHECKED = noted("Items that people checked")
+
+
+_FAULTS = noted("Errors found in the items")
+
+
+_ROLES = noted("Models that had a hand in the items")
+
+
+_CLUSTERS = noted("What items share")
+
+
+def checked_line(evidence: Evidence) -> TrustLine:
+    """Reviews of items by people, and rulings, which show that people looked."""
+    upkeep = evidence.upkeep
+    is_known = upkeep is not None and bool(upkeep.n_read or upkeep.n_partly_read)
+    if upkeep is None:
+        said = say("Not known: the files hold no review of the items.")
+    elif is_known:
+        said = say_of(
+            upkeep.n_readers,
+            "One person has read all statements of {whole} of {items}, and some of {partly} more.",
+            "{n} people have read all statements of {whole} of {items}, and some of {partly} more.",
+            n=upkeep.n_readers,
+            whole=upkeep.n_read,
+            partly=upkeep.n_partly_read,
+            items=counted(evidence.board.n_items + evidence.board.n_retired, "item"),
+        )
+    else:
+        said = say("Not known: no review of these items is on record.")
+    if upkeep is not None and upkeep.n_ruled:
+        looked = say_of(
+            upkeep.n_ruled,
+            "People looked at {items}, when they ruled on a reply to it.",
+            "People looked at {items}, when they ruled on a reply to one.",
+            items=counted(upkeep.n_ruled, "item"),
+        )
+        said = paragraph(said, looked)
+    return TrustLine(name="checked", about=say(_CHECKED), says=said, known=is_known)
+
+
+def faults_line(evidence: Evidence) -> TrustLine:
+    """What was retired or corrected: so many errors at least; and where people checked a sample of
+    statements, how often they were wrong."""
+    upkeep, n_retired = evidence.upkeep, evidence.board.n_retired
+    about = say(_FAULTS)
+    if upkeep is None:
+        said = say("Not known: the files do not say which items turned out wrong.")
+        return TrustLine(name="faults", about=about, says=said, known=False)
+    n = evidence.board.n_items + n_retired
+    if upkeep.checked or upkeep.n_purged:
+        said = paragraph(*map(_rate_said, upkeep.checked), *_purged_said(upkeep.n_purged))
+        if n_retired or upkeep.n_corrected:
+            since = say(
+                "Of {items}, {retired} retired and {corrected} corrected.",
+                items=counted(n, "item"),
+                retired=n_retired,
+                corrected=upkeep.n_corrected,
+            )
+            said = paragraph(said, since)
+        return TrustLine(name="faults", about=about, says=said)
+    if not n_retired and not upkeep.n_corrected:
+        said = say("Not known: nobody checked a sample, and no item was retired or corrected.")
+        return TrustLine(name="faults", about=about, says=said, known=False)
+    said = say(
+        "Of {items}, {retired} retired and {corrected} corrected: so many were wrong at least. The "
+        "rate is not known, since nobody checked a sample.",
+        items=counted(n, "item"),
+        retired=n_retired,
+        corrected=upkeep.n_corrected,
+    )
+    return TrustLine(name="faults", about=about, says=said)
+
+
+def _purged_said(n: int) -> tuple[str, ...]:
+    """Nothing where all that was checked is still there."""
+    if not n:
+        return ()
+    said = say_of(
+        n,
+        "{statements} that people checked was purged since, and counts in no rate.",
+        "{statements} that people checked were purged since, and count in no rate.",
+        statements=counted(n, "statement"),
+    )
+    return (said,)
+
+
+def _rate_said(checked: CheckedRate) -> str:
+    """``Of 100 statements that are meant to be true, people found 2 false: 2.0% [0.6, 7.0].``"""
+    rate = checked.rate
+    share = f"{shown_share(rate.value)} [{points(rate.low)}, {points(rate.high)}]"
+    values = {"n": rate.n, "wrong": checked.wrong, "share": share}
+    if checked.name == "true":
+        return say("Of {n} statements that are meant to be true, people found {wrong} false: "
+                   "{share}.", **values)  # fmt: skip
+    if checked.name == "false":
+        return say("Of {n} that were falsified, people found {wrong} true: {share}.", **values)
+    return say("Of {n} reasons why a statement is false, {wrong} did not fit: {share}.", **values)
+
+
+def roles_line(evidence: Evidence) -> TrustLine:
+    """Who wrote, filtered or judged, and whether they compete here."""
+    about = say(_ROLES)
+    table = None if evidence.sheet is None else evidence.sheet.table
+    if table is None or (evidence.upkeep is None and not table.roles):
+        said = say("Not known: the files do not say who wrote, filtered or judged the items.")
+        return TrustLine(name="roles", about=about, says=said, known=False)
+    if not table.roles:
+        said = say("Not known: no model's part in these items is on record.")
+        return TrustLine(name="roles", about=about, says=said, known=False)
+    rows = [row for row in meant_rows(evidence) if row.hand]
+    if not rows:
+        models = listed(sorted({held.model for held in table.roles}))
+        said = say("{models}; neither these nor models of their families compete.", models=models)
+        return TrustLine(name="roles", about=about, says=said)
+    return TrustLine(name="roles", about=about, says=_competing(rows))
+
+
+def _competing(rows: Sequence[BoardRow]) -> str:
+    named = [
+        say("{model} ({deeds})", model=row.label, deeds=deeds(row.hand))
+        for row in rows[:_MOST_NAMED]
+        if row.hand is not None
+    ]
+    more = len(rows) - len(named)
+    named += [say("{n} more", n=more)] if more > 0 else []
+    return paragraph(
+        say("These compete on items that they or their family had a hand in: {models}.",
+            models=joined(named)),
+        say("Their scores without those items stand beside the leaderboard."),
+    )  # fmt: skip
+
+
+def clusters_line(evidence: Evidence) -> TrustLine:
+    """Whether it is known which items rise and fall together."""
+    about = say(_CLUSTERS)
+    if evidence.sheet is None:
+        said = say("Not known: accuracies alone have no items.")
+        return TrustLine(name="clusters", about=about, says=said, known=False)
+    table = evidence.sheet.table
+    if not len(table.cluster_key):
+        said = say(
+            "Not known: nothing says which items rest on the same source or fact. Intervals take "
+            "each as independent, and may be too narrow."
+        )
+        return TrustLine(name="clusters", about=about, says=said, known=False)
+    said = say(
+        "{items} rest on {sources}. Intervals here speak of these alone, not of others."
+        if evidence.estimand == "bank"
+        else "{items} rest on {sources}; those that share one are taken to rise and fall together.",
+        items=counted(len(table.items), "item"),
+        sources=counted_sources(len(np.unique(table.cluster_key)), table.key_columns),
+    )
+    return TrustLine(name="clusters", about=about, says=said)
+
+
+# All grounds to trust results or not, in the order of the page.
+
+
+def trust_lines(evidence: Evidence) -> tuple[TrustLine, ...]:
+    """One line a ground, whether something is known of it or not; none without scores."""
+    if not evidence.board.standings:
+        return ()
+    return (
+        checked_line(evidence),
+        faults_line(evidence),
+        judge_line(evidence),
+        rulings_line(evidence),
+        roles_line(evidence),
+        complete_line(evidence),
+        outcome_line(evidence, "truncated"),
+        outcome_line(evidence, "unparsed"),
+        cost_line(evidence),
+        clusters_line(evidence),
+        plan_line(evidence),
+    )

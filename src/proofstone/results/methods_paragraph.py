@@ -1,0 +1,367 @@
+"""What was asked: the item sets of our own runs, or the files of other people's results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proofstone.page.section import told_making
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.page_parts import FormShown, PageData
+from proofstone.results.respondents import HandRecorded, Manifest, respondent_sentences
+from proofstone.stats.flags import FLAGS
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
+
+# How the numbers were computed: intervals, comparisons, draws, the plan, the program.
+
+# The sections whose way of computing belongs into a paper that shows the ranking alone.
+_TOLD = {"pairs": noted("Differences: {how}"), "stability": noted("Stability of ranks: {how}")}
+
+
+_MOST_WAYS = 3
+
+
+_UNITS = {"items": noted("the item"), "clusters": noted("the cluster of items")}
+
+
+def computing_sentences(data: PageData) -> Iterator[str]:
+    """The estimand and how intervals were made, multiplicity, resampling, seed, plan, version."""
+    board = data.board
+    for group in board.standings:
+        if group.experiment:
+            yield say(
+                "{rows} with other settings are not ranked.",
+                rows=counted(len(group.ranked) + len(group.incomplete), "respondent"),
+            )
+        elif group.ranked:
+            yield from _intervals(board, group)
+    for section in data.sections:
+        if section.name in _TOLD and section.how:
+            yield say(_TOLD[section.name], how=section.how)
+    if data.seed is not None:
+        yield say("Seed of all draws: {seed}.", seed=data.seed)
+    yield from _plan(data)
+    yield say("Computed with proofstone {version}.", version=data.provenance.version)
+
+
+def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
+    made = list(dict.fromkeys(row.estimate.made_by for row in group.ranked if row.estimate.made_by))
+    drawn = list(dict.fromkeys(row.estimate.resampled for row in group.ranked))
+    shown = [told_making(each) for each in made[:_MOST_WAYS]]
+    shown += [counted(len(made) - _MOST_WAYS, "other")] if len(made) > _MOST_WAYS else []
+    yield say(
+        "{who} are ranked on {items}. {confidence:g}% confidence intervals ({made}) are for "
+        "{estimand}; the sampling unit is {drawn}.",
+        who=counted(len(group.ranked), "simulated respondent" if group.simulated else "respondent"),
+        items=counted(group.n_items, "item"),
+        confidence=100 * board.confidence,
+        estimand=word(board.estimand),
+        made=joined(shown),
+        drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
+    )
+    if board.level == "sample":
+        yield say("Each item counts the same.")
+    else:
+        yield say("Each {level} counts the same.", level=word(board.level))
+    if group.is_paired and group.has_ranks and len(group.compared) > 1:
+        yield say(
+            "Ranks come from paired comparisons on the same items, Holm-adjusted for all {n:,} "
+            "pairs.",
+            n=len(group.compared),
+        )
+    if group.incomplete:
+        yield say_of(
+            len(group.incomplete),
+            "{n} that lacks scores is not ranked.",
+            "{n} that lack scores are not ranked.",
+            n=counted(len(group.incomplete), "respondent"),
+        )
+
+
+def _plan(data: PageData) -> Iterator[str]:
+    for mark in data.board.plans:
+        late = mark.n_after == mark.n_runs
+        about = {
+            "id": mark.id,
+            "at": mark.made_at,
+            "measure": word(mark.measure),
+            "pairs": counted(len(mark.comparisons), "comparison"),
+            "items": counted(mark.n_items, "item"),
+        }
+        if late:
+            yield say(
+                "The analysis was written down at {at} (plan {id}), after the first reply, so that "
+                "all of it is exploratory.",
+                id=mark.id,
+                at=mark.made_at,
+            )
+        else:
+            yield say(
+                "The analysis was fixed at {at} (plan {id}), before the first reply: {measure}, "
+                "{pairs}, {items}; everything else is exploratory.",
+                **about,
+            )
+    if not data.board.plans and data.manifest is not None:
+        yield say("Nothing of the analysis was fixed beforehand: all of it is exploratory.")
+
+
+# How replies were read and scored, and what is the denominator.
+
+
+def scoring_sentences(data: PageData) -> Iterator[str]:
+    """The scorer, the measure with what each outcome counts as, how replies ended, rulings."""
+    board = data.board
+    if data.manifest is not None:
+        yield from _scorer(data)
+    yield say(
+        "The measure is {measure}; its denominator: {denominator}.",
+        measure=word(board.measure),
+        denominator=word(board.denominator),
+    )
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    if any(row.rates for row in rows):
+        counts = [
+            say("{outcome}: {worth}", outcome=word(outcome), worth=word(worth))
+            for outcome, worth in board.counts
+            if outcome != "failed"
+        ]
+        yield say("Outcomes count as follows: {counts}.", counts=listed(counts))
+        yield _endings(rows)
+    yield from _corrected(board, rows)
+
+
+def _scorer(data: PageData) -> Iterator[str]:
+    if data.manifest is None or not data.manifest.scorers:
+        return
+    versions = joined([str(version) for version in data.manifest.scorers])
+    judges = joined(data.manifest.judges)
+    if judges:
+        yield say(
+            "Replies were read and scored by version {version} of the method's scorer, and judged "
+            "by {judges}.",
+            version=versions,
+            judges=judges,
+        )
+    else:
+        yield say(
+            "Replies were read and scored by version {version} of the method's scorer, without a "
+            "judge.",
+            version=versions,
+        )
+
+
+def _endings(rows: list[BoardRow]) -> str:
+    """How many replies of all were cut short, unreadable or refusals."""
+    n = sum(row.n_replies for row in rows)
+    ended = [
+        say(
+            "{n:g} {outcome}",
+            n=sum(row.rate(outcome).count for row in rows),
+            outcome=word(outcome),
+        )
+        for outcome in ("truncated", "unparsed", "refused")
+        if any(row.rate(outcome).n for row in rows)
+    ]
+    failed = sum(row.failed for row in rows)
+    told = say(
+        "Of {replies}: {ended}.",
+        replies=counted(n, "reply", "replies"),
+        ended=joined(ended),
+    )
+    lost = say("Calls that brought no reply: {n}; they are no scores.", n=failed) if failed else ""
+    return paragraph(told, lost)
+
+
+def _corrected(board: Leaderboard, rows: list[BoardRow]) -> Iterator[str]:
+    n = sum(row.corrections.total for row in rows)
+    if board.as_scored:
+        yield say("Neither rulings by people nor retirements of items are applied.")
+    elif n:
+        yield say(
+            "People ruled on {replies}, and their rulings are applied.",
+            replies=counted(n, "reply", "replies"),
+        )
+
+
+_MOST_NAMED = 8
+
+
+_LONGEST = 40
+
+
+def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
+    """The item sets, how they were made, who had a hand in them, and what was left out."""
+    yield _sets(data)
+    yield from _composition(data.forms, manifest)
+    yield _hands(manifest.hands)
+    if data.board.n_retired:
+        yield say(
+            "{items} that people retired are left out.",
+            items=counted(data.board.n_retired, "item"),
+        )
+
+
+def file_sentences(data: PageData) -> Iterator[str]:
+    """The files, what they hold, and what their columns were taken for."""
+    yield say(
+        "The scores are results that others made, read from {files}.",
+        files=counted(len(data.files), "file"),
+    )
+    for file in data.files[:_MOST_NAMED]:
+        yield say(
+            "{name} ({kind}) holds {holds}.", name=file.name, kind=file.kind, holds=file.holds
+        )
+        if file.columns:
+            yield say("Its columns were taken as: {columns}.", columns=file.columns)
+    more = len(data.files) - _MOST_NAMED
+    if more > 0:
+        yield say("The others are named with the results ({files}).", files=counted(more, "file"))
+
+
+def _sets(data: PageData) -> str:
+    n = counted(sum(form.n_items for form in data.forms), "item")
+    named = [say("{name} (id {id})", name=form.name, id=form.id[:16]) for form in data.forms]
+    if len(named) == 1:
+        return say("{items} were asked, those of {form}.", items=n, form=named[0])
+    return say(
+        "{items} were asked, those of {forms}: {names}.",
+        items=n,
+        forms=counted(len(named), "form"),
+        names=joined(named),
+    )
+
+
+def _composition(forms: Sequence[FormShown], manifest: Manifest) -> Iterator[str]:
+    """How forms were drawn: a sentence for each way of making them."""
+    made: dict[tuple[tuple[str, str], ...], list[FormShown]] = {}
+    for form in forms:
+        if form.seed is not None:
+            made.setdefault(form.recipe, []).append(form)
+    banks = joined(
+        [
+            say("{name} ({facts})", name=bank.name, facts=counted(bank.n_facts, "fact"))
+            for bank in manifest.banks
+        ]
+    )
+    for recipe, drawn in made.items():
+        names = "" if len(made) == 1 else joined([form.name for form in drawn])
+        yield _drawn(names, manifest.method, banks, drawn)
+        told = [f"{name} {_short(value)}" for name, value in recipe]
+        yield say("Parameters: {recipe}.", recipe=listed(told))
+    imported = [form.name for form in forms if form.seed is None]
+    if imported:
+        yield say("{names}: made elsewhere and imported.", names=joined(imported))
+
+
+def _short(value: str) -> str:
+    """A parameter's value; a list of ids is no text for a paper."""
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+
+
+def _drawn(names: str, method: str, banks: str, forms: Sequence[FormShown]) -> str:
+    seeds = joined([str(form.seed) for form in forms])
+    told = {"names": names, "method": method.partition(":")[0], "banks": banks, "seeds": seeds}
+    if names:
+        return say_of(
+            len(forms),
+            "{names}: composed after {method} from the bank {banks}, with the seed {seeds}.",
+            "{names}: composed after {method} from the bank {banks}, with the seeds {seeds}.",
+            **told,
+        )
+    return say_of(
+        len(forms),
+        "They were composed after {method} from the bank {banks}, with the seed {seeds}.",
+        "They were composed after {method} from the bank {banks}, with the seeds {seeds}.",
+        **told,
+    )
+
+
+def _hands(hands: Sequence[HandRecorded]) -> str:
+    if not hands:
+        return say("No model is recorded as having had a hand in the items.")
+    told = [
+        say(
+            "{model} {role} {items}",
+            model=hand.model,
+            role=word(hand.role),
+            items=counted(hand.n_items, "item"),
+        )
+        for hand in hands[:_MOST_NAMED]
+    ]
+    more = len(hands) - len(told)
+    told += [counted(more, "other")] if more else []
+    return say("Models that had a hand in the items: {hands}.", hands=listed(told))
+
+
+# What is not known, which a reader must be told as well.
+
+# What shapes answers and stands at the endpoint's own choice where it was not sent.
+_SHAPING = ("temperature", "top_p", "max_tokens")
+
+
+def unknown_sentences(data: PageData) -> Iterator[str]:
+    """Each gap in a sentence; the last one, on the models' training, always stands."""
+    if data.manifest is None:
+        yield say(
+            "It is not known how the models were asked, with which settings and when, how replies "
+            "were read and scored, nor whether the right answers are right; nor whether the "
+            "analysis was fixed before the results were seen."
+        )
+    else:
+        yield from _of_runs(data.manifest)
+    flags = {
+        flag
+        for group in data.board.standings
+        for row in group.ranked
+        for flag in row.estimate.flags
+    }
+    for flag, text in FLAGS.items():
+        if flag in flags:
+            yield say("Some intervals: {flag}.", flag=word(text))
+    yield say("It is not known whether the models had met these items before.")
+
+
+def _of_runs(manifest: Manifest) -> Iterator[str]:
+    real = [each for each in manifest.asked if not each.simulated]
+    silent = [each.name for each in real if not each.served]
+    if silent:
+        yield say(
+            "It is not known which model answered for {names}: the endpoint did not say.",
+            names=joined(list(dict.fromkeys(silent))),
+        )
+    unsent = [
+        name
+        for name in _SHAPING
+        if any(name not in dict(each.settings) or name in each.dropped for each in real)
+    ]
+    if unsent:
+        yield say(
+            "Where {names} was not sent or not taken, it was the endpoint's own choice, which is "
+            "not known.",
+            names=listed([word(name) for name in unsent]),
+        )
+    if not manifest.scorers:
+        yield say("No reply has been scored whole yet.")
+
+
+# All paragraphs of the methods text, in the order of a paper.
+
+
+def methods_text(data: PageData) -> tuple[str, ...]:
+    """Paragraphs to paste into a paper: what was asked and of whom, how replies were read and
+    scored, how the numbers were computed, and what is not known. Nothing stands there that the
+    page's own data do not hold; empty where nobody was scored."""
+    if not data.board.standings:
+        return ()
+    if data.manifest is None:
+        asked = paragraph(*file_sentences(data))
+    else:
+        asked = paragraph(
+            *item_sentences(data, data.manifest), *respondent_sentences(data.manifest)
+        )
+    told = (
+        asked,
+        paragraph(*scoring_sentences(data)),
+        paragraph(*computing_sentences(data)),
+        paragraph(*unknown_sentences(data)),
+    )
+    return tuple(filter(None, told))

@@ -1,0 +1,286 @@
+"""One self-contained HTML page: no network, no store, nothing but the records handed in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from proofstone.page.audience import page_for
+from proofstone.page.chart import dot_plot
+from proofstone.page.figure import (
+    BeginDrawing,
+    DrawnAhead,
+    described,
+    draw,
+    models_of,
+    numbers_table,
+)
+from proofstone.page.html import page_script, script_words
+from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.page.section import Table, number_columns, shown_cell, told_estimate
+from proofstone.page.text import visible
+from proofstone.records.runs import Estimate
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.card_lines import where_lines
+from proofstone.results.cards import card_value
+from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.hand_sentences import HAND_MARK, deeds, hand_sentence
+from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page_parts import (
+    PageData,
+    QuestionShown,
+    anchors,
+    by_remedy,
+    css_string,
+    estimate_tables,
+    open_questions,
+    outcome_of,
+    page_texts,
+    paper_line,
+    same_recipe,
+    table_bodies,
+)
+from proofstone.results.plans import plan_lines, unplanned_line
+from proofstone.results.sections.documents import documents_text
+from proofstone.results.sentences import answer_sentences, apart_name, apart_reason, scale_head
+from proofstone.results.ties import tie_lanes, tie_letters
+from proofstone.stats.flags import FLAGS
+from proofstone.wording.messages import word
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+# With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
+MOST_LANES = 6
+
+
+# A table of more columns is printed row by row, each value beside the name of its column.
+MOST_COLUMNS_ON_PAPER = 12
+
+
+# Cells of a section's table that go on paper, some two sheets of them; the files hold all.
+MOST_CELLS_ON_PAPER = 1000
+
+
+FEWEST_ROWS_ON_PAPER = 24
+
+
+def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> str:
+    """The page as HTML text, the same for the same ``data``, whether its figures are drawn here or
+    by what ``begin_drawing`` begins.
+
+    Texts of models and items are escaped, control and direction characters made visible. A content
+    security policy allows nothing but the page's own style and script, by hash.
+    """
+    data = page_for(data)
+    models = models_of(data.board)
+    drawn = draw
+    if begin_drawing is not None:
+        figures = (figure for part in data.sections for figure in part.figures)
+        drawn = DrawnAhead(begin_drawing, figures, models).draw
+    environment = page_environment()
+    style = environment.get_template("page.css.jinja").render(
+        n_lanes=_n_lanes(data), paper_line=visible(paper_line(data.title, data.provenance))
+    )
+    script = page_script()
+    return environment.get_template("page.html.jinja").render(
+        data=data,
+        board=data.board,
+        models=models,
+        drawn=drawn,
+        answers=answer_sentences(data.board),
+        style=style,
+        script=script,
+        policy=page_policy(style, script),
+        questions=_by_respondent(data.questions),
+        anchors=anchors(data.questions),
+        flags=_flags_used(data),
+    )
+
+
+@cache
+def page_environment() -> Environment:
+    """Where templates of pages are found, and what they say and show texts with."""
+    # Here and not above: a leaderboard in the terminal needs no template engine.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+    from proofstone.page.compiled import KeptTemplates  # noqa: PLC0415
+
+    environment = Environment(
+        bytecode_cache=KeptTemplates(),
+        loader=PackageLoader("proofstone.page", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    shown: Mapping[str, Any] = {
+        "css_string": css_string,
+        "in_column": _in_column,
+        "points": points,
+        "rank": shown_rank,
+        "share": shown_share,
+        "told": told_estimate,
+        "visible": visible,
+        "sortable": _sortable,
+        "letters": tie_letters,
+        "card_fact": lambda card, field: word(card_value(card, field)),
+        "worded": word,
+    }
+    environment.filters.update(shown)
+    named: Mapping[str, Any] = {
+        "HAND_MARK": HAND_MARK,
+        "MISSING": MISSING,
+        "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
+        "rows_on_paper": rows_on_paper,
+        "RULING_HEADS": RULING_HEADS,
+        "bodies": table_bodies,
+        "cell_of": shown_cell,
+        "is_long_word": _is_long_word,
+        "has_lanes": _has_lanes,
+        "has_judges": _has_judges,
+        "has_ways": _has_ways,
+        "rank_place": _rank_place,
+        "has_averages": _has_averages,
+        "number_columns": number_columns,
+        "open_questions": open_questions,
+        "outcome_of": outcome_of,
+        "tells": _told_outcomes,
+        "tells_any": _tells_any,
+        "by_remedy": by_remedy,
+        "correction_notes": correction_notes,
+        "deeds": deeds,
+        "described": described,
+        "dot_plot": dot_plot,
+        "estimate_tables": estimate_tables,
+        "hand_sentence": hand_sentence,
+        "has_samples": _has_samples,
+        "lanes": _lanes,
+        "numbers_table": numbers_table,
+        "ruled_rows": ruled_rows,
+        "ruling_cells": ruling_cells,
+        "documents_text": documents_text,
+        "same_recipe": same_recipe,
+        "script_words": script_words,
+        "scale_head": scale_head,
+        "apart_name": apart_name,
+        "apart_reason": apart_reason,
+        "plan_lines": plan_lines,
+        "unplanned_line": unplanned_line,
+        "methods_text": methods_text,
+        "where_lines": where_lines,
+    }
+    environment.globals.update({**named, **page_texts()})
+    return environment
+
+
+def page_policy(style: str, script: str, *, more_scripts: bool = False) -> str:
+    """What a page may load: its own style and script, by hash; with ``more_scripts`` also what that
+    script loads, which is the files of data beside the page."""
+    trusted = f"{_source(script)} 'strict-dynamic'" if more_scripts else _source(script)
+    return (
+        f"default-src 'none'; style-src {_source(style)}; script-src {trusted}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _in_column(estimate: Estimate) -> str:
+    """As ``shown_estimate``, no break inside its brackets; without an interval the value alone."""
+    if math.isnan(estimate.low):
+        return points(estimate.value)
+    return shown_estimate(estimate).replace(", ", ",\u00a0")
+
+
+def _sortable(number: float | None) -> str:
+    """A number for the script to sort by; empty where it is missing, which sorts last."""
+    return "" if number is None or math.isnan(number) else f"{number:.6g}"
+
+
+def _lanes(group: Standings) -> tuple[int, ...]:
+    return tie_lanes(group.ties)
+
+
+def _n_lanes(data: PageData) -> int:
+    return max((lane + 1 for group in data.board.standings for lane in _lanes(group)), default=0)
+
+
+def _told_outcomes(group: Standings) -> list[str]:
+    """The outcomes of which rates are known, in the order of their columns."""
+    rows = (*group.ranked, *group.incomplete)
+    return list(dict.fromkeys(rate.outcome for row in rows for rate in row.rates))
+
+
+def _tells_any(board: Leaderboard) -> bool:
+    """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
+    groups = board.standings
+    return bool(board.counts) and (not groups or any(map(_told_outcomes, groups)))
+
+
+def _is_long_word(head: str) -> bool:
+    """Whether a column's head may be broken anywhere, as models' names are."""
+    return any(len(word) > 14 for word in head.split())
+
+
+def _has_lanes(group: Standings) -> bool:
+    """Whether ties are few enough to be drawn side by side, with a letter each."""
+    return max(_lanes(group), default=0) < MOST_LANES
+
+
+def _has_judges(board: Leaderboard) -> bool:
+    """Whether judges graded any respondent."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    return any(row.judge for row in rows)
+
+
+def _has_ways(board: Leaderboard) -> bool:
+    """Whether any respondent has a way of asking, or settings, beside its name."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    return any(row.way or row.settings for row in rows)
+
+
+def _rank_place(rank: int, group: Standings) -> float:
+    """Where a rank begins, in percent of the space of all ranks."""
+    return round(100 * (rank - 1) / len(group.ranked), 2)
+
+
+def _has_averages(data: PageData) -> bool:
+    """Whether there is more than the one average that the leaderboard shows."""
+    groups = [group for group in data.board.standings if group.ranked]
+    return any(row.levels or row.others for group in groups for row in group.ranked)
+
+
+def _has_samples(rows: Sequence[BoardRow]) -> bool:
+    return any(row.average is not None and row.average.k > 1 for row in rows)
+
+
+def _by_respondent(questions: Sequence[QuestionShown]) -> dict[str, list[QuestionShown]]:
+    found: dict[str, list[QuestionShown]] = {}
+    for question in questions:
+        found.setdefault(question.label, []).append(question)
+    return found
+
+
+def _flags_used(data: PageData) -> list[str]:
+    rows = [row for group in data.board.standings for row in (*group.ranked, *group.incomplete)]
+    used = {flag for row in rows for flag in row.estimate.flags}
+    return [text for flag, text in FLAGS.items() if flag in used]
+
+
+def rows_on_paper(table: Table) -> int:
+    """How many rows of a section's table are printed: all, or of a long one the first. Few rows of
+    many columns are cut too: in a broad table each row is a block of lines."""
+    most = MOST_CELLS_ON_PAPER // max(len(table.columns), 1)
+    if len(table.columns) <= MOST_COLUMNS_ON_PAPER:
+        most = max(most, FEWEST_ROWS_ON_PAPER)
+    return min(len(table.rows), max(most, 1))

@@ -1,0 +1,404 @@
+"""What the page arranges of a leaderboard: tables of estimates, warnings by remedy, anchors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+from msgspec import Struct
+
+from proofstone.page.section import Section
+from proofstone.records.calls import Message
+from proofstone.records.runs import Estimate, Outcome, Usage
+from proofstone.records.scores import DocumentPages
+from proofstone.records.tables import Audience
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.card_lines import group_heading
+from proofstone.results.items_made import FileRead
+from proofstone.results.respondents import Manifest
+from proofstone.results.sentences import apart_name, scale_head
+from proofstone.results.summary import Opening
+from proofstone.results.trust import TrustLine
+from proofstone.wording.messages import (
+    counted,
+    filled,
+    joined,
+    language,
+    language_tag,
+    listed,
+    paragraph,
+    say,
+    say_of,
+    word,
+)
+
+# All that a results page shows besides the leaderboard; plain records, filled by the caller.
+
+
+class FormShown(Struct, frozen=True, kw_only=True):
+    """An item set that was asked: ``seed`` is None for an imported one; ``recipe`` in words."""
+
+    name: str
+    id: str
+    n_items: int
+    seed: int | None = None
+    recipe: tuple[tuple[str, str], ...] = ()
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """How one respondent was asked, and what the endpoint said of itself.
+
+    ``settings`` as sent, ``dropped`` those it does not take. ``usage`` sums tokens over ``calls``
+    (None where the endpoint never said); ``cost_usd`` is None where no price is known, and
+    ``estimated_usd`` the part of it for calls that the endpoint did not count;
+    ``mean_logprob`` the mean natural-log probability of reply tokens, evidence that it was asked.
+    """
+
+    label: str
+    settings: tuple[tuple[str, str], ...] = ()
+    dropped: tuple[str, ...] = ()
+    served_models: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+    calls: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    estimated_usd: float = 0.0
+    mean_logprob: float | None = None
+    median_latency_s: float | None = None
+    first_call: str = ""
+    last_call: str = ""
+
+
+class Control(Struct, frozen=True, kw_only=True):
+    """A simple completion that any working model manages: what came, and whether it fits."""
+
+    label: str
+    prompt: str
+    reply: str
+    expected: str
+    is_as_expected: bool
+
+
+class QuestionShown(Struct, frozen=True, kw_only=True):
+    """One question as one respondent saw it: the exact messages, the raw reply, what was read.
+
+    ``value`` is None where the outcome carries none; ``basis`` is how the answer was found;
+    ``documents`` are those that the question rests on, with its pages in them.
+    """
+
+    label: str
+    item: str
+    messages: tuple[Message, ...]
+    reply: str
+    outcome: Outcome
+    reasoning: str = ""
+    answer: str = ""
+    basis: str = ""
+    gold: str = ""
+    value: float | None = None
+    flags: tuple[str, ...] = ()
+    documents: tuple[DocumentPages, ...] = ()
+
+
+class Provenance(Struct, frozen=True, kw_only=True):
+    """Which version made the page, from which runs, and when (as printed, with its zone)."""
+
+    version: str
+    made_at: str
+    runs: tuple[str, ...] = ()
+    command: str = ""
+
+
+class PageData(Struct, frozen=True, kw_only=True):
+    """A results page: its title, the leaderboard, what follows from it, and the evidence beside it.
+
+    ``opening`` is the half page at the top, ``trust`` how far to believe all of it. ``sections``
+    are the parts after the leaderboard. ``files`` are those of other people's results, of which
+    nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
+
+    ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
+    facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
+    no ``questions``, whatever stands there, and no replies to ``controls``.
+    ``seed`` is that of all draws. ``manifest`` is what is recorded of how runs of our own came
+    about; None for other people's results.
+    """
+
+    title: str
+    board: Leaderboard
+    provenance: Provenance
+    seed: int | None = None
+    manifest: Manifest | None = None
+    opening: Opening = Opening()
+    trust: tuple[TrustLine, ...] = ()
+    sections: tuple[Section, ...] = ()
+    files: tuple[FileRead, ...] = ()
+    notes: tuple[str, ...] = ()
+    card_columns: tuple[str, ...] = ()
+    forms: tuple[FormShown, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    controls: tuple[Control, ...] = ()
+    questions: tuple[QuestionShown, ...] = ()
+    audience: Audience = "internal"
+
+
+class EstimateTable(Struct, frozen=True, kw_only=True):
+    """Several estimates a ranked row: a heading and its denominator in words (or nothing) a
+    column, and as many estimates for each of ``group.ranked``, in order. ``name`` and ``keys`` (one
+    a column) name it and its columns for programs."""
+
+    name: str
+    keys: tuple[str, ...]
+    about: str
+    note: str
+    heads: tuple[tuple[str, str], ...]
+    cells: tuple[tuple[Estimate, ...], ...]
+
+
+def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
+    """By estimand, by level of averaging, and the other measures; none without ranked rows, and
+    no table that would only repeat the leaderboard's column."""
+    rows = group.ranked
+    if not rows:
+        return
+    yield EstimateTable(
+        name="by-estimand",
+        keys=("bank", "knowledge"),
+        about=say("by estimand"),
+        note=say(
+            "Fresh questions from this bank alone, or other facts as well: see How to read these "
+            "numbers."
+        ),
+        heads=(("this bank", ""), ("knowledge like this bank's", "")),
+        cells=tuple((row.bank, row.knowledge) for row in rows),
+    )
+    if len(rows[0].levels) > 1:
+        yield EstimateTable(
+            name="by-level",
+            keys=tuple(level.name for level in rows[0].levels),
+            about=say("by level of averaging"),
+            note=paragraph(
+                say("Sample-wise counts each item the same."),
+                say("A coarser level counts each of its groups the same, whatever its size."),
+                _spoken_of(estimand),
+            ),
+            heads=tuple(
+                (say("{level}-wise", level=word(level.name)), "") for level in rows[0].levels
+            ),
+            cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
+        )
+    measures = {other.name: other.denominator for row in rows for other in row.others}
+    if measures:
+        yield EstimateTable(
+            name="other-measures",
+            keys=tuple(measures),
+            about=say("other measures"),
+            note=paragraph(say("Each with its own denominator."), _spoken_of(estimand)),
+            heads=tuple(measures.items()),
+            cells=tuple(tuple(_measured(row, name) for name in measures) for row in rows),
+        )
+
+
+def _spoken_of(estimand: str) -> str:
+    return say("Intervals for {estimand}.", estimand=word(estimand))
+
+
+def _measured(row: BoardRow, name: str) -> Estimate:
+    """A row's estimate of another measure; an undefined one where nothing of its kind was asked."""
+    found = [other.estimate for other in row.others if other.name == name]
+    undefined = Estimate(value=math.nan, n=0, low=math.nan, high=math.nan)
+    return found[0] if found else undefined
+
+
+class TableBody(Struct, frozen=True, kw_only=True):
+    """Rows of the leaderboard that stand together, where it is grouped under the heading of the
+    group ``name``."""
+
+    name: str = ""
+    heading: str = ""
+    rows: tuple[BoardRow, ...]
+
+
+def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
+    """The ranked rows of a standing, by group; all in one without a heading where there is none."""
+    if not group.groups:
+        yield TableBody(rows=group.ranked)
+    for each in group.groups:
+        if each.ranked:
+            rows = tuple(group.ranked[place] for place in each.ranked)
+            heading = group_heading(board.group_by, each)
+            yield TableBody(name=word(each.name), heading=heading, rows=rows)
+
+
+def by_remedy(group: Standings) -> dict[str, list[str]]:
+    """What to try, and which respondents it is for: one remedy said once, not once a row."""
+    found: dict[str, list[str]] = {}
+    for row in (*group.ranked, *group.incomplete):
+        for advice in row.warnings:
+            found.setdefault(advice.try_next, []).append(
+                say("{who}: {what}", who=row.label, what=advice.what)
+            )
+    return found
+
+
+def anchors(questions: Sequence[QuestionShown]) -> Mapping[str, str]:
+    """The id of the place where a respondent's questions are shown, by its label."""
+    labels = dict.fromkeys(question.label for question in questions)
+    return {label: f"replies-{place}" for place, label in enumerate(labels, start=1)}
+
+
+def outcome_of(question: QuestionShown) -> str:
+    """What came of a question, as readers look for it: an answer was right, wrong or partly right;
+    other outcomes as they are."""
+    if question.outcome != "answered" or question.value is None:
+        return word(question.outcome)
+    if question.value == 1:
+        return say("right")
+    return say("wrong") if question.value == 0 else say("partly right")
+
+
+def same_recipe(forms: Sequence[FormShown]) -> bool:
+    """Whether several forms were made with the same parameters, which is then said once."""
+    return len(forms) > 1 and len({form.recipe for form in forms}) == 1
+
+
+# What nobody can conclude from these data.
+
+
+def open_questions(data: PageData) -> list[str]:
+    """What these data leave open: of each section, of those who are not ranked, of the evidence."""
+    said = [section.cannot for section in data.sections if section.cannot]
+    short = [
+        row.label for group in data.board.standings for row in group.incomplete if group.ranked
+    ]
+    if short:
+        said.append(
+            say_of(
+                len(short),
+                "{models} is not ranked: too many scores are missing to say where it belongs.",
+                "{models} are not ranked: too many scores are missing to say where they belong.",
+                models=joined(short),
+            )
+        )
+    if data.files:
+        said.append(
+            say(
+                "Nothing here is known of how the models were asked, how replies were read, or "
+                "whether the right answers are right: only the scores were given."
+            )
+        )
+    return said
+
+
+# Texts of the page that its templates say: messages as HTML, and headings made of several.
+
+
+def page_texts() -> Mapping[str, Callable[..., Any]]:
+    """What templates say texts with, by name. Messages come out as HTML: what fills their places
+    is escaped unless it is HTML already."""
+    return {
+        "band_sentence": _band_sentence,
+        "code": lambda text: Markup("<code>{}</code>").format(text),
+        "counted": counted,
+        "estimates_heading": _estimates_heading,
+        "joined": joined,
+        "language_tag": language_tag,
+        "listed": listed,
+        "paragraph": _paragraph,
+        "plot_subtitle": _plot_subtitle,
+        "plot_title": _plot_title,
+        "say": _say,
+        "say_of": lambda n, one, many, **values: _say(one if n == 1 else many, **values),
+        "scale_sentence": _scale_sentence,
+        "stressed": lambda text: Markup("<em>{}</em>").format(text),
+        "word": word,
+    }
+
+
+def _say(message: str, /, **values: object) -> Markup:
+    if language() == "en":
+        return escape(message).format(**values)
+    return Markup(filled(str(escape(word(message))), values, _escaped))  # noqa: S704 - escaped
+
+
+def _escaped(value: object, spec: str) -> str:
+    return str(value if isinstance(value, Markup) and not spec else escape(format(value, spec)))
+
+
+def _paragraph(*sentences: str) -> Markup:
+    return Markup(paragraph(*(str(escape(sentence)) for sentence in sentences)))  # noqa: S704
+
+
+def _scale_sentence(board: Leaderboard) -> str:
+    """What the leaderboard's numbers are, and what their intervals speak of."""
+    said = say(
+        "{measure} in points out of 100, with the {confidence:g}% interval for {estimand}.",
+        measure=word(board.measure).capitalize(),
+        confidence=100 * board.confidence,
+        estimand=word(board.estimand),
+    )
+    if board.level == "sample":
+        return said
+    return paragraph(said, say("Each {level} counts the same.", level=word(board.level)))
+
+
+def _band_sentence(group: Standings, has_lanes: bool) -> str:
+    """How ties are drawn; empty where there are none."""
+    if not group.ties:
+        return ""
+    if has_lanes:
+        return say(
+            "Models that share a letter and a band are not significantly different "
+            "(adjusted for all pairs)."
+        )
+    return say("A bar shows the rank range, with first place at the left.")
+
+
+def _plot_title(board: Leaderboard, group: Standings) -> str:
+    said = say("{measure} by respondent", measure=word(board.measure))
+    return f"{scale_head(group)}{said}" if apart_name(group) else said[:1].upper() + said[1:]
+
+
+def _plot_subtitle(board: Leaderboard, group: Standings) -> str:
+    dots = say(
+        "dots with {confidence:g}% intervals for {estimand}, in points out of 100",
+        confidence=100 * board.confidence,
+        estimand=word(board.estimand),
+    )
+    if not group.is_common:
+        return dots
+    return say("{items}; {dots}", items=counted(group.n_items, "item"), dots=dots)
+
+
+def _estimates_heading(group: Standings, table: EstimateTable) -> str:
+    """The first letter is large, the others as they are."""
+    simulated = say("simulated: {said}", said="") if group.simulated else ""
+    said = f"{simulated}{scale_head(group)}{table.about}"
+    return said[:1].upper() + said[1:]
+
+
+# What a printed page says on every sheet, and texts as style sheets write them.
+
+# More runs than these are named once, on the last sheet.
+MOST_RUNS = 4
+
+
+MOST_TITLE = 160
+
+
+def paper_line(title: str, made: Provenance) -> str:
+    """The foot of every sheet: what the page is of, which runs, when it was made, by which
+    version."""
+    runs = ", ".join(made.runs[:MOST_RUNS])
+    if len(made.runs) > MOST_RUNS:
+        runs += f" +{len(made.runs) - MOST_RUNS}"
+    return " \u00b7 ".join(
+        filter(None, (title[:MOST_TITLE], runs, made.made_at, f"proofstone {made.version}"))
+    )
+
+
+def css_string(text: str) -> Markup:
+    """``text`` between quotes, so that no character of it ends the text or the style sheet: all
+    but letters and digits are written as their numbers."""
+    return Markup('"{}"').format("".join(c if c.isalnum() else f"\\{ord(c):x} " for c in text))

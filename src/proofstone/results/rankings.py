@@ -1,0 +1,524 @@
+"""Estimates, ranks, ties and breakdowns of respondents that may stand against each other."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.records.runs import OUTCOMES, Estimate, FormPart, Measure, Scale, values_kind
+from proofstone.records.scores import ScoreTable
+from proofstone.results.board import (
+    BoardRow,
+    Breakdown,
+    BreakdownGroup,
+    GroupMeasure,
+    Leaderboard,
+    LeftOut,
+    NamedEstimate,
+    Standings,
+)
+from proofstone.results.breakdowns import advise, advise_of_served
+from proofstone.results.measured_scores import (
+    MISSES,
+    SAMPLE_WISE,
+    Ruler,
+    Sheet,
+    grouped,
+    hand_of,
+    measure_estimates,
+)
+from proofstone.results.sentences import chance_sentence
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.flags import ESTIMANDS, Estimand, estimand_name
+from proofstone.stats.intervals import chance_level, equal_weights
+from proofstone.stats.ranks import rank_all, tied_runs
+from proofstone.wording.messages import noted
+
+# Respondents by groups of items: by strata, by what the method groups by, by gold position.
+
+NOT_GIVEN = "(not given)"
+
+
+_Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, codes (U), names
+
+
+def break_down(
+    ruler: Ruler,
+    respondents: Sequence[int],
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
+) -> Iterator[Breakdown]:
+    """One a grouping that tells units apart. ``values`` (units, respondents) and ``keys`` are of
+    ``units``, which all respondents have; measures that are shown by group stand beside."""
+    for by, level, codes, names in _groupings(ruler):
+        of_units = codes[units]
+        found = []
+        for code in np.unique(of_units).tolist():
+            places = np.flatnonzero(of_units == code)
+            found.append(
+                BreakdownGroup(
+                    name=names[code] or NOT_GIVEN,
+                    n=len(places),
+                    estimates=_estimates(ruler, places, values, keys),
+                    others=tuple(_others(ruler, units[places], respondents)),
+                )
+            )
+        yield Breakdown(
+            by=by, level=level, groups=tuple(sorted(found, key=lambda group: group.name))
+        )
+
+
+def break_down_by_document(
+    ruler: Ruler, units: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+) -> Breakdown | None:
+    """By the documents that ``units`` rest on, those of most units first and units without one
+    last; None where none of them rests on a known one. A unit counts in each of its documents."""
+    documents = ruler.sheet.table.documents
+    if documents is None:
+        return None
+    place = np.full(len(ruler.sheet.table.items), -1, dtype=np.int64)
+    place[units] = np.arange(len(units))
+    edges = np.unique(np.stack([documents.document, place[documents.unit]]), axis=1)
+    edges = edges[:, edges[1] >= 0]
+    if not edges.size:
+        return None
+    codes, starts = np.unique(edges[0], return_index=True)
+    parts = [
+        (documents.names[code], places)
+        for code, places in zip(codes.tolist(), np.split(edges[1], starts[1:]), strict=True)
+    ]
+    parts.sort(key=lambda part: (-len(part[1]), part[0]))
+    rest = np.setdiff1d(np.arange(len(units)), edges[1])
+    groups = [
+        BreakdownGroup(name=name, n=len(places), estimates=_estimates(ruler, places, values, keys))
+        for name, places in [*parts, *([(NOT_GIVEN, rest)] if len(rest) else [])]
+    ]
+    return Breakdown(by="document", groups=tuple(groups))
+
+
+def _estimates(
+    ruler: Ruler, places: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+) -> tuple[Estimate, ...]:
+    return ruler.estimates(values[places], equal_weights(len(places)), keys.among(places))
+
+
+def _others(
+    ruler: Ruler, units: NDArray[np.int64], respondents: Sequence[int]
+) -> Iterator[GroupMeasure]:
+    for name, (measure, sheet) in ruler.others.items():
+        if measure.by_group and sheet.table.items == ruler.sheet.table.items:
+            estimates = measure_estimates(
+                sheet, units, respondents, estimand=ruler.estimand, confidence=ruler.confidence
+            )
+            yield GroupMeasure(name=name, label=measure.label or name, estimates=estimates)
+
+
+def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
+    """Each stratum level that tells units apart, what the method groups by, then the gold option's
+    position, or the right answer where answers are no letters."""
+    table = ruler.sheet.table
+    for level in ruler.telling_levels:
+        by = table.level_names.get(level, level)
+        yield by, level, table.strata[level], table.stratum_names[level]
+    for name, codes in table.groups.items():
+        if any(table.group_names[name]):
+            yield name, "", codes, table.group_names[name]
+    has_places = table.order is None  # else a letter stood in several places
+    if any(table.golds) and not values_kind(ruler.scale) and has_places:
+        are_letters = all(len(gold) <= 1 for gold in table.golds)
+        yield "gold position" if are_letters else "truth", "", table.gold, table.golds
+
+
+def stand(
+    ruler: Ruler,
+    respondents: Sequence[int],
+    *,
+    simulated: bool,
+    scale: Scale | None = None,
+    judge: str | None = None,
+    part: FormPart | None = None,
+    experiment: bool = False,
+    by_document: bool = False,
+) -> Standings:
+    """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
+    and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part.
+    Rows of an ``experiment`` are in the order of their estimates, without ranks."""
+    ruler = replace(ruler, scale=scale)
+    if part is not None:
+        ruler = replace(ruler, sheet=replace(ruler.sheet, table=ruler.sheet.table.of_parts()))
+    sheet = ruler.sheet
+    complete = [r for r in respondents if sheet.is_complete[r]]
+    units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
+    is_common = bool(len(units)) or len(complete) <= 1
+    if not complete or not is_common:
+        rows = tuple(_own_row(ruler, r) for r in complete)
+        base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
+    else:
+        base = _ranked(ruler, complete, units, simulated=simulated, by_document=by_document)
+    if experiment:
+        base = _without_ranks(base)
+    # Sample-wise at every level, as the bounds are: which items are missing is not known.
+    plain = replace(ruler, level=SAMPLE_WISE)
+    short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
+    return msgspec.structs.replace(
+        base,
+        incomplete=tuple(sorted(short, key=_by_name)),
+        scale=scale,
+        judge=judge,
+        part=part,
+        experiment=experiment,
+    )
+
+
+def _ranked(
+    ruler: Ruler,
+    complete: Sequence[int],
+    units: NDArray[np.int64],
+    *,
+    simulated: bool,
+    by_document: bool,
+) -> Standings:
+    values = ruler.sheet.block(units, complete)
+    names = [_name_key(ruler, r) for r in complete]
+    means = ruler.weighting(ruler.level, units).group_means(values).mean(axis=0)
+    order = sorted(range(len(complete)), key=lambda place: (-means[place], names[place]))
+    complete, values = [complete[place] for place in order], values[:, order]
+    keys = ruler.sheet.keys.among(units)
+    weighting = ruler.weighting(ruler.level, units)
+    spread = measure_spread(values, weighting, keys, ruler.estimand)
+    ranking = rank_all(spread, confidence=ruler.confidence)
+    ties = tied_runs(ranking.better)
+    rows = [
+        msgspec.structs.replace(
+            row,
+            rank=ranking.intervals[place],
+            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+            hand=hand_of(ruler, complete[place], units, values, keys, column=place),
+        )
+        for place, row in enumerate(_rows(ruler, complete, units, values, keys))
+    ]
+    chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
+    if ruler.scale is not None and ruler.scale.chance is not None:
+        chance = ruler.scale.chance
+    return Standings(
+        simulated=simulated,
+        n_items=len(units),
+        is_common=True,
+        ranked=tuple(rows),
+        incomplete=(),
+        compared=ranking.comparisons,
+        ties=ties,
+        chance=chance,
+        chance_sentence=chance_sentence(
+            chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
+        ),
+        breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
+        documents=break_down_by_document(ruler, units, values, keys) if by_document else None,
+    )
+
+
+def _without_ranks(base: Standings) -> Standings:
+    """The same rows, compared with none."""
+    rows = (
+        msgspec.structs.replace(
+            row,
+            rank=None,
+            ties=(),
+            hand=None if row.hand is None else msgspec.structs.replace(row.hand, rank=None),
+        )
+        for row in base.ranked
+    )
+    return msgspec.structs.replace(base, ranked=tuple(rows), compared=(), ties=())
+
+
+def _unread_are_wrong(ruler: Ruler, rows: Sequence[BoardRow]) -> bool:
+    """Whether some reply gave no answer, and the measure counts each such outcome 0."""
+    counts = ruler.sheet.counts
+    are_wrong = all(counts.get(outcome) == 0.0 for outcome in MISSES)
+    return are_wrong and any(row.rate("miss").count for row in rows)
+
+
+def _unranked(
+    ruler: Ruler, rows: Sequence[BoardRow], *, simulated: bool, is_common: bool
+) -> Standings:
+    """Nobody is complete, or the complete ones have no item in common."""
+    ranked = sorted(rows, key=lambda row: (-row.estimate.value, *_by_name(row)))
+    return Standings(
+        simulated=simulated,
+        n_items=0,
+        is_common=is_common,
+        ranked=tuple(ranked),
+        incomplete=(),
+        compared=(),
+        ties=(),
+        chance=float("nan"),
+        chance_sentence="",
+    )
+
+
+def _rows(
+    ruler: Ruler,
+    respondents: Sequence[int],
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
+) -> Iterator[BoardRow]:
+    """Rows of respondents (R) by ``values`` (units, R) on the same units."""
+
+    def means(level: str, estimand: Estimand) -> tuple[Estimate, ...]:
+        weighting = ruler.weighting(level, units)
+        return ruler.estimates(values, weighting, keys, estimand)
+
+    bank, knowledge = means(ruler.level, "bank"), means(ruler.level, "knowledge")
+    shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
+    by_level = {level: means(level, ruler.estimand) for level in shown}
+    for place, respondent in enumerate(respondents):
+        levels = [
+            NamedEstimate(name=level, estimate=estimates[place])
+            for level, estimates in by_level.items()
+        ]
+        yield _row(ruler, respondent, bank[place], knowledge[place], levels)
+
+
+def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
+    """The row of a respondent on the items that it has, whoever else has them."""
+    units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
+    values = ruler.sheet.block(units, [respondent])
+    keys = ruler.sheet.keys.among(units)
+    row = next(_rows(ruler, [respondent], units, values, keys))
+    return msgspec.structs.replace(row, hand=hand_of(ruler, respondent, units, values, keys))
+
+
+def _row(
+    ruler: Ruler,
+    respondent: int,
+    bank: Estimate,
+    knowledge: Estimate,
+    levels: Sequence[NamedEstimate],
+) -> BoardRow:
+    sheet, who = ruler.sheet, ruler.sheet.table.respondents[respondent]
+    rates = sheet.rates(respondent)
+    return BoardRow(
+        name=who.name,
+        way=who.way,
+        settings=who.settings,
+        simulated=who.simulated,
+        runs=tuple(run.hex() for run in who.runs),
+        estimate=bank if ruler.estimand == "bank" else knowledge,
+        bank=bank,
+        knowledge=knowledge,
+        levels=tuple(levels),
+        others=tuple(_other_measures(ruler, respondent)),
+        rates=rates,
+        n_replies=sheet.n_replies(respondent),
+        failed=sheet.n_failed(respondent),
+        missing=int(sheet.missing[respondent]),
+        bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
+        average=sheet.average(respondent),
+        warnings=advise(rates, judged=sheet.judged, is_ours=not sheet.table.item_names)
+        + advise_of_served(who.served),
+        corrections=sheet.corrections(respondent),
+        card=who.card,
+        spent=who.spent,
+        pace=who.pace,
+        judge=who.judge,
+        part=who.part,
+    )
+
+
+def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
+    for name, (measure, sheet) in ruler.others.items():
+        units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
+        if not len(units) and (measure.golds or measure.unit != "item"):
+            continue  # nothing of that kind was asked
+        yield NamedEstimate(
+            name=name,
+            denominator=measure.denominator,
+            label=measure.label,
+            estimate=measure_estimates(
+                sheet, units, [respondent], estimand=ruler.estimand, confidence=ruler.confidence
+            )[0],
+        )
+
+
+def _by_name(row: BoardRow) -> tuple[str, str, str]:
+    return row.name, row.way, row.settings
+
+
+def _name_key(ruler: Ruler, respondent: int) -> tuple[str, str, str]:
+    who = ruler.sheet.table.respondents[respondent]
+    return who.name, who.way, who.settings
+
+
+# A score table becomes a leaderboard: one pure function.
+
+NOT_COUNTED = noted("not counted")
+
+
+def leaderboard(
+    table: ScoreTable,
+    measures: Sequence[Measure],
+    headline: str,
+    *,
+    estimand: Estimand = "knowledge",
+    level: str = "sample",
+    confidence: float = 0.95,
+    group_by: str = "",
+    where: str = "",
+    left_out: tuple[LeftOut, ...] = (),
+    notes: tuple[str, ...] = (),
+    more: Mapping[str, ScoreTable] | None = None,
+    by_document: bool = False,
+) -> Leaderboard:
+    """The respondents of ``table`` under the measure ``headline``, best first.
+
+    ``table`` holds the scores that the headline is of, ``more`` others by the name that measures
+    are ``of``, for the same respondents in the same order; measures without scores are left out.
+    ``level`` is "sample" or a stratum of the table. Complete respondents are ranked on the items
+    that all of them have; incomplete ones stand below with bounds; simulated ones stand apart from
+    real ones, ways of asking whose scores are on another scale apart from the others, and
+    experiments without ranks. A table without respondents gives a leaderboard without standings.
+    ``group_by`` is a field of the card, by which rows are arranged but not ranked anew; ``where``,
+    ``left_out`` and ``notes`` say what was done before. Means ``by_document`` take milliseconds a
+    document, and are made where they are asked for.
+
+    Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
+    """
+    measure = _named(measures, headline)
+    tables = {**(more or {}), measure.of: table}
+    ruler = Ruler(
+        sheet=Sheet.of(table, measure),
+        others={
+            other.name: (other, Sheet.of(tables[other.of], other))
+            for other in measures
+            if other.name != headline and other.of in tables
+        },
+        estimand=estimand,
+        level=level,
+        confidence=confidence,
+    )
+    _check(ruler)
+    return Leaderboard(
+        measure=measure.name,
+        denominator=measure.denominator,
+        counts=count_rows(measure),
+        estimand=estimand_name(estimand),
+        level=level,
+        confidence=confidence,
+        n_items=len(table.items),
+        n_retired=table.n_retired,
+        has_documents=table.documents is not None,
+        forms=table.forms,
+        standings=tuple(
+            grouped(
+                ruler,
+                stand(
+                    ruler,
+                    respondents,
+                    by_document=by_document,
+                    **msgspec.structs.asdict(kind),
+                ),
+                group_by,
+            )
+            for kind, respondents in _apart(ruler.sheet).items()
+        ),
+        group_by=group_by,
+        where=where,
+        left_out=left_out,
+        notes=notes,
+    )
+
+
+class _Kind(Struct, frozen=True, kw_only=True):
+    """What respondents share that may be ranked against each other."""
+
+    simulated: bool
+    experiment: bool
+    scale: Scale | None
+    judge: str | None
+    part: FormPart | None
+
+
+def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
+    """The respondents that may be ranked against each other: real ones first, and of these first
+    those on the items' own scale. Experiments are apart from what is ranked. Those that different
+    judges graded are apart; one without scores stands with the judge of most. Those whose limit is
+    reached are apart from those who were asked more or less of the form."""
+    table = sheet.table
+    scored = set(np.unique(table.respondent).tolist())
+    by_judge = Counter(table.respondents[place].judge for place in sorted(scored))
+    most = by_judge.most_common(1)[0][0] if by_judge else ""
+    kinds = [
+        _Kind(
+            simulated=who.simulated,
+            experiment=who.experiment,
+            scale=who.scale,
+            judge=None if len(by_judge) < 2 else who.judge if place in scored else most,
+            part=who.part if _has_reached(who.part, int(sheet.missing[place])) else None,
+        )
+        for place, who in enumerate(table.respondents)
+    ]
+
+    def place_of(kind: _Kind) -> tuple[bool, bool, str, int, str, int]:
+        judge, scale, part = kind.judge or "", kind.scale, kind.part
+        asked = part.n_asked if part else sys.maxsize
+        scale_name = scale.name if scale else ""
+        return kind.simulated, kind.experiment, scale_name, -by_judge[judge], judge, -asked
+
+    order = sorted(set(kinds), key=place_of)
+    return {kind: [r for r, own in enumerate(kinds) if own == kind] for kind in order}
+
+
+def _has_reached(part: FormPart | None, missing: int) -> bool:
+    """Whether a limit is why replies are missing, and nothing else."""
+    return part is not None and 0 < part.unasked == missing
+
+
+def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:
+    """What each outcome counts as under a measure, in words, for all outcomes in order."""
+    counted = [(name, _worth(measure, name)) for name in OUTCOMES if name != "failed"]
+    failed = noted("not counted; asked again, and the run is incomplete until it succeeds")
+    return (*counted, ("failed", failed))
+
+
+def _worth(measure: Measure, outcome: str) -> str:
+    worth = {str(name): counts for name, counts in measure.counts.items()}.get(outcome)
+    if worth is None:
+        return NOT_COUNTED
+    if isinstance(worth, str):
+        return noted("its score") if worth == "value" else noted("what its score lacks to 1")
+    return f"{worth:g}"
+
+
+def _named(measures: Sequence[Measure], name: str) -> Measure:
+    for measure in measures:
+        if measure.name == name:
+            return measure
+    known = ", ".join(measure.name for measure in measures) or "none"
+    raise BadUsage(f"there is no measure {name!r}", hint=f"measures: {known}")
+
+
+def _check(ruler: Ruler) -> None:
+    if ruler.estimand not in ESTIMANDS:
+        raise BadUsage(
+            f"there is no estimand {ruler.estimand!r}", hint=f"estimands: {', '.join(ESTIMANDS)}"
+        )
+    if ruler.level not in ruler.levels:
+        raise BadUsage(
+            f"these results cannot be averaged by {ruler.level!r}",
+            hint=f"levels here: {', '.join(ruler.levels)}",
+        )
+    if not 0.0 < ruler.confidence < 1.0:
+        raise BadUsage(
+            f"a confidence of {ruler.confidence:g} is none", hint="give one between 0 and 1: 0.95"
+        )

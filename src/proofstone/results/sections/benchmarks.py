@@ -1,0 +1,566 @@
+"""Whether the benchmarks among these results put models in the same order, and who moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import MISSING, points, shown_rank
+from proofstone.page.section import Column, Evidence, Figure, Section, Table
+from proofstone.records.scores import Accuracies
+from proofstone.results.sections.figures import moves_figure
+from proofstone.results.sections.parts import Part, Point, Study
+from proofstone.results.sections.ranked_values import ranked_values
+from proofstone.stats.dimension import Disattenuated, disattenuate
+from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import (
+    RankAgreement,
+    RankInterval,
+    RankMove,
+    rank_agreement,
+    rank_all,
+    rank_moves,
+    rank_shares,
+)
+from proofstone.wording.messages import counted, joined, say, say_of
+
+# What a column is called whose groups are tests of their own, and not subjects of one.
+_NAMES = frozenset({"benchmark", "dataset", "task", "test", "suite", "form"})
+
+
+_FEWEST_MODELS = 3
+
+
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    first: str
+    second: str
+    tau: RankAgreement
+    rho: RankAgreement
+    freed: Disattenuated
+    moves: tuple[RankMove, ...]
+
+    @property
+    def name(self) -> str:
+        """Both, as a table names them."""
+        return f"{self.first}, {self.second}"
+
+
+def benchmarks_section(evidence: Evidence) -> Section | None:
+    """All pairs of up to eight benchmarks; None unless a column named benchmark, dataset, task,
+    test, suite or form holds two or more, and three models."""
+    drawn, models = _drawn(evidence)
+    if not 2 <= len(drawn) <= _MOST or len(models) < _FEWEST_MODELS:
+        return None
+    confidence, seed = evidence.board.confidence, evidence.seed
+    pairs = []
+    for (first, a), (second, b) in combinations(drawn.items(), 2):
+        tau, rho = rank_agreement(a, b, seed=seed, confidence=confidence)
+        freed = disattenuate(a, b, seed=seed, confidence=confidence)
+        moves = rank_moves(a, b, confidence=confidence)
+        pairs.append(_Pair(first, second, tau, rho, freed, moves))
+    return Section(
+        name="benchmarks",
+        title=say("Agreement between benchmarks"),
+        finding=_finding(pairs, models),
+        plain=_plain(pairs),
+        cannot=_cannot(pairs, models),
+        how=say(
+            "Two intervals: over models, for others like these (bootstrap of models); over "
+            "items, for these models on other items (items drawn again, or clusters of items "
+            "that share keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction "
+            "of Pearson's correlation. Moves: against the line that most models follow "
+            "(Passing and Bablok), Holm over models.",
+            seed=seed,
+        ),
+        tables=(
+            _agreement(pairs),
+            _freed(pairs),
+            *(_moves(pair, models) for pair in pairs if len(pairs) == 1),
+        ),
+        figures=(_figure(pairs, models),),
+    )
+
+
+def _figure(pairs: Sequence[_Pair], models: Sequence[str]) -> Figure:
+    """The ranks of the two, or of the two that agree least."""
+    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+    pair = min(known or pairs, key=lambda pair: pair.tau.models.value)
+    table = 3 if len(pairs) == 1 else 0
+    return moves_figure(pair.first, pair.second, pair.moves, models, table=table)
+
+
+def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
+    """Redrawn means by benchmark, and the models in their order."""
+    if evidence.accuracies is not None:
+        found = evidence.accuracies
+        if found.by.lower() not in _NAMES:
+            return {}, []
+        shares = {
+            name: draw_shares(found.value[:, k], int(found.counts[k]), seed=evidence.seed, stream=k)
+            for k, name in enumerate(found.strata)
+        }
+        return shares, list(found.models)
+    ranked = ranked_values(evidence)
+    sheet = evidence.sheet
+    if ranked is None or sheet is None:
+        return {}, []
+    names = sheet.table.stratum_names
+    level = next((x for x in names if x.lower() in _NAMES and len(names[x]) > 1), "")
+    if not level:
+        return {}, []
+    codes = sheet.table.strata[level][ranked.units]
+    drawn = {}
+    for code, name in enumerate(names[level]):
+        units = np.flatnonzero(codes == code)
+        if len(units):
+            drawn[name] = draw_means(
+                ranked.values[units],
+                ranked.keys.among(units),
+                estimand=evidence.estimand,
+                seed=evidence.seed,
+                stream=code,
+            )
+    return drawn, ranked.labels
+
+
+def _finding(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
+    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+    if not known:
+        return say("One of any two benchmarks here gives all models the same score.")
+    if len(pairs) == 1:
+        (pair,) = pairs
+        tau = pair.tau
+        return say(
+            "{first} and {second} order {models} at Kendall's tau-b {value:.2f} [{low:.2f}, "
+            "{high:.2f}] over items; {moved}.",
+            first=pair.first,
+            second=pair.second,
+            models=counted(len(models), "model"),
+            value=tau.models.value,
+            low=tau.items.low,
+            high=tau.items.high,
+            moved=_moved(pair, models),
+        )
+    low = min(known, key=lambda pair: pair.tau.models.value)
+    high = max(known, key=lambda pair: pair.tau.models.value)
+    return say(
+        "Of {n} pairs of benchmarks, {first} and {second} agree most (Kendall's tau-b "
+        "{value:.2f} over {models}), {third} and {fourth} least ({least:.2f}).",
+        n=len(pairs),
+        first=high.first,
+        second=high.second,
+        value=high.tau.models.value,
+        models=counted(len(models), "model"),
+        third=low.first,
+        fourth=low.second,
+        least=low.tau.models.value,
+    )
+
+
+def _moved(pair: _Pair, models: Sequence[str]) -> str:
+    names = [models[move.model] for move in pair.moves if move.moved]
+    if not names:
+        return say("no model moves significantly (Holm-adjusted)")
+    return say_of(
+        len(names),
+        "{models} moves significantly (Holm-adjusted)",
+        "{models} move significantly (Holm-adjusted)",
+        models=joined(names, 4),
+    )
+
+
+def _plain(pairs: Sequence[_Pair]) -> str:
+    values = [pair.tau.models.value for pair in pairs if not math.isnan(pair.tau.models.value)]
+    if not values:
+        return ""
+    # Tau is the share of pairs in the same order less that in the other.
+    share = 50 * (1 + min(values))
+    return say(
+        "Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in "
+        "the same order (50 is expected of unrelated rankings).",
+        share=share,
+    )
+
+
+def _cannot(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
+    if len(pairs) > 1:
+        return ""
+    (pair,) = pairs
+    unsure = [models[move.model] for move in pair.moves if move.move and move.low <= 0 <= move.high]
+    if not unsure:
+        return ""
+    return say(
+        "The ranks of {models} differ between the two, but not significantly.",
+        models=joined(unsure, 4),
+    )
+
+
+def _agreement(pairs: Sequence[_Pair]) -> Table:
+    return Table(
+        title=say("Agreement of two benchmarks"),
+        columns=(
+            Column(key="pair", name=say("benchmarks")),
+            Column(key="tau_models", name=say("tau-b, over models")),
+            Column(key="tau_items", name=say("tau-b, over items")),
+            Column(key="rho_models", name=say("rho, over models")),
+            Column(key="rho_items", name=say("rho, over items")),
+            Column(key="moved", name=say("moved"), help=say("models that move significantly "
+                                                            "(Holm-adjusted)")),
+        ),
+        rows=tuple(
+            (
+                pair.name, pair.tau.models, pair.tau.items, pair.rho.models, pair.rho.items,
+                sum(move.moved for move in pair.moves),
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _freed(pairs: Sequence[_Pair]) -> Table:
+    return Table(
+        title=say("What endless items would show"),
+        columns=(
+            Column(key="pair", name=say("benchmarks")),
+            Column(key="observed", name=say("correlation")),
+            Column(key="freed_models", name=say("corrected, over models"),
+                   help=say("corrected for the sampling error of the items")),
+            Column(key="freed_items", name=say("corrected, over items")),
+            Column(key="reliability_first", name=say("first reliable"),
+                   help=say("share of the first's differences that other items would show again")),
+            Column(key="reliability_second", name=say("second reliable")),
+        ),
+        rows=tuple(
+            (
+                pair.name, pair.freed.observed, pair.freed.models, pair.freed.items,
+                *pair.freed.reliability,
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _moves(pair: _Pair, models: Sequence[str]) -> Table:
+    return Table(
+        title=say("Ranks on {first} and on {second}", first=pair.first, second=pair.second),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="rank_first", name=pair.first, unit="rank"),
+            Column(key="rank_second", name=pair.second, unit="rank"),
+            Column(key="move", name=say("climbs"), digits=0,
+                   help=say("ranks; below 0 where it falls")),
+            Column(key="low", name=say("at least"), digits=0),
+            Column(key="high", name=say("at most"), digits=0),
+            Column(key="shift", name=say("beyond the line"), unit="points",
+                   help=say("points on {second} above what {first} lets expect",
+                            second=pair.second, first=pair.first)),
+            Column(key="p_holm", name=say("p (Holm)"), unit="probability"),
+            Column(key="moved", name=say("moved")),
+        ),
+        rows=tuple(
+            (
+                models[move.model], move.rank_first, move.rank_second, move.move, move.low,
+                move.high, move.shift, move.p_holm, say("yes") if move.moved else say("no"),
+            )
+            for move in pair.moves
+        ),
+    )  # fmt: skip
+
+
+# One benchmark's side of a comparison of rankings: means, draws over items, and open ranks.
+
+_DRAWS = 2_000
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """``drawn`` and ``ranks`` (open ones; empty where nothing bounds them) of the chosen models;
+    ``left_out`` are others that it has. ``has_items``: scores by item are known. ``is_fixed``: not
+    even how many items there are."""
+
+    name: str
+    drawn: DrawnMeans
+    ranks: tuple[RankInterval, ...]
+    left_out: tuple[str, ...]
+    has_items: bool
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True)
+class SameModel:
+    """A model's ``name`` and its label on each of two benchmarks."""
+
+    name: str
+    first: str
+    second: str
+
+
+def same_models(first: Part | Accuracies, second: Part | Accuracies) -> list[SameModel]:
+    """The models on both, in the order of the first: by whole names, else by what stands behind the
+    last slash where that names one model on each. A model that was asked in several ways counts by
+    the first of them."""
+    ours, theirs = _labels(first), _labels(second)
+    tails, others = _by_tail(ours), _by_tail(theirs)
+    found = []
+    for name, label in ours.items():
+        same = name if name in theirs else ""
+        tail = _tail(name)
+        if not same and len(tails[tail]) == 1 and len(others.get(tail, ())) == 1:
+            same = others[tail][0]
+        if same:
+            found.append(SameModel(name, label, theirs[same]))
+    return found
+
+
+def benchmark_of(
+    source: Part | Accuracies,
+    labels: Sequence[str],
+    estimand: Estimand,
+    confidence: float,
+    *,
+    stream: int,
+) -> Benchmark:
+    """The chosen models of a benchmark, in this order; another ``stream`` for other items."""
+    others = tuple(label for label in _labels(source).values() if label not in labels)
+    if isinstance(source, Accuracies):
+        return _of_accuracies(source, labels, others, confidence, stream)
+    units, values = source.block(labels)
+    keys = source.sheet.keys.among(units)
+    spread = measure_spread(values, equal_weights(len(units)), keys, estimand)
+    return Benchmark(
+        name=source.name,
+        drawn=draw_means(values, keys, estimand=estimand, n_draws=_DRAWS, stream=stream),
+        ranks=rank_all(spread, confidence=confidence).intervals,
+        left_out=others,
+        has_items=True,
+    )
+
+
+def _of_accuracies(
+    source: Accuracies,
+    labels: Sequence[str],
+    others: tuple[str, ...],
+    confidence: float,
+    stream: int,
+) -> Benchmark:
+    means = source.overall[[source.models.index(label) for label in labels]]
+    n = source.n_items
+    drawn = draw_shares(means, n, n_draws=_DRAWS, stream=stream)
+    if not n:
+        still = np.repeat(means[:, None], _DRAWS, axis=1)
+        drawn = replace(drawn, drawn=still, made_by="scores as they are")
+    return Benchmark(
+        name=source.name,
+        drawn=drawn,
+        ranks=_placed(means, n, confidence) if n else (),
+        left_out=others,
+        has_items=False,
+        is_fixed=not n,
+    )
+
+
+def _placed(means: NDArray[np.float64], n: int, confidence: float) -> tuple[RankInterval, ...]:
+    """The open ranks of each, which ``rank_shares`` gives best first."""
+    order = np.argsort(-means, kind="stable")
+    ranking = rank_shares(means[order], n, confidence=confidence)
+    found = dict(zip(order.tolist(), ranking.intervals, strict=True))
+    return tuple(found[at] for at in range(len(means)))
+
+
+def _labels(source: Part | Accuracies) -> dict[str, str]:
+    """The label of each model by its name; of one asked in several ways the first."""
+    if isinstance(source, Accuracies):
+        known = ~np.isnan(source.overall)
+        return {name: name for name, is_known in zip(source.models, known, strict=True) if is_known}
+    found: dict[str, str] = {}
+    for label, place in source.complete.items():
+        found.setdefault(source.table.respondents[place].name, label)
+    return found
+
+
+def _by_tail(names: Sequence[str] | dict[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(_tail(name), []).append(name)
+    return found
+
+
+def _tail(name: str) -> str:
+    return name.rpartition("/")[2].casefold()
+
+
+# Where the same models stand on another benchmark: ranks on both, and how far these agree (Chinese
+# SimpleQA 4.5, Figure 8).
+
+_FEWEST = 3
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two benchmarks of the same models, in the order of the first, and what they come to."""
+
+    models: tuple[str, ...]
+    first: Benchmark
+    second: Benchmark
+    tau: RankAgreement
+    rho: RankAgreement
+    moves: tuple[RankMove, ...]
+
+
+def study_rankings(
+    parts: Sequence[Part],
+    *,
+    estimand: Estimand,
+    confidence: float,
+    beside: Part | Accuracies | None = None,
+) -> Study:
+    """A row a model that stands on both: its score and the ranks that are open for it on each, and
+    by how many places it climbs. Models are the same by their names, or by what stands behind the
+    last slash of them.
+
+    Raises BadUsage without another benchmark, and for fewer than three models on both.
+    """
+    (part,) = parts
+    if beside is None:
+        raise BadUsage(
+            "a study of rankings takes another benchmark",
+            hint="--beside FORM, or --beside FILE with model and score, or with scores by item",
+        )
+    both = _both(part, beside, estimand, confidence)
+    first, second = both.first, both.second
+    order = sorted(range(len(both.models)), key=lambda at: -first.drawn.means[at])
+    return Study(
+        name="rankings",
+        title=f"Ranks on {first.name} and on {second.name}",
+        finding=_rankings_finding(both),
+        columns=("model", first.name, "rank", second.name, "rank", "climbs", "significant"),
+        rows=tuple(_row(both, at) for at in order),
+        x_axis="model",
+        y_axis="rank",
+        points=tuple(_marks(both, order)),
+        notes=tuple(_notes(both)),
+    )
+
+
+def _both(part: Part, beside: Part | Accuracies, estimand: Estimand, confidence: float) -> _Both:
+    pairs = same_models(part, beside)
+    if len(pairs) < _FEWEST:
+        named = ", ".join(pair.name for pair in pairs) or "none"
+        raise BadUsage(
+            f"the two have {len(pairs)} models in common ({named}), and ranks take three or more",
+            hint="models are the same by name, or by what stands behind its last slash",
+        )
+    first = benchmark_of(part, [pair.first for pair in pairs], estimand, confidence, stream=0)
+    second = benchmark_of(beside, [pair.second for pair in pairs], estimand, confidence, stream=1)
+    tau, rho = rank_agreement(first.drawn, second.drawn, confidence=confidence)
+    moves = rank_moves(first.drawn, second.drawn, confidence=confidence)
+    return _Both(tuple(pair.name for pair in pairs), first, second, tau, rho, moves)
+
+
+def _row(both: _Both, at: int) -> tuple[str, ...]:
+    move = both.moves[at]
+    climbs = f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]"
+    return (
+        both.models[at],
+        points(both.first.drawn.means[at]), _rank(both.first, at, move.rank_first),
+        points(both.second.drawn.means[at]), _rank(both.second, at, move.rank_second),
+        climbs, MISSING if math.isnan(move.p_holm) else "yes" if move.moved else "no",
+    )  # fmt: skip
+
+
+def _rank(benchmark: Benchmark, at: int, place: int) -> str:
+    """The place, and behind it the ranks that the data leave open."""
+    if not benchmark.ranks:
+        return str(place)
+    open_ranks = shown_rank(benchmark.ranks[at])
+    return f"{place} ({open_ranks})" if open_ranks != str(place) else str(place)
+
+
+def _marks(both: _Both, order: Sequence[int]) -> Iterator[Point]:
+    for benchmark, of_second in ((both.first, False), (both.second, True)):
+        for at in order:
+            move = both.moves[at]
+            place = move.rank_second if of_second else move.rank_first
+            rank: RankInterval | None = benchmark.ranks[at] if benchmark.ranks else None
+            yield Point(
+                series=benchmark.name,
+                x=both.models[at],
+                y=float(place),
+                n=benchmark.drawn.n_units,
+                low=float("nan") if rank is None else float(rank.low),
+                high=float("nan") if rank is None else float(rank.high),
+            )
+
+
+def _rankings_finding(both: _Both) -> str:
+    tau = both.tau
+    if tau.models.value != tau.models.value:
+        return "One of the two gives all models the same score, so there are no ranks to compare."
+    return (
+        f"{both.first.name} and {both.second.name} order {tau.n_models} models at {_shown(tau)}; "
+        f"{_most(both)}{_beyond(both)}."
+    )
+
+
+def _beyond(both: _Both) -> str:
+    """Who stands elsewhere by more than noise, where there are models enough to tell."""
+    if all(math.isnan(move.p_holm) for move in both.moves):
+        return "at least five models are needed to test moves"
+    moved = [both.models[move.model] for move in both.moves if move.moved]
+    if not moved:
+        return "no model moves significantly (Holm-adjusted)"
+    move = "moves" if len(moved) == 1 else "move"
+    return f"{', '.join(moved)} {move} significantly (Holm-adjusted)"
+
+
+def _shown(tau: RankAgreement) -> str:
+    items, models = tau.items, tau.models
+    over_items = f"[{items.low:z.2f}, {items.high:z.2f}] over items"
+    over_models = (
+        f"[{models.low:z.2f}, {models.high:z.2f}] over models" if models.made_by != "none" else
+        "too few models for an interval over models"
+    )  # fmt: skip
+    return f"Kendall's tau-b {tau.models.value:z.2f} {over_items}, {over_models}"
+
+
+def _most(both: _Both) -> str:
+    """The model whose place moves most, where any does."""
+    most = max(both.moves, key=lambda move: abs(move.move))
+    if not most.move:
+        return ""
+    way = f"from {most.rank_first} to {most.rank_second}"
+    return f"{both.models[most.model]} moves most, {way} ({most.move:+d}); "
+
+
+def _notes(both: _Both) -> Iterator[str]:
+    rho = both.rho.models.value
+    yield (
+        f"Spearman's rho {rho:z.2f}. In brackets behind a rank: the rank range among these "
+        "models. climbs: places, with a 95% interval over items. significant: distance from "
+        "the line that most models follow, Holm-adjusted over models."
+    )
+    for benchmark in (both.first, both.second):
+        if benchmark.is_fixed:
+            yield (
+                f"How many items stand behind {benchmark.name} is not known, so its scores are "
+                "taken as they are: intervals over items speak of the other's items alone."
+            )
+        elif not benchmark.has_items:
+            yield (
+                f"Of {benchmark.name} only scores are known: each model is taken as having had "
+                "items of its own, which leaves more open than the same items for all would."
+            )
+        if benchmark.left_out:
+            yield f"On {benchmark.name} alone: {', '.join(benchmark.left_out)}."

@@ -1,0 +1,196 @@
+"""The sections there are, in the order of the report; each says by None that it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+from proofstone.methods.bequ.experiments.evidence import Experiment
+from proofstone.methods.bequ.experiments.groups import study_volunteered
+from proofstone.page.section import Evidence, Section
+from proofstone.results.sections.alignment import alignment_section, study_alignment
+from proofstone.results.sections.annotators import annotators_section
+from proofstone.results.sections.benchmarks import benchmarks_section, study_rankings
+from proofstone.results.sections.calibration import calibration_section
+from proofstone.results.sections.consistency import consistency_section, metrics_section
+from proofstone.results.sections.difficulty import study_difficulty
+from proofstone.results.sections.discrimination import (
+    dimension_section,
+    discrimination_section,
+    resolution_section,
+)
+from proofstone.results.sections.documents import documents_section
+from proofstone.results.sections.factors import (
+    factors_section,
+    study_levels,
+    study_options,
+    study_settings,
+    study_thinking,
+)
+from proofstone.results.sections.item_model import item_model_section
+from proofstone.results.sections.items import items_section, statements_section
+from proofstone.results.sections.judges import judged_section, panel_section, study_judges
+from proofstone.results.sections.lengths import lengths_section, study_lengths
+from proofstone.results.sections.pairs import pairs_section
+from proofstone.results.sections.parts import Part, Study
+from proofstone.results.sections.positions import orders_section, positions_section, study_positions
+from proofstone.results.sections.question_forms import study_choices
+from proofstone.results.sections.retrieval import study_retrieval
+from proofstone.results.sections.roles import roles_section
+from proofstone.results.sections.samples import best_of_section, samples_section
+from proofstone.results.sections.size_and_cost import costs_section, scaling_section
+from proofstone.results.sections.stability import stability_section, study_seeds
+from proofstone.results.sections.strata import strata_section, study_topics
+from proofstone.stats.flags import ESTIMANDS, Estimand
+
+# A new statistic is one more module here, with one function of the evidence.
+SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
+    pairs_section,
+    resolution_section,
+    stability_section,
+    strata_section,
+    documents_section,
+    discrimination_section,
+    dimension_section,
+    samples_section,
+    best_of_section,
+    items_section,
+    statements_section,
+    item_model_section,
+    positions_section,
+    orders_section,
+    calibration_section,
+    lengths_section,
+    factors_section,
+    alignment_section,
+    scaling_section,
+    costs_section,
+    benchmarks_section,
+    roles_section,
+    judged_section,
+    annotators_section,
+    panel_section,
+    metrics_section,
+    consistency_section,
+)
+
+
+def make_sections(evidence: Evidence) -> tuple[Section, ...]:
+    """The sections that apply."""
+    made = (make(evidence) for make in SECTIONS)
+    return tuple(section for section in made if section is not None)
+
+
+# The studies there are, by name; each takes parts and gives a ``Study``.
+
+
+class StudyKind(Struct, frozen=True, kw_only=True):
+    """A study: how it parts what it looks at, whether it needs reply lengths, whether it needs to
+    know what the questions come from, and which options it takes besides ``estimand`` and
+    ``confidence``."""
+
+    help: str
+    perform: Callable[..., Study]
+    parts: Literal["together", "by form", "by judge", "of triples"] = "together"
+    lengths: bool = False
+    origins: bool = False
+    takes: tuple[str, ...] = ()
+
+
+# BeQu's experiments, each of verified runs of lists of entities.
+_OF_TRIPLES = {
+    "random": "models by F1 of their triples, against the first on the same entities",
+    "effort": "triples by effort of reasoning, with tokens and money",
+    "domains": "triples by domain, and those about entities that do not exist",
+    "prompts": "triples by set of prompts, against the direct one",
+    "ranges": "triples by how many are asked for, against the usual range",
+    "popularity": "triples by third of popularity, and the trend by statements",
+}
+
+
+STUDIES: Mapping[str, StudyKind] = {
+    "seeds": StudyKind(
+        help="range, rank changes and tau over forms of different seeds",
+        perform=study_seeds,
+        parts="by form",
+    ),
+    "options": StudyKind(
+        help="accuracy by number of options, over a sweep", perform=study_options, parts="by form"
+    ),
+    "position": StudyKind(
+        help="accuracy by position of the right option, with a test", perform=study_positions
+    ),
+    "length": StudyKind(
+        help="accuracy against tokens of the reply", perform=study_lengths, lengths=True
+    ),
+    "levels": StudyKind(
+        help="averages by questions, subfields, fields, disciplines", perform=study_levels
+    ),
+    "thinking": StudyKind(
+        help="hybrid models with thinking and without", perform=study_thinking, lengths=True
+    ),
+    "settings": StudyKind(
+        help="single statements, verdicts on each, whole questions, side by side",
+        perform=study_settings,
+        parts="by form",
+    ),
+    "judges": StudyKind(
+        help="the same replies under several judges: measures, agreement, order of models",
+        perform=study_judges,
+        parts="by judge",
+    ),
+    "alignment": StudyKind(
+        help="base models beside the chat models made from them, paired",
+        perform=study_alignment,
+        takes=("pairs",),
+    ),
+    "rankings": StudyKind(
+        help="where the same models stand on another benchmark, and how far ranks agree",
+        perform=study_rankings,
+        takes=("beside",),
+    ),
+    "choices": StudyKind(
+        help="the same questions over options, over shuffled options, and open",
+        perform=study_choices,
+        parts="by form",
+        origins=True,
+    ),
+    "retrieval": StudyKind(
+        help="every measure without a search and with what one found, and how far models lie apart",
+        perform=study_retrieval,
+    ),
+    "difficulty": StudyKind(
+        help="how many models fail each question, by category", perform=study_difficulty
+    ),
+    "topics": StudyKind(help="the ten best models of each topic, with ties", perform=study_topics),
+    **{
+        name: StudyKind(help=says, perform=study_volunteered(name), parts="of triples")
+        for name, says in _OF_TRIPLES.items()
+    },
+}
+
+
+def perform_study(
+    name: str,
+    parts: Sequence[Part] | Sequence[Experiment],
+    *,
+    estimand: Estimand = "knowledge",
+    confidence: float = 0.95,
+    **more: Any,
+) -> Study:
+    """The study of that name on these parts; ``more`` are options that it takes. Raises BadUsage
+    for a name or estimand that is none, an option of another study, and what the study itself
+    refuses."""
+    if name not in STUDIES:
+        raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
+    if estimand not in ESTIMANDS:
+        known = ", ".join(ESTIMANDS)
+        raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
+    asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
+    strange = [option for option in asked if option not in STUDIES[name].takes]
+    if strange:
+        raise BadUsage(f"the study {name} takes no --{strange[0]}")
+    return STUDIES[name].perform(parts, estimand=estimand, confidence=confidence, **asked)

@@ -1,0 +1,423 @@
+"""Do longer replies score higher, once harder items are compared with themselves?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import MISSING, points, shown_estimate
+from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.records.runs import Estimate
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.figures import LengthBin, chance_levels, lengths_figure
+from proofstone.results.sections.parts import (
+    Part,
+    Point,
+    Study,
+    complete_everywhere,
+    left_out,
+    point_of,
+)
+from proofstone.results.sections.ranked_values import RankedValues, ranked_values
+from proofstone.stats.clusters import Dependence
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.factors import LengthEffect, Slope, length_effect
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import tau_b
+from proofstone.wording.messages import noted, say
+
+# Scores by the length of replies, and by how hard the items are.
+
+Floats = NDArray[np.float64]
+
+
+_BINS, _THIRDS = 5, 3
+
+
+def length_bins(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Table | None:
+    """The share right of all ranked models' replies by fifths of their length, of all items and of
+    the easy, middling and hard third; None where lengths hardly differ."""
+    found = _binned(evidence, sheet, ranked)
+    if found is None:
+        return None
+    ranges, cells = found
+    return Table(
+        title=say("Scores by length and difficulty"),
+        columns=(
+            Column(key="from", name=say("tokens from"), digits=0),
+            Column(key="to", name=say("to"), digits=0),
+            Column(key="n", name="n", help=say("replies of this length")),
+            Column(key="all", name=say("all items"), unit="points"),
+            *(Column(key=key, name=name, unit="points") for key, name in _thirds().items()),
+        ),
+        rows=tuple(
+            (low, high, row[0].n, *(each if each.n else None for each in row))
+            for (low, high), row in zip(ranges, cells, strict=True)
+        ),
+        note=say(
+            "Fifths of all replies by length; items in thirds by their mean score. Down a column "
+            "difficulty is nearly the same."
+        ),
+        sorts=False,
+    )
+
+
+def length_curves(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Figure | None:
+    """The same as curves: one for each third of the items by difficulty."""
+    found = _binned(evidence, sheet, ranked)
+    if found is None:
+        return None
+    ranges, cells = found
+    names = [say("all items"), *_thirds().values()]
+    return Figure(
+        name="length",
+        kind="curves",
+        title=say("Scores by length and difficulty"),
+        subtitle=say("fifths of all replies by their tokens, with intervals"),
+        marks=tuple(
+            Mark(
+                row=name,
+                x=(low + high) / 2.0,
+                value=each.value,
+                low=each.low,
+                high=each.high,
+                n=each.n,
+            )
+            for place, name in enumerate(names)
+            for (low, high), row in zip(ranges, cells, strict=True)
+            if (each := row[place]).n
+        ),
+        x_axis=say("tokens"),
+        x_unit="number",
+        value_axis=say("score"),
+        is_log=True,
+        table=2,
+    )
+
+
+def _thirds() -> dict[str, str]:
+    return {"easy": say("easy third"), "middle": say("middle third"), "hard": say("hard third")}
+
+
+def _binned(
+    evidence: Evidence, sheet: Sheet, ranked: RankedValues
+) -> tuple[list[tuple[float, float]], list[list[Estimate]]] | None:
+    """The range of tokens of each bin, and its scores: of all items, then of each third."""
+    table = sheet.table
+    if table.tokens is None:
+        return None
+    kept = np.isin(table.respondent, list(ranked.respondents)) & (np.nan_to_num(table.tokens) > 0)
+    kept &= ~np.isnan(sheet.counted) & np.isin(table.unit, ranked.units)
+    tokens, scores, unit = table.tokens[kept], sheet.counted[kept], table.unit[kept]
+    if not len(tokens):
+        return None
+    edges = np.unique(np.quantile(tokens, np.linspace(0.0, 1.0, _BINS + 1)))
+    if len(edges) < 3:
+        return None
+    place = np.clip(np.searchsorted(edges, tokens, side="right") - 1, 0, len(edges) - 2)
+    ease = np.full(len(table.items), np.nan)
+    ease[ranked.units] = ranked.values.mean(axis=1)
+    order = np.argsort(np.argsort(-ease[ranked.units], kind="stable"), kind="stable")
+    third = np.zeros(len(table.items), dtype=np.int64)
+    third[ranked.units] = order * _THIRDS // max(len(order), 1)
+    keys = sheet.keys if evidence.estimand == "knowledge" else None
+    dependence = Dependence.of(len(unit), unit, keys)
+    sets = [np.ones(len(unit), dtype=bool), *(third[unit] == k for k in range(_THIRDS))]
+    ranges, cells = [], []
+    for number in range(len(edges) - 1):
+        inside = place == number
+        member = np.column_stack([inside & chosen for chosen in sets]).astype(np.float64)
+        ranges.append((float(edges[number]), float(edges[number + 1])))
+        cells.append(_estimates(member, scores, dependence, evidence.board.confidence))
+    return ranges, cells
+
+
+def _estimates(
+    member: Floats, scores: Floats, dependence: Dependence, level: float
+) -> list[Estimate]:
+    means, found = dependence.shares(member, scores, level)
+    return [
+        Estimate(
+            value=float(means[place]),
+            n=n,
+            low=float(found.low[place]),
+            high=float(found.high[place]),
+            level=level,
+            estimand="replies like these",
+            made_by=found.made_by[place] if n else "none",
+            resampled="items" if dependence.is_shared else "replies",
+            effective_n=dependence.among(member[:, place] > 0).groups,
+        )
+        for place, n in enumerate(member.sum(axis=0).astype(int).tolist())
+    ]
+
+
+_PARTS = 5
+
+
+def lengths_section(evidence: Evidence) -> Section | None:
+    """The change of score for a reply twice as long, over items and within items. None unless the
+    tokens of replies are known."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or sheet.table.tokens is None:
+        return None
+    table, tokens = sheet.table, sheet.table.tokens
+    level = evidence.board.confidence
+    keys = sheet.keys if evidence.estimand == "knowledge" else None
+    rows: list[tuple[Cell, ...]] = []
+    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
+        own = np.flatnonzero(table.respondent == who)
+        effect = length_effect(
+            sheet.counted[own], tokens[own], table.unit[own], keys=keys, confidence=level
+        )
+        length = np.nanmedian(tokens[own]) if (~np.isnan(tokens[own])).any() else math.nan
+        rows.append((label, *_cells(float(length), effect, level)))
+    chosen = np.flatnonzero(np.isin(table.respondent, list(ranked.respondents)))
+    everyone = length_effect(
+        sheet.counted[chosen],
+        tokens[chosen],
+        table.unit[chosen],
+        table.respondent[chosen],
+        keys=keys,
+        confidence=level,
+    )
+    if not everyone.over_items.n:
+        return None
+    middle = float(np.nanmedian(tokens[chosen]))
+    bins, curves = length_bins(evidence, sheet, ranked), length_curves(evidence, sheet, ranked)
+    return Section(
+        name="length",
+        title=say("Score by response length"),
+        finding=_finding(everyone),
+        cannot=_cannot(everyone),
+        how=(
+            say(
+                "The slope of the score on the binary logarithm of the reply's tokens: the "
+                "change for a reply twice as long. Over items difficulty is in it, since hard "
+                "items draw long replies; within items replies to the same item are compared, "
+                "each model's own level taken out. Errors are clustered by item and by what "
+                "items share; {level:g}% intervals.",
+                level=100 * level,
+            )
+        ),
+        tables=(
+            _table([(say("all models"), *_cells(middle, everyone, level)), *rows]),
+            *([bins] if bins else []),
+        ),
+        figures=(*([curves] if curves else []), *_figures(evidence, ranked, sheet)),
+    )
+
+
+def _figures(evidence: Evidence, ranked: RankedValues, sheet: Sheet) -> Iterator[Figure]:
+    """Each model's score on its replies in five parts by their length."""
+    bins = [
+        each
+        for label, who in zip(ranked.labels, ranked.respondents, strict=True)
+        for each in _bins(evidence, sheet, label, who)
+    ]
+    figure = lengths_figure(
+        bins, level=evidence.board.confidence, chance=chance_levels(ranked.group)
+    )
+    if figure is not None:
+        yield figure
+
+
+def _bins(evidence: Evidence, sheet: Sheet, label: str, who: int) -> Iterator[LengthBin]:
+    """The parts in order; equal lengths stay together, so that some may be larger than others."""
+    table, tokens = sheet.table, sheet.table.tokens
+    if tokens is None:
+        return
+    own = np.flatnonzero((table.respondent == who) & ~np.isnan(sheet.counted) & (tokens > 0))
+    if not len(own):
+        return
+    length = tokens[own]
+    edges = np.quantile(length, [part / _PARTS for part in range(1, _PARTS)])
+    part = np.searchsorted(edges, length, side="left")
+    for code in np.unique(part).tolist():
+        rows = own[part == code]
+        units, places = np.unique(table.unit[rows], return_inverse=True)
+        sums = np.bincount(places, weights=sheet.counted[rows])
+        (score,) = mean_estimates(
+            (sums / np.bincount(places))[:, None],
+            equal_weights(len(units)),
+            sheet.keys.among(units),
+            estimand=evidence.estimand,
+            confidence=evidence.board.confidence,
+        )
+        yield LengthBin(label=label, tokens=float(np.median(tokens[rows])), score=score)
+
+
+def _finding(found: LengthEffect) -> str:
+    over = _signed(found.over_items)
+    if math.isnan(found.within_items.value):
+        return say(
+            "Over items, a reply twice as long scores {over} points; nothing is known within "
+            "items.",
+            over=over,
+        )
+    return say(
+        "Over items, a reply twice as long scores {over} points; compared on the same item, "
+        "{within}.",
+        over=over,
+        within=_signed(found.within_items),
+    )
+
+
+def _signed(slope: Slope) -> str:
+    if math.isnan(slope.value):
+        return say("an unknown number of")
+    sign = "+" if slope.value > 0 else ""
+    return f"{sign}{points(slope.value)} [{points(slope.low)}, {points(slope.high)}]"
+
+
+def _cannot(found: LengthEffect) -> str:
+    within = found.within_items
+    if math.isnan(within.value) or within.low <= 0 <= within.high:
+        return say("No significant effect of length among responses to the same item.")
+    return ""
+
+
+def _cells(length: float, effect: LengthEffect, level: float) -> tuple[Cell, ...]:
+    return (
+        length,
+        _estimate(effect.over_items, level),
+        _estimate(effect.within_items, level),
+        effect.confounded,
+    )
+
+
+def _estimate(slope: Slope, level: float) -> Estimate:
+    return Estimate(
+        value=slope.value,
+        n=slope.n,
+        low=slope.low,
+        high=slope.high,
+        level=level,
+        estimand=noted("items like these"),
+        made_by="least squares, errors clustered by item",
+        resampled="items",
+        effective_n=float(slope.n_items),
+    )
+
+
+def _table(rows: list[tuple[Cell, ...]]) -> Table:
+    return Table(
+        title=say("Points for a reply twice as long"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="tokens", name=say("median tokens"), digits=0),
+            Column(key="over_items", name=say("over items"), unit="points"),
+            Column(key="within_items", name=say("on the same item"), unit="points",
+                   help=say("needs several replies to an item")),
+            Column(key="confounded", name=say("by difficulty"), unit="points",
+                   help=say("the part of the first that the second does not bear out")),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+# Accuracy against the length of replies (Encyclo-K appendix E, Figure 7).
+
+_QUARTERS = 4
+
+
+def study_lengths(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+    """Mean tokens of each respondent's replies, of right and of wrong ones, and its accuracy by
+    quarter of its own replies' length. Tokens are the endpoint's count, reasoning included where
+    it counts it. Raises BadUsage where no endpoint counted any."""
+    (part,) = parts
+    labels = complete_everywhere(parts)
+    told = {
+        label: by_unit for label in labels if (by_unit := mean_lengths(part, label)) is not None
+    }
+    if not told:
+        raise BadUsage("no endpoint here said how many tokens its replies had")
+    rows: list[tuple[str, ...]] = []
+    marks: list[Point] = []
+    for label, tokens in told.items():
+        known = np.flatnonzero(~np.isnan(tokens))
+        values = part.sheet.values[known, part.complete[label]][:, None]
+        length = tokens[known]
+        quarters = _quarters(length)
+        estimates = [
+            part.means(
+                [label],
+                known[at],
+                values[at],
+                equal_weights(len(at)),
+                estimand,
+                confidence,
+            )[0]
+            for at in (np.flatnonzero(quarters == q) for q in range(_QUARTERS))
+        ]
+        for q, estimate in enumerate(estimates):
+            if estimate.n:
+                marks.append(point_of(label, float(length[quarters == q].mean()), estimate))
+        right = values[:, 0] >= 0.5
+        rows.append(
+            (label, f"{len(known)}", _tokens(length), _tokens(length[right]),
+             _tokens(length[~right]),
+             *(shown_estimate(e) if e.n else MISSING for e in estimates))
+        )  # fmt: skip
+    return Study(
+        name="length",
+        title="Accuracy by length of the reply",
+        finding=_lengths_finding(part, told),
+        columns=("model", "n", "tokens", "right", "wrong", "shortest quarter", "second", "third",
+                 "longest quarter"),
+        rows=tuple(rows),
+        x_axis="tokens of the reply, mean of the quarter",
+        y_axis="accuracy",
+        points=tuple(marks),
+        notes=(
+            "Length is not a cause here: hard questions draw long replies.",
+            *left_out(parts, list(told)),
+        ),
+    )  # fmt: skip
+
+
+def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[np.float64] | None:
+    """The mean tokens of a respondent's replies by unit, NaN where not told; None where nowhere."""
+    if part.lengths is None:
+        return None
+    mine = part.lengths.respondent == part.complete[label]
+    tokens = (part.lengths.reasoning if reasoning else part.lengths.completion)[mine]
+    units = part.lengths.unit[mine]
+    known = ~np.isnan(tokens)
+    if not known.any():
+        return None
+    n = len(part.table.items)
+    counts = np.bincount(units[known], minlength=n)
+    sums = np.bincount(units[known], weights=tokens[known], minlength=n)
+    found: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return np.where(np.isnan(part.sheet.values[:, part.complete[label]]), np.nan, found)
+
+
+def _quarters(length: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The quarter of each length, equal lengths together."""
+    edges = np.quantile(length, [0.25, 0.5, 0.75])
+    return np.asarray(np.searchsorted(edges, length, side="left"))
+
+
+def _tokens(length: NDArray[np.float64]) -> str:
+    return f"{length.mean():,.0f}" if len(length) else MISSING
+
+
+def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
+    means = {label: float(np.nanmean(tokens)) for label, tokens in told.items()}
+    longest, shortest = max(means, key=lambda x: means[x]), min(means, key=lambda x: means[x])
+    span = f"Replies have {means[shortest]:,.0f} to {means[longest]:,.0f} tokens on average"
+    if len(means) < 3:
+        return f"{span}."
+    accuracy = [float(np.nanmean(part.sheet.values[:, part.complete[label]])) for label in means]
+    tau = tau_b(np.array(list(means.values())), np.array(accuracy))
+    if np.isnan(tau):
+        return f"{span}, which tells no models apart."
+    return (
+        f"{span}; Kendall's tau-b of length with accuracy over {len(means)} models is {tau:z.2f}."
+    )

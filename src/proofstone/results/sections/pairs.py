@@ -1,0 +1,424 @@
+"""Which differences between models are more than noise, over all pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from proofstone.page.numbers import MISSING, points
+from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.records.runs import Estimate
+from proofstone.results.board import Leaderboard, Standings
+from proofstone.results.sections.parts import Part
+from proofstone.results.sections.ranked_values import ranked_values
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair, mcnemar_p, measure_contrasts
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import benjamini_hochberg
+from proofstone.stats.ranks import Comparison, tiers
+from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
+
+# What else is said of a pair: another correction, and the items that only one got right.
+
+
+@dataclass(frozen=True, slots=True)
+class PairColumns:
+    """Further columns of the table of pairs, and the cells of each pair that is listed (places in
+    the ranking)."""
+
+    heads: tuple[Column, ...]
+    cells: Mapping[tuple[int, int], tuple[Cell, ...]]
+
+
+def further_columns(
+    evidence: Evidence, group: Standings, listed: Sequence[Comparison]
+) -> PairColumns:
+    """Of each of the pairs that are ``listed``: what Benjamini and Hochberg make of its p-value
+    among all; and where all scores are right or wrong, the items that only one of the two got
+    right, with McNemar's exact test."""
+    pairs = [(pair.first, pair.second) for pair in listed]
+    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
+    place_of = {(pair.first, pair.second): n for n, pair in enumerate(group.compared)}
+    by_rate = by_rate[[place_of[pair] for pair in pairs]]
+    heads = rate_heads()
+    columns: list[Sequence[Cell]] = [by_rate.tolist()]
+    ranked = ranked_values(evidence)
+    if ranked is not None and ((ranked.values == 0) | (ranked.values == 1)).all():
+        both = (ranked.values.T @ ranked.values).round().astype(np.int64)
+        won = np.array([both[a, a] - both[a, b] for a, b in pairs])
+        lost = np.array([both[b, b] - both[a, b] for a, b in pairs])
+        exact, _ = mcnemar_p(won, lost)
+        columns += [won.tolist(), lost.tolist(), exact.tolist()]
+        heads += (
+            Column(key="only_first", name=say("only A correct"),
+                   help=say("items that only the first model got right")),
+            Column(key="only_second", name=say("only B correct"),
+                   help=say("items that only the second model got right")),
+            Column(key="p_mcnemar", name=say("p, McNemar"), unit="probability",
+                   help=say("the exact test on those items, taken as independent")),
+        )  # fmt: skip
+    return PairColumns(heads, dict(zip(pairs, zip(*columns, strict=True), strict=True)))
+
+
+def rate_heads() -> tuple[Column, ...]:
+    """The column of p-values that bound the share of false discoveries."""
+    return (
+        Column(key="p_bh", name=say("q (BH)"), unit="probability",
+               help=say("q-value (Benjamini-Hochberg): calling every pair with a q up to "
+                        "this value significant keeps the expected share of false "
+                        "discoveries at or below it")),
+    )  # fmt: skip
+
+
+_MOST_DRAWN = 30  # a larger matrix cannot be read
+
+
+# Of more pairs (fifty models') only those of neighbors and of the leading models are listed.
+_MOST_LISTED = 1225
+
+
+_TOP = 25
+
+
+def pairs_section(evidence: Evidence) -> Section | None:
+    """How many pairs the data tell apart, and the differences between neighbours of the ranking.
+
+    None where nobody can be compared."""
+    group = next((group for group in evidence.board.standings if group.compared), None)
+    if group is None:
+        return None
+    total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
+    paired = evidence.accuracies is None
+    columns = further_columns(evidence, group, _listed(group))
+    return Section(
+        name="pairs",
+        title=say("Pairwise differences"),
+        finding=paragraph(_finding(resolved, total, len(group.ranked)), _tiers(group)),
+        plain=_plain(group),
+        cannot=paragraph(_cannot(group), _by_extraction(group)),
+        how=_how(evidence.board, paired=paired),
+        tables=tuple(_tables(evidence.board, group, columns)),
+        figures=tuple(_matrix(group)),
+    )
+
+
+def _finding(resolved: int, total: int, n_models: int) -> str:
+    if n_models == 2:
+        return say(
+            "The difference between the two is statistically significant."
+            if resolved
+            else "The difference between the two is not statistically significant."
+        )
+    return say(
+        "{resolved:,} of {total:,} pairs of models differ significantly (Holm-adjusted); "
+        "no significant difference in {pairs}.",
+        resolved=resolved,
+        total=total,
+        pairs=counted(total - resolved, "pair"),
+    )
+
+
+def _tiers(group: Standings) -> str:
+    """How many groups the ranking falls into, where everyone above beats everyone below."""
+    better = np.zeros((len(group.ranked), len(group.ranked)), dtype=bool)
+    for pair in group.compared:
+        better[pair.first, pair.second] = pair.resolved and pair.difference > 0
+        better[pair.second, pair.first] = pair.resolved and pair.difference < 0
+    found = tiers(better)
+    if len(found) < 2 or len(group.ranked) < 3:
+        return ""
+    sizes = joined([str(last - first + 1) for first, last in found])
+    return say("The ranking falls into {n} tiers, of {sizes} models.", n=len(found), sizes=sizes)
+
+
+def _plain(group: Standings) -> str:
+    best = [row.label for row in group.ranked if row.rank is not None and row.rank.low == 1]
+    if len(best) == 1:
+        return say(
+            "{best} ranks first. Its lead over every other model is statistically significant.",
+            best=best[0],
+        )
+    if len(best) == len(group.ranked):
+        return say("No pairwise difference is statistically significant.")
+    return say(
+        "{n} models are statistically tied for first: none of them is significantly worse than "
+        "any other model.",
+        n=len(best),
+    )
+
+
+def _cannot(group: Standings) -> str:
+    """The closest pairs that are left open, best models first."""
+    open_pairs = [pair for pair in _next_to_each_other(group) if not pair.resolved]
+    if not open_pairs or len(group.compared) == 1:
+        return ""
+    shown = [
+        say(
+            "{first} and {second} ({difference} points)",
+            first=group.ranked[pair.first].label,
+            second=group.ranked[pair.second].label,
+            difference=_signed(pair.difference),
+        )
+        for pair in open_pairs[:3]
+    ]
+    left = len(open_pairs) - len(shown)
+    pairs = say("; ").join(shown)
+    return say(
+        "Neighbors without a significant difference: {pairs}.",
+        pairs=say("{words} and {n:,} more", words=pairs, n=left) if left else pairs,
+    )
+
+
+def _by_extraction(group: Standings) -> str:
+    """Significant differences no larger than the share of the lower model's unparsed responses:
+    had these been read, nothing might be left of them."""
+    shares = [row.rate("unparsed") for row in group.ranked]
+    if not any(rate.count for rate in shares):
+        return ""
+    named = []
+    for pair in group.compared:
+        places = (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
+        unparsed = shares[places[1]]
+        if pair.resolved and unparsed.count and unparsed.share >= abs(pair.difference):
+            named.append(joined([group.ranked[place].label for place in places]))
+    if not named:
+        return ""
+    return say(
+        "Unparsed responses alone could account for the difference between {pairs}.",
+        pairs=listed(named, 3),
+    )
+
+
+def _how(board: Leaderboard, *, paired: bool) -> str:
+    basis = (
+        say(
+            "Both models of a pair are compared on the same items; the variance of the difference "
+            "adds up over items that share a key, for {estimand}.",
+            estimand=word(board.estimand),
+        )
+        if paired
+        else say(
+            "Without items no pair can be compared item by item, so each model is taken to have "
+            "had questions of its own. Where all had the same ones this leaves more pairs open "
+            "than scores by item would."
+        )
+    )
+    return paragraph(
+        basis,
+        say("{level:g}% intervals of each difference by itself.", level=100 * board.confidence),
+        say(
+            "Holm's correction over all pairs keeps the chance of any false difference at "
+            "{alpha:g}%.",
+            alpha=100 * (1 - board.confidence),
+        ),
+    )
+
+
+def _next_to_each_other(group: Standings) -> list[Comparison]:
+    return [pair for pair in group.compared if pair.second == pair.first + 1]
+
+
+def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
+    neighbours = _next_to_each_other(group)
+    yield _table(board, group, say("Neighbors in the ranking"), neighbours, more)
+    if len(group.compared) <= len(neighbours):
+        return
+    if len(group.compared) <= _MOST_LISTED:
+        yield _table(board, group, say("All pairs"), group.compared, more)
+        return
+    title = say("Pairs among the {n} highest scores", n=_TOP)
+    table = _table(board, group, title, _leading(group), more)
+    note = say(
+        "{pairs:,} pairs are too many for a page. All are in pairs-all.csv ({tables}) and in "
+        "{json}.",
+        pairs=len(group.compared),
+        tables="--tables csv",
+        json="--json",
+    )
+    yield structs.replace(table, note=note)
+
+
+def _leading(group: Standings) -> list[Comparison]:
+    return [pair for pair in group.compared if max(pair.first, pair.second) < _TOP]
+
+
+def _listed(group: Standings) -> Sequence[Comparison]:
+    """The pairs that stand in tables: all, or of many those of neighbors and of the leaders."""
+    if len(group.compared) <= _MOST_LISTED:
+        return group.compared
+    return [
+        pair
+        for pair in group.compared
+        if pair.second == pair.first + 1 or max(pair.first, pair.second) < _TOP
+    ]
+
+
+def all_pairs(board: Leaderboard) -> Table | None:
+    """Every pair of a ranking of which the section lists only some; None where it lists all."""
+    group = next((group for group in board.standings if group.compared), None)
+    if group is None or len(group.compared) <= _MOST_LISTED:
+        return None
+    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared])).tolist()
+    cells = {
+        (pair.first, pair.second): (rate,)
+        for pair, rate in zip(group.compared, by_rate, strict=True)
+    }
+    more = PairColumns(rate_heads(), cells)
+    return _table(board, group, say("All pairs"), group.compared, more)
+
+
+def _table(
+    board: Leaderboard,
+    group: Standings,
+    title: str,
+    pairs: Sequence[Comparison],
+    more: PairColumns,
+) -> Table:
+    labels = [row.label for row in group.ranked]
+    return Table(
+        title=title,
+        columns=(
+            Column(key="first", name=say("model")),
+            Column(key="second", name=say("against")),
+            Column(key="difference", name=say("difference"), unit="points",
+                   help=say("points out of 100 by which the first scores higher")),
+            Column(key="p", name=say("p"), unit="probability",
+                   help=say("two-sided p: probability of a difference at least this large if both "
+                            "models had the same true score")),
+            Column(key="p_holm", name=say("p (Holm)"), unit="probability",
+                   help=say("adjusted for all pairs")),
+            *more.heads,
+            Column(key="resolved", name=say("significant")),
+        ),
+        rows=tuple(
+            (
+                labels[pair.first],
+                labels[pair.second],
+                _estimate(board, group, pair),
+                pair.p,
+                pair.p_holm,
+                *more.cells[pair.first, pair.second],
+                say("yes") if pair.resolved else say("no"),
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _estimate(board: Leaderboard, group: Standings, pair: Comparison) -> Estimate:
+    first = group.ranked[pair.first].estimate
+    return Estimate(
+        value=pair.difference,
+        n=group.n_items,
+        low=pair.low,
+        high=pair.high,
+        level=board.confidence,
+        estimand=board.estimand,
+        made_by="clustered t" if first.resampled else "normal",
+        resampled=first.resampled,
+        effective_n=first.effective_n,
+    )
+
+
+def _matrix(group: Standings) -> Iterator[Figure]:
+    if not 2 < len(group.ranked) <= _MOST_DRAWN:
+        return
+    names = [row.label for row in group.ranked]
+    marks = [
+        Mark(
+            row=names[pair.first],
+            column=names[pair.second],
+            value=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            n=group.n_items,
+            text=_signed(pair.difference) if pair.resolved else "",
+        )
+        for pair in group.compared
+    ]
+    yield Figure(
+        name="pairs",
+        kind="matrix",
+        title=say("By how much each model is ahead"),
+        subtitle=say(
+            "points by which the row's model is ahead of the column's; empty where the "
+            "difference is not significant"
+        ),
+        marks=tuple(marks),
+        row_axis=say("model"),
+        column_axis=say("against"),
+        value_axis=say("difference in points"),
+        table=2,
+    )
+
+
+def _signed(share: float) -> str:
+    return f"+{points(share)}" if share > 0 else points(share)
+
+
+# Paired changes between two columns of values on the same items.
+
+
+class Change(Struct, frozen=True):
+    """A paired difference of means with its interval, in shares."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_rise(self) -> bool:
+        """Whether the whole interval lies above nothing."""
+        return self.low > 0.0
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether the whole interval lies below nothing."""
+        return self.high < 0.0
+
+    @property
+    def shown(self) -> str:
+        """``+3.1 [+0.4, +5.8]``, in points; a dash where nothing could be compared."""
+        if math.isnan(self.value):
+            return MISSING
+        return f"{100 * self.value:+z.1f} [{100 * self.low:+z.1f}, {100 * self.high:+z.1f}]"
+
+
+def paired_change(
+    values: NDArray[np.float64], keys: SharedKeys, *, estimand: Estimand, confidence: float
+) -> Change:
+    """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
+    ``keys`` are those of all n units."""
+    found = measure_contrasts(values[:, :1], values[:, 1:], keys, estimand, paired=True)
+    (change,) = found.estimates(confidence=confidence)
+    return Change(change.value, change.low, change.high)
+
+
+def pair_change(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    keys: SharedKeys,
+    *,
+    estimand: Estimand,
+    confidence: float,
+) -> Change:
+    """The second column (units) less the first, both of all units, as ``compare`` has it: where no
+    unit differs, with what so many equal ones leave open. NaN where a column is unknown."""
+    if np.isnan(first).any() or np.isnan(second).any():
+        return Change(math.nan, math.nan, math.nan)
+    found = compare_pair(first, second, keys, estimand=estimand, confidence=confidence).estimate
+    return Change(found.value, found.low, found.high)
+
+
+def change_between(
+    part: Part, before: str, after: str, *, estimand: Estimand, confidence: float
+) -> Change:
+    """The change from one respondent of a part to another on the items of both."""
+    places = [part.complete[before], part.complete[after]]
+    values = part.sheet.values[:, places]
+    return paired_change(values, part.sheet.keys, estimand=estimand, confidence=confidence)

@@ -1,0 +1,516 @@
+"""Does a model favour a position among the options?"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import points, shown_estimate, shown_share
+from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import ScoreTable
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.parts import (
+    Part,
+    Point,
+    Study,
+    complete_everywhere,
+    left_out,
+    point_of,
+)
+from proofstone.results.sections.ranked_values import (
+    RankedValues,
+    Replies,
+    ranked_values,
+    replies_of,
+)
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.items import PositionBias, position_bias
+from proofstone.stats.ranks import homogeneity
+from proofstone.stats.repeats import answer_consistency, consistency
+from proofstone.wording.messages import counted, noted, paragraph, say, word
+
+# Do answers hold when the options of a question are shown in another order?
+
+Values = NDArray[np.float64]
+
+
+_FEW = 30
+
+
+_MOST_PAIRS = 100_000_000  # of one model: beyond, pairs are not compared
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What of one model's answers holds over orders, over ``n`` items that it was asked in two or
+    more: ``apart`` and ``same`` are the shares of pairs of replies in different orders, and in the
+    same one, that are alike; ``mean`` score and share right ``in_all`` orders."""
+
+    label: str
+    n: int
+    apart: Estimate | None
+    same: Estimate | None
+    mean: Estimate | None
+    in_all: Estimate | None
+
+
+def orders_section(evidence: Evidence) -> Section | None:
+    """How often replies to one item in two orders of its options choose the same one, beside two
+    in the same order. None unless the order of options is told, and two were shown of some item."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or sheet.table.order is None:
+        return None
+    contents = _tells_contents(sheet.table.answers, spelled=sheet.table.orders_spelled)
+    if ranked.values.shape[0] * (int(sheet.table.sample.max(initial=0)) + 1) ** 2 > _MOST_PAIRS:
+        return None
+    replies = replies_of(sheet, ranked)
+    if replies.orders is None:
+        return None
+    found = list(_held(evidence, ranked, replies, replies.orders, contents=contents))
+    if not any(each.n for each in found):
+        return None
+    n_orders = len(np.unique(sheet.table.order[sheet.table.order >= 0]))
+    return Section(
+        name="orders",
+        title=say("Robustness to option order"),
+        finding=_finding(found, n_orders),
+        plain=_plain(found),
+        cannot=_cannot(found, contents),
+        how=_how(evidence, contents),
+        tables=(_table(found),),
+    )
+
+
+def _tells_contents(answers: Sequence[str], *, spelled: bool) -> bool:
+    """Whether it is known which option an answer chose: by a spelled order, or by its text."""
+    named = [name for name in answers if name]
+    return bool(named) and (spelled or any(len(name.strip()) > 1 for name in named))
+
+
+def _held(
+    evidence: Evidence,
+    ranked: RankedValues,
+    replies: Replies,
+    orders: NDArray[np.int32],
+    *,
+    contents: bool,
+) -> Iterator[_Held]:
+    scores = replies.scores
+    there = ~np.isnan(scores) & (orders >= 0)
+    for place, label in enumerate(ranked.labels):
+        own, told = orders[:, place], there[:, place]
+        if contents:
+            apart, same = (
+                answer_consistency(
+                    replies.answers[:, [place]], told[:, None], own[:, None], same_order=a
+                )
+                for a in (False, True)
+            )
+        else:
+            apart, same = (
+                consistency(
+                    np.where(told, scores[:, place], np.nan)[:, None], own[:, None], same_order=a
+                )
+                for a in (False, True)
+            )
+        chosen = ~np.isnan(apart[:, 0])
+        right = np.where(told, scores[:, place], np.nan)[chosen]
+        yield _Held(
+            label=label,
+            n=int(chosen.sum()),
+            apart=_mean(evidence, ranked, apart[:, 0]),
+            same=_mean(evidence, ranked, same[:, 0]),
+            mean=_mean(evidence, ranked, _filled(chosen, np.nanmean, right)),
+            in_all=_mean(evidence, ranked, _filled(chosen, np.nanmin, right)),
+        )
+
+
+def _filled(chosen: NDArray[np.bool_], of: Callable[..., Values], right: Values) -> Values:
+    """A value of each chosen item from its scores (chosen, samples); NaN of the others."""
+    values = np.full(len(chosen), np.nan)
+    if len(right):
+        values[chosen] = of(right, axis=1)
+    return values
+
+
+def _mean(evidence: Evidence, ranked: RankedValues, values: Values) -> Estimate | None:
+    known = np.flatnonzero(~np.isnan(values))
+    if not len(known):
+        return None
+    (estimate,) = mean_estimates(
+        values[known][:, None],
+        equal_weights(len(known)),
+        ranked.keys.among(known),
+        estimand=evidence.estimand,
+        confidence=evidence.board.confidence,
+    )
+    return estimate
+
+
+def _finding(found: Sequence[_Held], n_orders: int) -> str:
+    known = [(each.apart, each) for each in found if each.apart is not None]
+    first = known[0][1]
+    worst_value, worst = min(known, key=lambda pair: pair[0].value)
+    said = say(
+        "Options were shown in {orders}; in two of them {model} answers the same question alike in "
+        "{share}% of pairs.",
+        orders=counted(n_orders, "order"),
+        model=first.label,
+        share=shown_estimate(known[0][0]),
+    )
+    if worst is first:
+        return said
+    least = say("The least so {model}: {share}%.", model=worst.label,
+                share=shown_estimate(worst_value))  # fmt: skip
+    return paragraph(said, least)
+
+
+def _plain(found: Sequence[_Held]) -> str:
+    first = next(each for each in found if each.mean is not None)
+    if first.mean is None or first.in_all is None:
+        return ""
+    return say(
+        "{model} scores {mean} of 100 points on these questions, and {kept} if only questions "
+        "answered correctly in every order count. The rest depends on the order of the options "
+        "or on sampling variation.",
+        model=first.label,
+        mean=points(first.mean.value),
+        kept=points(first.in_all.value),
+    )
+
+
+def _cannot(found: Sequence[_Held], contents: bool) -> str:
+    parts = []
+    if not contents:
+        parts.append(
+            say(
+                "The data do not show which option was chosen: the orders have names, but the "
+                "meaning of each letter is not known. Scores are compared instead."
+            )
+        )
+    if all(each.same is None for each in found):
+        parts.append(
+            say(
+                "The share that is due to the order is not known: no question was asked twice in "
+                "the same order, so answers may differ without it."
+            )
+        )
+    few = max(each.n for each in found)
+    if few < _FEW:
+        parts.append(
+            say("{items} in two orders are few to generalize from.", items=counted(few, "item"))
+        )
+    return paragraph(*parts)
+
+
+def _how(evidence: Evidence, contents: bool) -> str:
+    return paragraph(
+        say(
+            "Over all pairs of replies of a model to one item whose options were shown in "
+            "different orders: how often both choose the same option, wherever it stands; a reply "
+            "without a choice agrees with none."
+        )
+        if contents
+        else say(
+            "Over all pairs of replies of a model to one item whose options were shown in "
+            "different orders: how often both score alike."
+        ),
+        say(
+            "Pairs in the same order say how far replies differ by themselves. Each item counts "
+            "the same; intervals as those of the scores, for {estimand}.",
+            estimand=word(evidence.board.estimand),
+        ),
+    )
+
+
+def _table(found: Sequence[_Held]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (each.label, each.n, each.apart, each.same, each.mean, each.in_all) for each in found
+    ]
+    return Table(
+        title=say("Answers over orders of the options"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="n", name=say("n"), help=say("items asked in two orders or more")),
+            Column(key="alike_apart", name=say("alike, other order"), unit="points",
+                   help=say("pairs of replies in different orders that are alike")),
+            Column(key="alike_same", name=say("alike, same order"), unit="points",
+                   help=say("pairs of replies in the same order that are alike")),
+            Column(key="score", name=say("score"), unit="points"),
+            Column(key="right_each_time", name=say("right each time"), unit="points",
+                   help=say("each item by the lowest score of its replies")),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def positions_section(evidence: Evidence) -> Section | None:
+    """Accuracy by the right option's position, how often each position is chosen, and the tests.
+    None unless right answers and answers are letters, and numbers of options are known."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or not _has_positions(sheet.table):
+        return None
+    found = [_bias(evidence, sheet, who) for who in ranked.respondents]
+    rejected = [
+        (label, bias)
+        for label, bias in zip(ranked.labels, found, strict=True)
+        if bias.error.p < 0.05 / len(found)
+    ]
+    return Section(
+        name="positions",
+        title=say("Position bias"),
+        finding=_positions_finding(rejected, len(found)),
+        how=(
+            say(
+                "Three chi-square tests by model, added up over questions of the same number "
+                "of options: one accuracy wherever the right option stands; all positions "
+                "chosen alike often; wrong choices spread evenly over the wrong positions, "
+                "which no key can cause. {depends} The finding goes by the last, at 5% "
+                "corrected for all models.",
+                depends=_depends(evidence, found),
+            )
+        ),
+        tables=(_tests(ranked, found), _shares(ranked, found)),
+    )
+
+
+def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
+    designs = [test.design for bias in found for test in (bias.accuracy, bias.choice, bias.error)]
+    if all(math.isnan(each) or each == 1.0 for each in designs):
+        return say("Replies share nothing that is known, and count as independent.")
+    return say(
+        "Replies of one item depend on each other (p after Rao and Scott 1984, second order)."
+        if evidence.estimand == "bank"
+        else "Replies of one item or of items that share a key depend on each other (p after Rao "
+        "and Scott 1984, second order)."
+    )
+
+
+def _has_positions(table: ScoreTable) -> bool:
+    letters = [name for name in table.answers if name]
+    if table.order is not None and not table.orders_spelled:
+        return False  # a letter is another option in each order, and so is the right one
+    return (
+        any(table.golds)
+        and bool((table.n_options > 0).any())
+        and bool(letters)
+        and all(len(name) == 1 for name in (*table.golds, *letters) if name)
+    )
+
+
+def _bias(evidence: Evidence, sheet: Sheet, respondent: int) -> PositionBias:
+    table = sheet.table
+    rows = np.flatnonzero(table.respondent == respondent)
+    unit = table.unit[rows]
+    gold = _positions(table.golds)[table.gold[unit]]
+    chosen = _positions(table.answers)[table.answer[rows]]
+    if table.order is not None:
+        orders = table.order[rows]
+        gold, chosen = (_as_shown(each, orders, table.orders) for each in (gold, chosen))
+    return position_bias(
+        sheet.counted[rows],
+        gold,
+        chosen,
+        table.n_options[unit],
+        unit=unit,
+        keys=sheet.keys if evidence.estimand == "knowledge" else None,
+    )
+
+
+def _as_shown(
+    original: NDArray[np.int64], orders: NDArray[np.int32], names: Sequence[str]
+) -> NDArray[np.int64]:
+    """Places in the original order as places in the one that each reply was shown, a code of
+    ``names``; -1 for those that are not known."""
+    most = max([len(name) for name in names], default=0)
+    shown = np.full((len(names) + 1, most + 1), -1, dtype=np.int64)
+    for code, name in enumerate(names):
+        for place, letter in enumerate(name):
+            shown[code, string.ascii_uppercase.index(letter)] = place
+    kept = np.where(original < most, original, -1)
+    return np.asarray(shown[orders, kept])
+
+
+def _positions(names: Sequence[str]) -> NDArray[np.int64]:
+    """Letters (or the digits from 1 on) as places from 0; -1 for anything else."""
+    places = {letter: place for place, letter in enumerate(string.ascii_uppercase)}
+    places |= {str(digit): digit - 1 for digit in range(1, 10)}
+    return np.array([places.get(name.strip().upper(), -1) for name in names], dtype=np.int64)
+
+
+def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
+    if not rejected:
+        return say(
+            "No position is significantly favored by the wrong answers of any of {models}.",
+            models=counted(n, "model"),
+        )
+    label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)
+    most = max(bias.positions, key=lambda each: each.chosen - each.expected)
+    asked = max(sum(each.chosen for each in bias.positions), 1)
+    letter = string.ascii_uppercase[most.position]
+    chosen, even = shown_share(most.chosen / asked), shown_share(most.expected / asked)
+    return say(
+        "The wrong answers of {n} of {models} favour some positions; most so {label}, "
+        "which chooses {letter} in {chosen} of its replies where {even} would be even.",
+        n=len(rejected),
+        models=counted(n, "model"),
+        label=label,
+        letter=letter,
+        chosen=chosen,
+        even=even,
+    )
+
+
+def _tests(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for label, bias in zip(ranked.labels, found, strict=True):
+        cells: list[Cell] = [label]
+        for test in (bias.accuracy, bias.choice, bias.error):
+            known = not math.isnan(test.chi_square)
+            cells += [test.chi_square if known else None, test.p if known else None]
+        rows.append((*cells, bias.unread))
+    names = ("accuracy", noted("choice"), noted("wrong choices"))
+    heads = [
+        column
+        for name in names
+        for column in (
+            Column(
+                key=f"{name}_chi_square", name=say("{name}, chi-square", name=word(name)), digits=1
+            ),
+            Column(key=f"{name}_p", name=say("p"), unit="probability"),
+        )
+    ]
+    return Table(
+        title=say("Tests by model"),
+        columns=(
+            Column(key="model", name=say("model")),
+            *heads,
+            Column(key="unread", name=say("no choice"), help=say("replies that chose no position")),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _shares(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
+    rows = [
+        (
+            label,
+            string.ascii_uppercase[each.position],
+            each.right,
+            each.accuracy,
+            each.chosen,
+            round(each.expected, 1),
+        )
+        for label, bias in zip(ranked.labels, found, strict=True)
+        for each in bias.positions
+    ]
+    return Table(
+        title=say("By position"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="position", name=say("position")),
+            Column(
+                key="right",
+                name=say("right there"),
+                help=say("replies to questions whose right option stood there"),
+            ),
+            Column(key="accuracy", name=say("score"), unit="points"),
+            Column(key="chosen", name=say("chosen")),
+            Column(
+                key="expected",
+                name=say("if even"),
+                digits=1,
+                help=say("choices if all positions were chosen alike"),
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+# Accuracy by the position of the right option, and how often each position is chosen (Table 5).
+
+
+def study_positions(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+    """One row a respondent and position: its accuracy where the right option stands there, and how
+    often it chose that position against how often that was right. Chi-square tests whether one
+    accuracy holds at all positions. Raises BadUsage where items have no options."""
+    (part,) = parts
+    golds = part.table.golds
+    if not any(golds):
+        raise BadUsage("these items have no options, so none stands at a position")
+    labels = complete_everywhere(parts)
+    rows: list[tuple[str, ...]] = []
+    marks: list[Point] = []
+    tests: list[tuple[str, float]] = []
+    for label in labels:
+        units, values = part.block([label])
+        gold = part.table.gold[units]
+        test = homogeneity(values[:, 0], gold)
+        tests.append((label, test.p))
+        chosen = _chosen_shares(part, label)
+        for code in np.unique(gold).tolist():
+            at = np.flatnonzero(gold == code)
+            (estimate,) = mean_estimates(
+                values[at],
+                equal_weights(len(at)),
+                part.sheet.keys.among(units[at]),
+                estimand=estimand,
+                confidence=confidence,
+            )
+            right = len(at) / len(units)
+            shares = (points(chosen.get(golds[code], 0.0)), points(right))
+            rows.append((label, golds[code], f"{len(at)}", shown_estimate(estimate), *shares))
+            marks.append(point_of(label, golds[code], estimate))
+        rows.append(
+            (label, "all", f"{len(units)}", f"chi-square {test.chi_square:.1f}, df {test.df}",
+             f"p {_shown_p(test.p)}", "")
+        )  # fmt: skip
+    return Study(
+        name="position",
+        title="Accuracy by position of the right option",
+        finding=_positions_finding_(tests),
+        columns=("model", "position", "n", "accuracy", "chosen %", "right %"),
+        rows=tuple(rows),
+        x_axis="position of the right option",
+        y_axis="accuracy",
+        points=tuple(marks),
+        notes=(
+            "The test takes questions as independent. Later positions exist only in questions "
+            "with more options, which are harder to guess: compare within one number of options "
+            "before calling a difference a bias.",
+            *left_out(parts, labels),
+        ),
+    )
+
+
+def _chosen_shares(part: Part, label: str) -> dict[str, float]:
+    """The share of the respondent's replies that chose each answer."""
+    answers: NDArray[np.int32] = part.table.answer[part.table.respondent == part.complete[label]]
+    counts = np.bincount(answers, minlength=len(part.table.answers))
+    return {
+        name: count / len(answers)
+        for name, count in zip(part.table.answers, counts.tolist(), strict=True)
+    }
+
+
+def _shown_p(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _positions_finding_(tests: Sequence[tuple[str, float]]) -> str:
+    rejected = [label for label, p in tests if p < 0.05 / len(tests)]
+    if not rejected:
+        return f"Equal accuracy at all positions is not rejected for any of {len(tests)} models."
+    return (
+        f"Equal accuracy at all positions is rejected for {len(rejected)} of {len(tests)} models "
+        f"(p below 0.05 after Bonferroni): {', '.join(rejected)}."
+    )

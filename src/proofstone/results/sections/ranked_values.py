@@ -1,0 +1,206 @@
+"""The scores of the ranked respondents on their common items, as statistics read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.page.section import Evidence
+from proofstone.results.board import Standings
+from proofstone.results.measured_scores import Sheet
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import Spread, measure_spread
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import Weighting, equal_weights, group_weights
+from proofstone.stats.power import Separation, separations
+from proofstone.stats.stability import Shrinkage, shrink_scores
+
+# What several sections are made from is made once.
+
+Made = TypeVar("Made")
+
+
+def once_each(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
+    """``make``, called once for each evidence and kept for as long as that lives."""
+    kept: WeakKeyDictionary[Evidence, Made] = WeakKeyDictionary()
+
+    @wraps(make)
+    def made(evidence: Evidence) -> Made:
+        if evidence not in kept:
+            kept[evidence] = make(evidence)
+        return kept[evidence]
+
+    return made
+
+
+@dataclass(frozen=True)
+class RankedValues:
+    """``values`` (units, respondents) of a standing that ranks two or more on common items, its
+    respondents best first; ``units`` are their places in the score table, ``respondents`` (m)
+    those of the columns. ``strata`` (units) are codes of the level of fewest groups, into
+    ``stratum_names``; None where no level tells items apart. ``weighting`` is the ranking's own.
+
+    What both the opening and a section state is computed here, so that they state the same.
+    """
+
+    group: Standings
+    values: NDArray[np.float64]
+    units: NDArray[np.int64]
+    respondents: tuple[int, ...]
+    keys: SharedKeys
+    level: str
+    strata: NDArray[np.int32] | None
+    stratum_names: tuple[str, ...]
+    weighting: Weighting
+    estimand: Estimand
+    confidence: float
+    seed: int
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The respondents by name."""
+        return [row.label for row in self.group.ranked]
+
+    @property
+    def clusters(self) -> SharedKeys | None:
+        """What items share, where that makes them dependent."""
+        return self.keys if self.estimand == "knowledge" else None
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The sampling error of the scores, as the ranking weighs items."""
+        return measure_spread(self.values, self.weighting, self.keys, self.estimand)
+
+    @cached_property
+    def shrinkage(self) -> Shrinkage | None:
+        """True scores under the hierarchical model, with the probability of being the best."""
+        return shrink_scores(self.spread, confidence=self.confidence, seed=self.seed)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs the ranking compares."""
+        return len(self.group.compared)
+
+    @property
+    def adjusted_confidence(self) -> float:
+        """The confidence at which each pair is compared so that all of them hold (Bonferroni)."""
+        return 1.0 - (1.0 - self.confidence) / self.n_pairs
+
+    def separations(self, pairs: Sequence[tuple[int, int]] | None = None) -> tuple[Separation, ...]:
+        """The questions that each of ``pairs`` (neighbours, if not given) needs for a significant
+        difference, adjusted for all pairs that the ranking compares."""
+        return separations(self.spread, pairs, confidence=self.adjusted_confidence)
+
+
+def ranked_values(evidence: Evidence) -> RankedValues | None:
+    """The values behind the first ranking; None without items, or with fewer than two ranked."""
+    group = next((group for group in evidence.board.standings if group.compared), None)
+    return None if group is None else values_of(evidence, group)
+
+
+def values_of(evidence: Evidence, group: Standings) -> RankedValues | None:
+    """The values behind one of the rankings; None without items, or with fewer than two ranked."""
+    place = next(n for n, each in enumerate(evidence.board.standings) if each is group)
+    return _all_values(evidence)[place]
+
+
+@once_each
+def _all_values(evidence: Evidence) -> list[RankedValues | None]:
+    return [_values(evidence, group) for group in evidence.board.standings]
+
+
+def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
+    sheet = evidence.sheet
+    if sheet is None or not group.compared:
+        return None
+    places = {
+        (who.name, who.way, who.settings, who.simulated): place
+        for place, who in enumerate(sheet.table.respondents)
+    }
+    chosen = tuple(places[row.name, row.way, row.settings, row.simulated] for row in group.ranked)
+    units = np.flatnonzero(~np.isnan(sheet.values[:, list(chosen)]).any(axis=1))
+    names = sheet.table.stratum_names
+    levels = sorted(
+        (level for level in names if len(names[level]) > 1), key=lambda x: len(names[x])
+    )
+    level = levels[0] if levels else ""
+    return RankedValues(
+        group=group,
+        values=sheet.block(units, chosen),
+        units=units,
+        respondents=chosen,
+        keys=sheet.keys.among(units),
+        level=level,
+        strata=sheet.table.strata[level][units] if level else None,
+        stratum_names=names[level] if level else (),
+        weighting=_weighting(evidence, sheet, units),
+        estimand=evidence.estimand,
+        confidence=evidence.board.confidence,
+        seed=evidence.seed,
+    )
+
+
+def _weighting(evidence: Evidence, sheet: Sheet, units: NDArray[np.int64]) -> Weighting:
+    level = evidence.board.level
+    if level not in sheet.table.strata:
+        return equal_weights(len(units))
+    return group_weights(sheet.table.strata[level][units])
+
+
+# Scores and answers of the ranked respondents, by item, respondent and sample.
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """``scores`` (units, respondents, samples), NaN where there is none, and ``answers`` alike:
+    codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence and the
+    ``orders`` of options (-1 where none is told) alike, None where nothing tells them."""
+
+    scores: NDArray[np.float64]
+    answers: NDArray[np.int32]
+    stated: NDArray[np.float64] | None = None
+    orders: NDArray[np.int32] | None = None
+
+
+def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
+    """The replies behind the ranked values."""
+    table = sheet.table
+    unit = np.full(len(table.items), -1, dtype=np.int64)
+    unit[ranked.units] = np.arange(len(ranked.units))
+    column = np.full(len(table.respondents), -1, dtype=np.int64)
+    column[list(ranked.respondents)] = np.arange(len(ranked.respondents))
+    u, r = unit[table.unit], column[table.respondent]
+    kept = (u >= 0) & (r >= 0)
+    n_samples = int(table.sample[kept].max(initial=0)) + 1
+    shape = (len(ranked.units), len(ranked.respondents), n_samples)
+    scores = np.full(shape, np.nan)
+    answers = np.full(shape, -1, dtype=np.int32)
+    place = u[kept], r[kept], table.sample[kept]
+    scores[place] = sheet.counted[kept]
+    if any(table.answers):
+        empty = [code for code, name in enumerate(table.answers) if not name]
+        answers[place] = np.where(np.isin(table.answer[kept], empty), -1, table.answer[kept])
+    stated = None
+    if table.confidence is not None:
+        stated = np.full(shape, np.nan)
+        stated[place] = table.confidence[kept]
+    orders = None
+    if table.order is not None:
+        orders = np.full(shape, -1, dtype=np.int32)
+        orders[place] = table.order[kept]
+    return Replies(scores, answers, stated, orders)
+
+
+def gold_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:
+    """The right answer of each ranked unit as a code of an answer; -1 where nobody gave it, or it
+    is not known."""
+    table = sheet.table
+    places = {name: code for code, name in enumerate(table.answers) if name}
+    codes = np.array([*(places.get(name, -1) for name in table.golds), -1], dtype=np.int64)
+    return np.asarray(codes[table.gold[ranked.units]])

@@ -1,0 +1,449 @@
+"""What ten times the parameters are worth, family by family, and whether scores level off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.page.numbers import points
+from proofstone.page.section import Column, Evidence, Figure, Section, Table
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.cards import ModelSize, size_of
+from proofstone.results.sections.figures import (
+    SizedFamily,
+    chance_levels,
+    cost_figure,
+    sizes_figure,
+)
+from proofstone.results.sections.ranked_values import ranked_values
+from proofstone.results.summary import bounded_cell, bounded_sentence, cost_of_thousand, least_cost
+from proofstone.stats.estimates import measure_spread
+from proofstone.stats.intervals import equal_weights, normal_quantile
+from proofstone.stats.scaling import (
+    Bend,
+    MixtureGap,
+    SizeSlope,
+    compare_slopes,
+    fit_bend,
+    mixture_gap,
+    slope_of,
+)
+from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
+
+# What quality costs: scores against US dollars for 1,000 questions.
+
+_DIGITS = 4
+
+
+def costs_section(evidence: Evidence) -> Section | None:
+    """The ranked models whose calls all have a price; None with fewer than two that cost anything.
+    Nothing of simulated respondents, whom nobody pays."""
+    groups = (g for g in evidence.board.standings if g.ranked and not g.experiment)
+    group = next((g for g in groups if not g.simulated), None)
+    if group is None:
+        return None
+    usd = {row.label: cost for row in group.ranked if (cost := cost_of_thousand(row)) is not None}
+    figure = cost_figure(evidence.board, group.ranked, usd, table=1)
+    if figure is None:
+        return None
+    priced = [row for row in group.ranked if row.label in usd]
+    return Section(
+        name="cost",
+        title=say("What quality costs"),
+        finding=_finding(priced, usd),
+        cannot=" ".join(filter(None, [_cannot(group, usd), *bounded_sentence(group, priced)])),
+        how=say(
+            "What all calls of these questions cost when they were asked, also those that were "
+            "billed and of no use, over the questions that were answered, times 1,000. Prices are "
+            "those of then."
+        ),
+        tables=(_table(priced, usd),),
+        figures=(figure,),
+    )
+
+
+def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
+    """The cheapest and the dearest, with what they score."""
+    cheap, dear = (pick(rows, key=lambda row: usd[row.label]) for pick in (min, max))
+    least = {row.label: least_cost(row) or 0.0 for row in rows}
+    is_known = all(
+        usd[cheap.label] <= least[row.label] for row in rows if row is not cheap
+    ) and all(usd[row.label] <= least[dear.label] for row in rows if row is not dear)
+    if not is_known:
+        return say(
+            "The cheapest model is not known: endpoints did not report the usage of some calls."
+        )
+    return say(
+        "{cheap} costs least, {low:.3g} USD for 1,000 questions at {low_score} points; {dear} "
+        "most, {high:.3g} USD at {high_score}.",
+        cheap=cheap.label,
+        low=usd[cheap.label],
+        low_score=points(cheap.estimate.value),
+        dear=dear.label,
+        high=usd[dear.label],
+        high_score=points(dear.estimate.value),
+    )
+
+
+def _cannot(group: Standings, usd: Mapping[str, float]) -> str:
+    n = sum(row.label not in usd for row in group.ranked)
+    return (
+        say(
+            "The cost of {n} of {all} models is not known: they have no price.",
+            n=n,
+            all=len(group.ranked),
+        )
+        if n
+        else ""
+    )
+
+
+def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
+    return Table(
+        title=say("Score and cost"),
+        columns=(
+            Column(key="model", name=word("model")),
+            Column(key="score", name=word("score"), unit="points"),
+            Column(key="usd_per_thousand", name=say("USD for 1,000 questions"), digits=_DIGITS),
+            Column(key="calls", name=say("calls")),
+        ),
+        rows=tuple(
+            (
+                row.label,
+                row.estimate,
+                bounded_cell(row, usd[row.label], _DIGITS),
+                row.spent.calls,
+            )
+            for row in rows
+        ),
+    )
+
+
+_FEWEST_SIZES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """Models with a size: their scores (m) and, where known, the covariance of these over items
+    (m, m): ``n_items`` of them, worth ``groups`` independent ones."""
+
+    sizes: tuple[ModelSize, ...]
+    scores: NDArray[np.float64]
+    covariance: NDArray[np.float64] | None
+    groups: float
+    n_items: int = 0
+
+    def of(self, places: Sequence[int]) -> _Sized:
+        """Some of them."""
+        own = None if self.covariance is None else self.covariance[np.ix_(places, places)]
+        sizes = tuple(self.sizes[place] for place in places)
+        return _Sized(sizes, self.scores[list(places)], own, self.groups, self.n_items)
+
+    def parameters(self, basis: str) -> NDArray[np.float64]:
+        """Billions of parameters on one basis (m)."""
+        return np.array([s.total_b if basis == "total" else s.active_b for s in self.sizes])
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    name: str
+    n: int
+    slope: SizeSlope
+    bend: Bend
+    smallest: float
+    largest: float
+
+
+def scaling_section(evidence: Evidence) -> Section | None:
+    """One row a family of dense models of three sizes or more; mixtures beside them on total and on
+    active parameters. None where no family has three sizes."""
+    groups = (group for group in evidence.board.standings if not group.experiment)
+    group = next((group for group in groups if group.ranked), None)
+    if group is None:
+        return None
+    sized = _sized(evidence, group)
+    dense = {
+        name: [place for place in places if not sized.sizes[place].is_mixture]
+        for name, places in _by_family(sized).items()
+    }
+    families = [
+        _family(name, sized.of(places), evidence.board.confidence)
+        for name, places in dense.items()
+        if len({sized.sizes[place].total_b for place in places}) >= _FEWEST_SIZES
+    ]
+    if not families:
+        return None
+    families.sort(key=lambda family: -family.slope.models.value)
+    gaps = list(_gaps(sized, evidence.board.confidence))
+    return Section(
+        name="scaling",
+        title=say("What ten times the parameters are worth"),
+        finding=_scaling_finding(families),
+        plain=_plain(families[0]),
+        cannot=_scaling_cannot(families),
+        how=_how(sized, families),
+        tables=(_slopes(families), _shapes(families), *_mixtures(gaps)),
+        figures=(_figure(evidence, group, sized, dense, families),),
+    )
+
+
+def _figure(
+    evidence: Evidence,
+    group: Standings,
+    sized: _Sized,
+    dense: Mapping[str, Sequence[int]],
+    families: Sequence[_Family],
+) -> Figure:
+    """Every dense model of the families, with what luck in the items leaves open."""
+    reach = normal_quantile(evidence.board.confidence)
+    drawn = []
+    for family in families:
+        own = sized.of(dense[family.name])
+        errors = (
+            np.full(len(own.sizes), np.nan)
+            if own.covariance is None
+            else np.sqrt(np.diag(own.covariance))
+        )
+        drawn.append(
+            SizedFamily(
+                name=family.name,
+                labels=tuple(f"{size.total_b:g}B" for size in own.sizes),
+                sizes=tuple(own.parameters("total").tolist()),
+                scores=tuple(own.scores.tolist()),
+                halves=tuple((reach * errors).tolist()),
+                slope=family.slope,
+                bend=family.bend,
+            )
+        )
+    return sizes_figure(drawn, level=evidence.board.confidence, chance=chance_levels(group))
+
+
+def _sized(evidence: Evidence, group: Standings) -> _Sized:
+    """The ranked models whose size is known, with what is known of their scores' noise."""
+    known = [
+        (place, row, size)
+        for place, row in enumerate(group.ranked)
+        if (size := size_of(row.name, row.card, evidence.families.get(row.name, ""))) is not None
+    ]
+    places = [place for place, _, _ in known]
+    sizes = tuple(_told_apart(row, size) for _, row, size in known)
+    ranked = ranked_values(evidence)
+    if ranked is not None and ranked.group is group:
+        weighting = equal_weights(len(ranked.units))
+        spread = measure_spread(ranked.values, weighting, ranked.keys, evidence.estimand)
+        own = spread.covariance()[np.ix_(places, places)]
+        return _Sized(sizes, spread.means[places], own, spread.groups, spread.n_units)
+    scores = np.array([row.estimate.value for _, row, _ in known])
+    n = np.array([row.estimate.n for _, row, _ in known], dtype=np.float64)
+    if not len(n) or (n == 0).any():
+        return _Sized(sizes, scores, None, math.inf)
+    least = int(n.min())
+    return _Sized(sizes, scores, np.diag(scores * (1 - scores) / n), float(least), least)
+
+
+def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
+    """The size with the way of asking as part of its family: other ways, other lines."""
+    how = " ".join(part for part in (row.way, row.settings) if part)
+    family = f"{size.family}, {how}" if how else size.family
+    return ModelSize(
+        family=family,
+        total_b=size.total_b,
+        active_b=size.active_b,
+        is_mixture=size.is_mixture,
+        is_told=size.is_told,
+    )
+
+
+def _by_family(sized: _Sized) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for place, size in enumerate(sized.sizes):
+        found.setdefault(size.family, []).append(place)
+    return found
+
+
+def _family(name: str, own: _Sized, confidence: float) -> _Family:
+    sizes = own.parameters("total")
+    return _Family(
+        name=name,
+        n=len(sizes),
+        slope=slope_of(
+            sizes,
+            own.scores,
+            covariance=own.covariance,
+            groups=own.groups,
+            n_units=own.n_items,
+            confidence=confidence,
+        ),
+        bend=fit_bend(np.log10(sizes), own.scores, confidence=confidence),
+        smallest=float(sizes.min()),
+        largest=float(sizes.max()),
+    )
+
+
+def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
+    """Of each family with mixtures and two sizes of dense models, the gap on both bases."""
+    for name, places in _by_family(sized).items():
+        own = sized.of(places)
+        mixed = np.array([size.is_mixture for size in own.sizes])
+        if not mixed.any() or len(set(own.parameters("total")[~mixed].tolist())) < 2:
+            continue
+        for basis in ("total", "active"):
+            yield (
+                name,
+                mixture_gap(
+                    own.parameters(basis), own.scores, mixed, basis=basis, confidence=confidence
+                ),
+            )
+
+
+def _scaling_finding(families: Sequence[_Family]) -> str:
+    worth = say(
+        "Ten times the parameters are worth {said}.",
+        said=listed([_worth(family) for family in families], 3)
+        if len(families) > 3
+        else joined([_worth(family) for family in families]),
+    )
+    apart = [pair for pair in compare_slopes([f.slope for f in families]) if pair.p_holm < 0.05]
+    if len(families) < 2:
+        verdict = ""
+    elif not apart:
+        verdict = say("No two slopes differ significantly (Holm-adjusted).")
+    else:
+        named = [joined([families[a.first].name, families[a.second].name]) for a in apart[:3]]
+        verdict = say(
+            "Slopes differ significantly between {pairs} (Holm-adjusted).",
+            pairs=say("; ").join(named),
+        )
+    return paragraph(worth, verdict)
+
+
+def _worth(family: _Family) -> str:
+    slope = family.slope.models
+    interval = ""
+    if not math.isnan(slope.low):
+        interval = f" [{points(slope.low)}, {points(slope.high)}]"
+    return say(
+        "{points}{interval} points in {family} ({models})",
+        points=points(slope.value),
+        interval=interval,
+        family=family.name,
+        models=counted(family.n, "model"),
+    )
+
+
+def _plain(family: _Family) -> str:
+    gain = 100 * family.slope.models.value
+    return say(
+        "A {family} model ten times as large gets about {n:.0f} more questions in a hundred right."
+        if gain >= 0
+        else "A {family} model ten times as large gets about {n:.0f} fewer questions in a hundred "
+        "right.",
+        family=family.name,
+        n=abs(gain),
+    )
+
+
+def _scaling_cannot(families: Sequence[_Family]) -> str:
+    open_ones = [family.name for family in families if family.bend.shape == "cannot tell"]
+    if not open_ones:
+        return ""
+    return say(
+        "The sizes of {families} are too few, or too scattered, to tell a curve from a straight "
+        "line: diminishing gains are neither shown nor excluded.",
+        families=joined(open_ones[:4]),
+    )
+
+
+def _how(sized: _Sized, families: Sequence[_Family]) -> str:
+    return paragraph(
+        say(
+            "Least squares of accuracy on log10 of the parameters, every model of the same weight."
+        ),
+        say(
+            "Over models: Student's t on what is left over, for other models of the family; over "
+            "items: by the covariance of the models' means, for other items."
+            if any(family.slope.items is not None for family in families)
+            else "Over models: Student's t on what is left over, for other models of the family."
+        ),
+        say("Bend: asymptotic regression against the line, F-test on 1 and n - 3 degrees."),
+        ""
+        if all(size.is_told for size in sized.sizes)
+        else say("Sizes are read from the models' names."),
+    )
+
+
+def _slopes(families: Sequence[_Family]) -> Table:
+    return Table(
+        title=say("Points per tenfold of parameters, dense models"),
+        columns=(
+            Column(key="family", name=say("family")),
+            Column(key="n", name=say("models")),
+            Column(key="smallest", name=say("smallest, B"), digits=1),
+            Column(key="largest", name=say("largest, B"), digits=1),
+            Column(key="slope", name=say("slope, over models"), unit="points",
+                   help=say("interval for other models of the family, on these items")),
+            Column(key="slope_items", name=say("slope, over items"), unit="points",
+                   help=say("interval for these models, on other items")),
+            Column(key="residual", name=say("scatter"), unit="points",
+                   help=say("standard deviation about the line")),
+        ),
+        rows=tuple(
+            (
+                family.name, family.n, family.smallest, family.largest, family.slope.models,
+                family.slope.items, family.slope.residual,
+            )
+            for family in families
+        ),
+    )  # fmt: skip
+
+
+def _shapes(families: Sequence[_Family]) -> Table:
+    return Table(
+        title=say("A straight line, or one that levels off"),
+        columns=(
+            Column(key="family", name=say("family")),
+            Column(key="shape", name=say("shape")),
+            Column(key="slope_ratio", name=say("end slope / start slope"),
+                   help=say("1 for a straight line, below 1 where larger models gain less")),
+            Column(key="p", name=say("p"), unit="probability", help=say("of a straight line")),
+            Column(key="aicc_line", name=say("AICc, line"), digits=1),
+            Column(key="aicc_bent", name=say("AICc, curve"), digits=1, help=say("lower is better")),
+        ),
+        rows=tuple(
+            (
+                family.name, word(family.bend.shape), family.bend.slope_ratio, family.bend.p,
+                family.bend.aicc_line, family.bend.aicc_bent,
+            )
+            for family in families
+        ),
+        note=say("Told a shape only where the interval of the bend leaves no other."),
+    )  # fmt: skip
+
+
+def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Iterator[Table]:
+    if not gaps:
+        return
+    yield Table(
+        title=say("Mixtures of experts above dense models of the same size"),
+        columns=(
+            Column(key="family", name=say("family")),
+            Column(key="basis", name=say("parameters")),
+            Column(key="dense", name=say("dense")),
+            Column(key="mixtures", name=say("mixtures")),
+            Column(
+                key="gap",
+                name=say("gap"),
+                unit="points",
+                help=say("mixtures less dense, on one slope"),
+            ),
+            Column(key="p", name=say("p"), unit="probability"),
+        ),
+        rows=tuple(
+            (name, word(gap.basis), gap.n_dense, gap.n_mixtures, gap.gap, gap.p)
+            for name, gap in gaps
+        ),
+    )

@@ -1,0 +1,446 @@
+"""Ranking stability over subsamples and bootstrap resamples, and the probability of being best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import MISSING, points, shown_share
+from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.records.ids import canonical_json
+from proofstone.records.runs import Estimate
+from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
+from proofstone.results.sections.ranked_values import RankedValues, ranked_values
+from proofstone.stats.flags import Estimand
+from proofstone.stats.ranks import homogeneity, tau_b
+from proofstone.stats.stability import (
+    Shrinkage,
+    Stability,
+    bootstrap_stability,
+    subsample_stability,
+)
+from proofstone.wording.messages import counted, joined, paragraph, say, word
+
+_TOP = 10
+
+
+_MOST_RANKS = 40  # columns of the figure; of hundreds of models a rank's share is near 0
+
+
+_MOST_DRAWN = 20  # rows of the figure of ranks
+
+
+_MOST_NAMED = 3  # models whose probability of being best stands in a sentence
+
+
+def stability_section(evidence: Evidence) -> Section | None:
+    """Kendall's tau over the top ten, retention of the first rank and of the top, the ranks that
+    each respondent takes, and true scores under a hierarchical model. None with fewer than two
+    ranked, or fewer than ten items."""
+    ranked = ranked_values(evidence)
+    if ranked is None or len(ranked.values) < 10:
+        return None
+    k = min(_TOP, len(ranked.respondents))
+    by_rate = subsample_stability(
+        ranked.values, ranked.strata, k=k, seed=ranked.seed,
+        weighting=ranked.weighting, keys=ranked.clusters,
+    )  # fmt: skip
+    boot = bootstrap_stability(
+        ranked.values, ranked.strata, k=k, seed=ranked.seed,
+        weighting=ranked.weighting, keys=ranked.clusters,
+    )  # fmt: skip
+    return Section(
+        name="stability",
+        title=say("Ranking stability"),
+        finding=_finding(ranked, by_rate[0], boot),
+        plain=paragraph(_plain(ranked, boot), probability_of_best(ranked)),
+        cannot=_cannot(boot),
+        how=_how(ranked, by_rate[0], boot),
+        tables=(_schemes((*by_rate, boot)), _ranks(ranked, boot), *_true_scores(ranked)),
+        figures=tuple(_figure(ranked, boot)),
+    )
+
+
+def probability_of_best(ranked: RankedValues) -> str:
+    """The posterior probability of being the best of the models that are likeliest to be; empty
+    where the hierarchical model does not apply. The opening and the section say it alike."""
+    found = ranked.shrinkage
+    if found is None:
+        return ""
+    likeliest = sorted(found.scores, key=lambda score: -score.best)[:_MOST_NAMED]
+    named = [
+        say(
+            "{model} ({share})",
+            model=ranked.labels[score.respondent],
+            share=shown_share(score.best) if score.best < 1 else ">99.9%",
+        )
+        for score in likeliest
+        if score.best > 0
+    ]
+    return say(
+        "Probability of having the highest true score (hierarchical model): {models}.",
+        models=joined(named),
+    )
+
+
+def _is_level(drawn: Stability) -> bool:
+    """Whether the whole top scores the same, so that there is no order to keep."""
+    return math.isnan(drawn.tau.mean) and len(drawn.leaders) >= drawn.k > 1
+
+
+def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
+    if _is_level(half):
+        return say(
+            "The top {k} score the same, so there is no order that other items could keep or "
+            "change.",
+            k=half.k,
+        )
+    return paragraph(
+        say(
+            "With random halves of the items, the top-{k} ranking has a mean Kendall's tau of "
+            "{mean} with the full ranking.",
+            k=half.k,
+            mean=_two(half.tau.mean),
+        ),
+        _first_alone(ranked, boot),
+    )
+
+
+def _first_alone(ranked: RankedValues, boot: Stability) -> str:
+    """How often the leader is first and no other ties with it."""
+    told = {"stays": shown_share(boot.first_alone), "n_draws": boot.n_draws}
+    if len(boot.leaders) == 1:
+        return say(
+            "{leader} alone ranks first in {stays} of {n_draws:,} bootstrap resamples.",
+            leader=ranked.labels[boot.leaders[0]],
+            **told,
+        )
+    return say(
+        "{n} models share the lead; no other model ranks first in {stays} of {n_draws:,} "
+        "bootstrap resamples.",
+        n=len(boot.leaders),
+        **told,
+    )
+
+
+def _plain(ranked: RankedValues, boot: Stability) -> str:
+    if _is_level(boot):
+        return say("These questions rank none of the top {k} above another.", k=boot.k)
+    return paragraph(
+        _first_alone(ranked, boot),
+        say("This is the stability of the ranking, not the probability of being best."),
+    )
+
+
+def _cannot(boot: Stability) -> str:
+    wide = [spread for spread in boot.ranks if spread.high - spread.low >= 5]
+    if not wide:
+        return ""
+    return say(
+        "{n} of {all} models have a 95% bootstrap rank interval of six or more ranks.",
+        n=len(wide),
+        all=len(boot.ranks),
+    )
+
+
+def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
+    names = list(dict.fromkeys([half.resampled, boot.resampled]))
+    what = {"n": boot.n_draws, "seed": boot.seed, "what": joined([word(name) for name in names])}
+    draws = (
+        say("{n:,} draws each of {what} (strata: {level}), seed {seed}.",
+            level=word(ranked.level), **what)
+        if any("strata" in name for name in names)
+        else say("{n:,} draws each of {what}, seed {seed}.", **what)
+    )  # fmt: skip
+    return paragraph(
+        draws,
+        say(
+            "Subsamples are without replacement and vary less than a new set of items of the full "
+            "size (see their share of the variance). The bootstrap is with replacement and varies "
+            "as much."
+        ),
+        say("Ranks are computed in each sample."),
+        _modeled(ranked.shrinkage),
+    )
+
+
+def _modeled(found: Shrinkage | None) -> str:
+    if found is None:
+        return ""
+    return say(
+        "Hierarchical model: true scores are normal around a common mean, observed scores have the "
+        "items' covariance between models. The standard deviation of true scores is integrated "
+        "out under a half-Cauchy prior (posterior median {sd} points [{low}, {high}]).",
+        sd=points(found.spread),
+        low=points(found.spread_low),
+        high=points(found.spread_high),
+    )
+
+
+def _true_scores(ranked: RankedValues) -> Iterator[Table]:
+    """True scores under the hierarchical model, beside the scores seen."""
+    found = ranked.shrinkage
+    if found is None:
+        return
+    seen = [row.estimate for row in ranked.group.ranked]
+    yield Table(
+        title=say("True scores under the hierarchical model"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="score", name=say("score"), unit="points"),
+            Column(key="shrunken", name=say("shrunken score"), unit="points",
+                   help=say("posterior mean and credible interval of the true score")),
+            Column(key="best", name=say("probability of being best"), unit="share",
+                   help=say("posterior probability of the highest true score of all models here")),
+        ),
+        rows=tuple(
+            (ranked.labels[each.respondent], seen[each.respondent].value,
+             _credible(found, seen[each.respondent], place), each.best)
+            for place, each in enumerate(found.scores)
+        ),
+    )  # fmt: skip
+
+
+def _credible(found: Shrinkage, seen: Estimate, place: int) -> Estimate:
+    each = found.scores[place]
+    return Estimate(
+        value=each.value,
+        n=seen.n,
+        low=each.low,
+        high=each.high,
+        level=found.confidence,
+        estimand=seen.estimand,
+        made_by=f"hierarchical normal model, {found.n_draws} draws, seed {found.seed}",
+        resampled=seen.resampled,
+        effective_n=seen.effective_n,
+    )
+
+
+def _schemes(found: Sequence[Stability]) -> Table:
+    return Table(
+        title=say("Stability by scheme of drawing"),
+        columns=(
+            Column(key="scheme", name=say("scheme")),
+            Column(key="rate", name=say("rate"), digits=2),
+            Column(key="items", name=say("items drawn")),
+            Column(key="variance_share", name=say("share of the variance"), digits=2,
+                   help=say("relative to a new set of as many items")),
+            Column(key="tau", name=say("tau"), digits=3,
+                   help=say("Kendall's tau-b over the top, between the whole and a draw")),
+            Column(key="tau_low", name="2.5%", digits=3,
+                   help=say("quantile of tau over the draws")),
+            Column(key="tau_high", name="97.5%", digits=3,
+                   help=say("quantile of tau over the draws")),
+            Column(key="first", name=say("first stays"), unit="share",
+                   help=say("the leader is first, and no other ties with it")),
+            Column(key="overlap", name=say("top kept"), unit="share",
+                   help=say("share of the top that a draw has in its own top")),
+        ),
+        rows=tuple(
+            (
+                word(each.scheme), each.rate, each.n_drawn, each.variance_share, each.tau.mean,
+                each.tau.low, each.tau.high, each.first_alone, each.overlap.mean,
+            )
+            for each in found
+        ),
+        sorts=False,
+    )  # fmt: skip
+
+
+def _ranks(ranked: RankedValues, boot: Stability) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            ranked.labels[spread.respondent],
+            spread.rank,
+            spread.low,
+            spread.high,
+            spread.mean,
+            spread.counts[0] / boot.n_draws,
+        )
+        for spread in sorted(boot.ranks, key=lambda spread: spread.rank)
+    ]
+    return Table(
+        title=say("Ranks over bootstrap resamples"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(
+                key="rank",
+                name=say("rank"),
+                help=say("on all items; equal means share the best rank"),
+            ),
+            Column(
+                key="low",
+                name=say("best"),
+                help=say("95% of the draws give this rank or a worse one"),
+            ),
+            Column(
+                key="high",
+                name=say("worst"),
+                help=say("95% of the draws give this rank or a better one"),
+            ),
+            Column(key="mean", name=say("mean rank"), digits=1),
+            Column(key="first", name=say("first, alone or tied"), unit="share"),
+        ),
+        rows=tuple(rows),
+        note=say("The bootstrap: as many items as there are, with replacement."),
+    )
+
+
+def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
+    shown = sorted(boot.ranks, key=lambda spread: spread.rank)[:_MOST_DRAWN]
+    if len(shown) < 3:
+        return
+    width = max(rank for spread in shown for rank, n in enumerate(spread.counts, start=1) if n)
+    is_cut = width > _MOST_RANKS
+    width = min(width, _MOST_RANKS)
+    marks = [
+        Mark(
+            row=ranked.labels[spread.respondent],
+            column=str(rank),
+            value=n / boot.n_draws,
+            n=boot.n_draws,
+            text=f"{100 * n / boot.n_draws:z.0f}" if n / boot.n_draws >= 0.01 else "",
+        )
+        for spread in shown
+        for rank, n in enumerate(spread.counts[:width], start=1)
+    ]
+    yield Figure(
+        name="ranks",
+        kind="ranks",
+        title=say("Ranks over bootstrap resamples"),
+        subtitle=say(
+            "percent of {n_draws:,} bootstrap draws in which a model has each rank up to {most}; "
+            "{items}"
+            if is_cut
+            else "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
+            n_draws=boot.n_draws,
+            items=counted(boot.n_units, "item"),
+            most=_MOST_RANKS,
+        ),
+        marks=tuple(marks),
+        row_axis=say("model"),
+        column_axis=say("rank"),
+        value_axis=say("percent of draws"),
+        table=2,
+    )
+
+
+def _two(value: float) -> str:
+    return MISSING if math.isnan(value) else f"{value:z.2f}"
+
+
+# How much results move between forms that differ by their seed alone (Encyclo-K 5.2, Figure 4).
+
+
+def study_seeds(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+    """Range and standard deviation over seeds, beside what sampling items alone would give; rank
+    changes and Kendall's tau-b between seeds. Intervals are of fresh forms of the bank, for that
+    is what seeds vary. Raises BadUsage where there are not two forms of one recipe."""
+    parts = sorted(_of_one_recipe(parts), key=lambda p: (p.seed is None, p.seed or 0, p.name))
+    labels = complete_everywhere(parts)
+    by_part = [p.estimates(labels, estimand="bank", confidence=confidence) for p in parts]
+    table = np.array([[found[label].value for found in by_part] for label in labels])
+    order = np.argsort(-table.mean(axis=1), kind="stable").tolist()
+    ranks = _seeds_ranks(table)
+    names = [_seed_name(part) for part in parts]
+    rows = [
+        (
+            labels[i],
+            *(points(value) for value in table[i]),
+            points(float(table[i].mean())),
+            points(float(np.ptp(table[i]))),
+            points(float(table[i].std(ddof=1))),
+            points(_sampling_sd([found[labels[i]] for found in by_part], parts, labels[i])),
+            _p(parts, labels[i]),
+            _rank_range(ranks[i]),
+        )
+        for i in order
+    ]
+    return Study(
+        name="seeds",
+        title="Accuracy by seed",
+        finding=_seeds_finding(table, ranks),
+        columns=("model", *names, "mean", "range", "SD", "SD by sampling", "p", "ranks"),
+        rows=tuple(rows),
+        x_axis="seed",
+        y_axis="accuracy",
+        points=tuple(
+            point_of(labels[i], name, found[labels[i]])
+            for i in order
+            for name, found in zip(names, by_part, strict=True)
+        ),
+        notes=(
+            "SD by sampling: what fresh items of the bank alone would give at this number of "
+            "items. p: that one accuracy holds on all seeds (chi-square).",
+            *left_out(parts, labels),
+        ),
+    )
+
+
+def _of_one_recipe(parts: Sequence[Part]) -> list[Part]:
+    """The forms that differ by their seed alone; a bank may hold others besides."""
+    by_recipe: dict[bytes, list[Part]] = {}
+    for part in parts:
+        by_recipe.setdefault(canonical_json(part.recipe), []).append(part)
+    several = [group for group in by_recipe.values() if len(group) > 1]
+    if len(several) == 1:
+        return several[0]
+    if several:
+        names = "; ".join(", ".join(part.name for part in group) for group in several)
+        raise BadUsage(
+            f"there are forms of {len(several)} recipes, each with several seeds",
+            hint=f"name those of one: {names}",
+        )
+    raise BadUsage(
+        "a study of seeds takes two or more forms of one recipe",
+        hint="proofstone build form BANK --seeds 5, then name the bank or the forms",
+    )
+
+
+def _seed_name(part: Part) -> str:
+    return part.name if part.seed is None else f"seed {part.seed}"
+
+
+def _seeds_ranks(table: np.ndarray) -> np.ndarray:
+    """Each respondent's rank by column, ties sharing the better one."""
+    ranks: np.ndarray = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)
+    return ranks
+
+
+def _rank_range(ranks: np.ndarray) -> str:
+    low, high = int(ranks.min()), int(ranks.max())
+    return f"{low}" if low == high else f"{low}-{high}"
+
+
+def _sampling_sd(estimates: Sequence[Estimate], parts: Sequence[Part], label: str) -> float:
+    """The root mean square of the standard errors, items taken as independent."""
+    variances = []
+    for part in parts:
+        _units, values = part.block([label])
+        variances.append(float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan)
+    return float(np.sqrt(np.mean(variances)))
+
+
+def _p(parts: Sequence[Part], label: str) -> str:
+    blocks = [part.block([label])[1][:, 0] for part in parts]
+    groups = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+    return f"{homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p:.2f}"
+
+
+def _seeds_finding(table: np.ndarray, ranks: np.ndarray) -> str:
+    n_models, n_seeds = table.shape
+    spread = f"Over {n_seeds} seeds accuracy moves by at most {points(np.ptp(table, axis=1).max())}"
+    if n_models < 2:
+        return f"{spread} points; one model has no ranks to compare."
+    taus = [tau_b(table[:, a], table[:, b]) for a, b in combinations(range(n_seeds), 2)]
+    if np.isnan(taus).any():
+        return f"{spread} points; ranks cannot be compared where all models score the same."
+    moved = int((np.ptp(ranks, axis=1) > 0).sum())
+    return (
+        f"{spread} points; Kendall's tau-b between seeds is {np.mean(taus):.2f} on average "
+        f"(lowest {np.min(taus):.2f}); {moved} of {n_models} models change rank."
+    )

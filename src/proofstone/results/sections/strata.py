@@ -1,0 +1,431 @@
+"""Accuracy by stratum: where a model's points come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from proofstone.errors import BadUsage
+from proofstone.page.numbers import points, shown_estimate, shown_rank
+from proofstone.page.section import Column, Evidence, Figure, Mark, Section, Span, Table
+from proofstone.records.runs import Estimate, Measure
+from proofstone.results.board import Breakdown, BreakdownGroup, Standings
+from proofstone.results.breakdowns import FEW_ITEMS
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.figures import composition_figure, strips_figure
+from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
+from proofstone.results.ties import tie_letters
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.flags import Estimand
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.ranks import RankInterval, differ_significantly, rank_all, tied_runs
+from proofstone.stats.ratios import ratio_values
+from proofstone.wording.messages import counted, listed, paragraph, say, word
+
+_MOST_DRAWN = 30  # rows of a figure that fits on a printed page
+
+
+def strata_section(evidence: Evidence) -> Section | None:
+    """One table and heat map a level; None without strata."""
+    groups = (group for group in evidence.board.standings if not group.experiment)
+    group = next((group for group in groups if group.breakdowns), None)
+    if group is None:
+        return None
+    parts, alike = _distinct(group.breakdowns)
+    group = structs.replace(group, breakdowns=parts)
+    return Section(
+        name="strata",
+        title=say("Where the points come from"),
+        finding=_finding(group),
+        plain=_plain(group),
+        cannot=_cannot(group),
+        how=say(
+            "The mean of each model over the items of each group, with its interval. Groups were "
+            "not drawn: an interval speaks of other items of the same group."
+        ),
+        tables=(
+            *(breakdown_table(group, part) for part in group.breakdowns),
+            *(table for part in group.breakdowns for table in _others(group, part)),
+        ),
+        figures=tuple(_figures(evidence, group)),
+        notes=alike,
+    )
+
+
+def _distinct(
+    breakdowns: Sequence[Breakdown],
+) -> tuple[tuple[Breakdown, ...], tuple[str, ...]]:
+    """Those that group the items in ways of their own, and notes on those that repeat another."""
+    first: dict[object, Breakdown] = {}
+    notes = []
+    for part in breakdowns:
+        cells = [(each.n, *(estimate.value for estimate in each.estimates)) for each in part.groups]
+        known = first.setdefault(tuple(sorted(cells)), part)
+        if known is not part:
+            notes.append(
+                say(
+                    "By {by} the items fall into the same groups as by {other}.",
+                    by=word(part.by),
+                    other=word(known.by),
+                )
+            )
+    return tuple(first.values()), tuple(notes)
+
+
+def _finding(group: Standings) -> str:
+    parts = [
+        say("{by} ({groups})", by=word(part.by), groups=counted(len(part.groups), "group"))
+        for part in group.breakdowns
+    ]
+    scores = say("Scores by {parts}.", parts=listed(parts))
+    if len(group.ranked) < 2:
+        return scores
+    first = group.breakdowns[0]
+    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:
+        return paragraph(scores, _level(group, first))
+    leads = sum(1 for each in first.groups if _leader(each.estimates) == 0)
+    best = say(
+        "{model} has the highest score overall, and the highest observed score in {n} of the "
+        "{groups} groups by {by}.",
+        model=group.ranked[0].label,
+        n=leads,
+        groups=len(first.groups),
+        by=word(first.by),
+    )
+    return paragraph(scores, best)
+
+
+def _level(group: Standings, part: Breakdown) -> str:
+    """What is said where all have one score overall, so that nobody is first."""
+    tied = sum(1 for each in part.groups if len({one.value for one in each.estimates}) == 1)
+    return say(
+        "All {models} score the same overall, and in {n} of the {groups} groups by {by}.",
+        models=counted(len(group.ranked), "model"),
+        n=tied,
+        groups=len(part.groups),
+        by=word(part.by),
+    )
+
+
+def _leader(estimates: Sequence[Estimate]) -> int:
+    """The place of the highest value; 0 where none is known."""
+    known = [-1.0 if math.isnan(each.value) else each.value for each in estimates]
+    return known.index(max(known))
+
+
+def _plain(group: Standings) -> str:
+    """The leader's highest and lowest group, each with n and interval; that one is the highest, or
+    the lowest, only where it differs from every other group after Holm's correction over all."""
+    part = group.breakdowns[0]
+    known = [
+        (each.estimates[0], each)
+        for each in part.groups
+        if not math.isnan(each.estimates[0].value) and each.estimates[0].effective_n >= 2
+    ]
+    if len(known) < 2:
+        return ""
+    known.sort(key=lambda pair: -pair[0].value)
+    apart = differ_significantly([estimate for estimate, _ in known])
+    told = {
+        "model": group.ranked[0].label,
+        "best": _with_interval(*known[0]),
+        "worst": _with_interval(*known[-1]),
+    }
+    is_highest, is_lowest = bool(apart[0, 1:].all()), bool(apart[-1, :-1].all())
+    if is_highest and is_lowest:
+        return say("{model} scores highest in {best} and lowest in {worst}.", **told)
+    if is_highest:
+        return say("{model} scores highest in {best}. The lowest group is not settled.", **told)
+    if is_lowest:
+        return say("{model} scores lowest in {worst}. The highest group is not settled.", **told)
+    return say(
+        "The highest and lowest group scores of {model} are {best} and {worst}. Neither differs "
+        "significantly from every other group (Holm-adjusted).",
+        **told,
+    )
+
+
+def _with_interval(estimate: Estimate, part: BreakdownGroup) -> str:
+    return say(
+        "{group} ({score}, n = {n:,})",
+        group=_named(part.name),
+        score=shown_estimate(estimate),
+        n=part.n,
+    )
+
+
+def _cannot(group: Standings) -> str:
+    small = [
+        each.name for part in group.breakdowns for each in part.groups if 0 < each.n < FEW_ITEMS
+    ]
+    if not small:
+        return ""
+    shown = listed([_named(name) for name in small], 5)
+    return say("Groups with fewer than 30 items (wide intervals): {shown}.", shown=shown)
+
+
+def _named(name: str) -> str:
+    """A group's name; one of the catalogue (that a stratum is not given, say) in words."""
+    return word(name)
+
+
+def breakdown_table(group: Standings, part: Breakdown) -> Table:
+    """The groups of a breakdown as rows, each with its n and a score of each ranked model."""
+    return _group_table(
+        say("By {by}", by=word(part.by)),
+        part,
+        [(row.label, row.label) for row in group.ranked],
+        [each.estimates for each in part.groups],
+    )
+
+
+def _group_table(
+    title: str,
+    part: Breakdown,
+    columns: Sequence[tuple[str, str]],
+    cells: Sequence[tuple[Estimate, ...]],
+) -> Table:
+    """Groups as rows with their items, and the cells of each under columns of key and name."""
+    return Table(
+        title=title,
+        columns=(
+            Column(key=part.by, name=word(part.by)),
+            Column(key="n", name=say("n"), help=say("items of this group")),
+            *(Column(key=key, name=name, unit="points") for key, name in columns),
+        ),
+        rows=tuple(
+            (_named(each.name), each.n, *estimates)
+            for each, estimates in zip(part.groups, cells, strict=True)
+        ),
+    )
+
+
+def _others(group: Standings, part: Breakdown) -> Iterator[Table]:
+    """The other measures by group: of one model side by side, of several a table each."""
+    others = part.other_measures
+    if len(group.ranked) == 1 and others:
+        yield _group_table(
+            say("By {by}, other measures", by=word(part.by)),
+            part,
+            [(other.name, word(other.label)) for other in others],
+            [tuple(other.estimates[0] for other in each.others) for each in part.groups],
+        )
+        return
+    for place, other in enumerate(others):
+        yield _group_table(
+            say("By {by}: {measure}", by=word(part.by), measure=word(other.label)),
+            part,
+            [(row.label, row.label) for row in group.ranked],
+            [each.others[place].estimates for each in part.groups],
+        )
+
+
+def _figures(evidence: Evidence, group: Standings) -> Iterator[Figure]:
+    """What the items are about, and of each level all models on a line a group, then in cells."""
+    if evidence.sheet is not None and (made_of := composition_figure(evidence.sheet.table)):
+        yield made_of
+    for place, part in enumerate(group.breakdowns, start=1):
+        if strips := strips_figure(evidence.board, group, part, table=place):
+            yield strips
+            yield _heat(group, part, place)
+
+
+def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
+    n = len(group.ranked)
+    said = say("{items}; points out of 100; darker is higher", items=counted(group.n_items, "item"))
+    if n > _MOST_DRAWN:
+        said = say("{said}; the first {most} of {n} models", said=said, most=_MOST_DRAWN, n=n)
+    return Figure(
+        name=f"by-{part.by}",
+        kind="heat",
+        title=say("Scores by {by}", by=word(part.by)),
+        subtitle=said,
+        marks=tuple(_heat_marks(group, part)),
+        row_axis=say("model"),
+        column_axis=word(part.by),
+        value_axis=say("points"),
+        table=table,
+    )
+
+
+def _heat_marks(group: Standings, part: Breakdown) -> Iterator[Mark]:
+    for place, row in enumerate(group.ranked[:_MOST_DRAWN]):
+        for each in part.groups:
+            estimate = each.estimates[place]
+            yield Mark(
+                row=row.label,
+                column=_named(each.name),
+                value=estimate.value,
+                low=estimate.low,
+                high=estimate.high,
+                n=each.n,
+                text=points(estimate.value),
+            )
+
+
+# Who is best in which topic: the first ten by F in each, ties as ties (Chinese SimpleQA, I and
+# Figure 17).
+
+_FIRST = 10
+
+
+_F = "f_score"
+
+
+class _Place(Struct, frozen=True):
+    """One model in one topic."""
+
+    label: str
+    estimate: Estimate
+    rank: RankInterval
+
+
+class _Topic(Struct, frozen=True):
+    """A topic's models, best first; ``ties`` are runs of them that the data cannot tell apart, and
+    ``n_best`` how many nobody beats."""
+
+    name: str
+    n: int
+    places: tuple[_Place, ...]
+    ties: tuple[tuple[int, int], ...]
+    n_best: int
+
+
+def study_topics(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+    """The first ten of each topic by F (by the headline measure where a method has none), each with
+    its interval and the ranks that the data leave open among all models there. Raises BadUsage
+    where items have no topics, or no respondent is complete."""
+    (part,) = parts
+    labels = complete_everywhere(parts)
+    measure = next((one for one in part.others if one.name == _F), part.measure)
+    units, _values = part.block(labels)
+    topics = list(_topics(part, measure, labels, units, estimand, confidence))
+    shown = measure.label or measure.name
+    return Study(
+        name="topics",
+        title=f"The best of {len(labels)} models by {shown}, by topic",
+        finding=_topics_finding(topics),
+        columns=("topic", "rank", "model", f"{shown}, %", "n", "tied"),
+        rows=tuple(row for topic in topics for row in _rows(topic)),
+        x_axis="topic",
+        y_axis=shown,
+        points=tuple(
+            point_of(place.label, topic.name, place.estimate)
+            for topic in topics for place in topic.places[:_FIRST]
+        ),
+        notes=(
+            "Rank: the rank range among all models of the topic, by paired comparisons on its "
+            "questions (Holm-adjusted within the topic). Tied: models that share a letter are "
+            "not significantly different there.",
+            *left_out(parts, labels),
+        ),
+        figures=tuple(_figure(topic, number, shown) for number, topic in enumerate(topics, 1)),
+    )  # fmt: skip
+
+
+def _topics(
+    part: Part,
+    measure: Measure,
+    labels: Sequence[str],
+    units: NDArray[np.int64],
+    estimand: Estimand,
+    confidence: float,
+) -> Iterator[_Topic]:
+    level = next((name for name, names in part.table.stratum_names.items() if len(names) > 1), "")
+    if not level:
+        raise BadUsage(
+            "these items have no topics, or one alone",
+            hint="questions need a column primary_category, statements a discipline",
+        )
+    codes = part.table.strata[level][units]
+    for code, name in enumerate(part.table.stratum_names[level]):
+        own = units[codes == code]
+        if len(own):
+            values = _values(part, measure, labels, own)
+            yield _topic(part, name or "not stated", labels, own, values, estimand, confidence)
+
+
+def _values(
+    part: Part, measure: Measure, labels: Sequence[str], units: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Values (units, labels) whose means are the measure: of a ratio its residuals around it."""
+    places = [part.complete[label] for label in labels]
+    if not measure.weights:
+        return part.sheet.block(units, places)
+    sheet = Sheet(part.table, measure.counts, measure.golds, measure.says, measure.weights)
+    tops, bottoms = (each[units][:, places] for each in sheet.ratio_parts)
+    return ratio_values(tops, bottoms)
+
+
+def _topic(
+    part: Part,
+    name: str,
+    labels: Sequence[str],
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    estimand: Estimand,
+    confidence: float,
+) -> _Topic:
+    keys, weighting = part.sheet.keys.among(units), equal_weights(len(units))
+    estimates = mean_estimates(values, weighting, keys, estimand=estimand, confidence=confidence)
+    ranking = rank_all(measure_spread(values, weighting, keys, estimand), confidence=confidence)
+    order = sorted(range(len(labels)), key=lambda r: (-estimates[r].value, labels[r]))
+    better = ranking.better[np.ix_(order, order)]
+    return _Topic(
+        name=name,
+        n=len(units),
+        places=tuple(_Place(labels[r], estimates[r], ranking.intervals[r]) for r in order),
+        ties=tied_runs(better),
+        n_best=int((~better.any(axis=0)).sum()),
+    )
+
+
+def _rows(topic: _Topic) -> Iterator[tuple[str, ...]]:
+    for place, each in enumerate(topic.places[:_FIRST]):
+        tied = [tie_letters(n) for n, (low, high) in enumerate(topic.ties) if low <= place <= high]
+        yield (
+            "" if place else topic.name, shown_rank(each.rank), each.label,
+            shown_estimate(each.estimate), "" if place else f"{topic.n:,}", "".join(tied),
+        )  # fmt: skip
+
+
+def _topics_finding(topics: Sequence[_Topic]) -> str:
+    leaders = list(dict.fromkeys(topic.places[0].label for topic in topics))
+    first = f"{leaders[0]} has the highest value in all {len(topics)} topics"
+    if len(leaders) > 1:
+        first = f"{len(leaders)} models have the highest value in one of {len(topics)} topics each"
+        if len(leaders) < len(topics):
+            first = f"{len(leaders)} models share the first places of {len(topics)} topics"
+    clear = [topic.name for topic in topics if topic.n_best == 1 and len(topic.places) > 1]
+    if not clear:
+        return f"{first}; in none is the lead over all others significant."
+    return f"{first}; the lead over all others is significant in {len(clear)} ({', '.join(clear)})."
+
+
+def _figure(topic: _Topic, number: int, measure: str) -> Figure:
+    """The first ten of a topic with their intervals, ties as bars."""
+    shown = topic.places[:_FIRST]
+    runs = [(low, min(high, len(shown) - 1)) for low, high in topic.ties]
+    tied = "; bars join models that are not significantly different" if runs else ""
+    return Figure(
+        name=f"topic-{number}",
+        kind="dots",
+        title=f"{topic.name}: the first {len(shown)} by {measure}",
+        subtitle=f"{topic.n:,} questions, {len(topic.places)} models{tied}",
+        marks=tuple(
+            Mark(
+                row=each.label, value=each.estimate.value, low=each.estimate.low,
+                high=each.estimate.high, n=topic.n, text=shown_estimate(each.estimate),
+                x_low=each.rank.low, x_high=each.rank.high,
+            )
+            for each in shown
+        ),
+        spans=tuple(Span(first=low, last=high) for low, high in runs if high > low),
+        row_axis="model",
+        value_axis="points",
+        x_axis="ranks left open",
+    )  # fmt: skip

@@ -1,0 +1,247 @@
+"""What the numbers say, as sentences computed from them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from proofstone.page.numbers import points, shown_estimate
+from proofstone.records.runs import Estimate, FormPart
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.stats.intervals import Against, interval_against
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
+
+_MOST_NAMED = 3  # more leaders of one score are counted rather than named
+
+
+# Of one interval, of two, of more.
+_ALL_IN_ONE_PLACE: Mapping[Against, tuple[str, str, str]] = {
+    "inside": (
+        noted("Chance lies inside the interval: this result does not show knowledge."),
+        noted("Chance lies inside both intervals: these results do not show knowledge."),
+        noted("Chance lies inside all {n} intervals: these results do not show knowledge."),
+    ),
+    "above": (
+        noted("The interval lies above chance."),
+        noted("Both intervals lie above chance."),
+        noted("All {n} intervals lie above chance."),
+    ),
+    "below": (
+        noted("The interval lies below chance."),
+        noted("Both intervals lie below chance."),
+        noted("All {n} intervals lie below chance."),
+    ),
+}
+
+
+# At the head of a sentence, of one and of several; then further on in it.
+_MIXED: Mapping[Against, tuple[str, str, str]] = {
+    "above": (
+        noted("{n} of {all} intervals lies above chance"),
+        noted("{n} of {all} intervals lie above chance"),
+        noted("{n} above chance"),
+    ),
+    "inside": (
+        noted("{n} of {all} intervals lies around chance"),
+        noted("{n} of {all} intervals lie around chance"),
+        noted("{n} around chance"),
+    ),
+    "below": (
+        noted("{n} of {all} intervals lies below chance"),
+        noted("{n} of {all} intervals lie below chance"),
+        noted("{n} below chance"),
+    ),
+}
+
+
+def chance_sentence(
+    chance: float, estimates: Sequence[Estimate], *, unread_are_wrong: bool = False
+) -> str:
+    """Where chance lies among the intervals; empty where there is none, or no chance level.
+
+    ``unread_are_wrong``: there are replies without an answer, and they count 0. Guessing always
+    answers, so that is said where an interval lies below chance.
+    """
+    places = Counter(interval_against(chance, estimate) for estimate in estimates)
+    said = _chance_places(places, len(estimates))
+    if not (said and places["below"] and unread_are_wrong):
+        return said
+    return paragraph(said, say("Replies without a readable answer count as wrong."))
+
+
+def _chance_places(places: Counter[Against], n: int) -> str:
+    if not n or places["unknown"]:
+        return ""
+    for place, sentences in _ALL_IN_ONE_PLACE.items():
+        if places[place] == n:
+            return say(sentences[min(n, 3) - 1], n=n)
+    return _mixed(places, n)
+
+
+def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
+    """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
+    if board.is_of_labels:
+        return (say("These files hold labels alone, without scores: nobody is ranked."),)
+    if not board.standings:
+        return (say("There are no scores yet, so there is nothing to rank."),)
+    return tuple(f"{scale_head(group)}{_standings_answer(group)}" for group in board.standings)
+
+
+def scale_head(group: Standings) -> str:
+    """What a sentence on a standing begins with, where it is ranked apart from others."""
+    name = apart_name(group)
+    return say("{scale}: ", scale=name) if name else ""
+
+
+def apart_name(group: Standings) -> str:
+    """What sets a standing apart from others of its board: that it is of experiments, its scale,
+    judge, part; or nothing."""
+    names = [say("experiments with other settings")] if group.experiment else []
+    names += [word(group.scale.name)] if group.scale is not None else []
+    if group.judge is not None:
+        graded = say("graded by {judge}", judge=group.judge)
+        names.append(graded if group.judge else say("graded by no judge"))
+    if group.part is not None:
+        names.append(part_name(group.part))
+    return listed(names)
+
+
+def part_name(part: FormPart) -> str:
+    """What of a form was asked: ``the first 5 of 8 items (--limit)``."""
+    return say(
+        "the first {n:,} of {items} (--limit)", n=part.n_asked, items=counted(part.n_items, "item")
+    )
+
+
+def apart_reason(group: Standings) -> str:
+    """Why a standing is ranked apart, or not at all."""
+    if group.experiment:
+        return say("one setting of each model is ranked")
+    reasons = [word(group.scale.what)] if group.scale is not None else []
+    if group.judge is not None:
+        reasons.append(say("judges differ, so the scores are not comparable"))
+    if group.part is not None:
+        reasons.append(say("scores on different parts of the items are not comparable"))
+    return say("; ").join(reasons)
+
+
+def _standings_answer(group: Standings) -> str:
+    subject = "simulated respondent" if group.simulated else "respondent"
+    n = len(group.incomplete)
+    if not group.ranked:
+        return say_of(
+            n,
+            "No {subject} is complete, so none is ranked ({n} is incomplete).",
+            "No {subject} is complete, so none is ranked ({n} are incomplete).",
+            subject=word(subject),
+            n=n,
+        )
+    left_out = say_of(
+        n,
+        "{respondents} is incomplete and not ranked.",
+        "{respondents} are incomplete and not ranked.",
+        respondents=counted(n, subject),
+    )
+    if group.experiment:
+        rows = counted(len(group.ranked), subject)
+        return paragraph(say("{respondents}, not ranked.", respondents=rows), left_out if n else "")
+    return paragraph(_ranked_answer(group, subject), left_out if n else "")
+
+
+def _ranked_answer(group: Standings, subject: str) -> str:
+    first = group.ranked[0]
+    score = shown_estimate(first.estimate)
+    if len(group.ranked) == 1:
+        return say(
+            "{first} scores {score} on {items}, the only complete {subject}.",
+            first=first.label,
+            score=score,
+            items=counted(first.estimate.n, "item"),
+            subject=word(subject),
+        )
+    if not group.is_common:
+        return say(
+            "The {respondents} share no item: they are not ranked.",
+            respondents=counted(
+                len(group.ranked),
+                "complete simulated respondent" if group.simulated else "complete respondent",
+            ),
+        )
+    of = {
+        "respondents": counted(len(group.ranked), subject),
+        "items": counted(group.n_items, "item"),
+    }
+    if not group.has_ranks:
+        return say(
+            "Of {respondents}, {first} scores highest, {score}; how many items there were is not "
+            "known, so nothing says whether that is more than chance.",
+            first=first.label,
+            score=points(first.estimate.value),
+            respondents=of["respondents"],
+        )
+    best = first.estimate.value
+    level = [row for row in group.ranked if math.isclose(row.estimate.value, best)]
+    if len(level) > 1:
+        return say(
+            "Of {respondents} on {items}, {leaders} score highest, {score} each; {lead}",
+            leaders=_leaders(level),
+            score=points(best),
+            lead=_level_lead(group.ranked, len(level)),
+            **of,
+        )
+    return say(
+        "Of {respondents} on {items}, {first} scores highest, {score}, {lead}",
+        first=first.label,
+        score=score,
+        lead=_lead(group.ranked),
+        **of,
+    )
+
+
+def _leaders(level: Sequence[BoardRow]) -> str:
+    """Respondents of one and the same score: their names, or how many they are."""
+    if len(level) <= _MOST_NAMED:
+        return joined([row.label for row in level])
+    return say("{n} of them", n=len(level))
+
+
+def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
+    """What a shared first place is worth: the others that the data leave it open to."""
+    open_ranks = ranked[0].rank.high if ranked[0].rank else level
+    rest = open_ranks - level
+    if rest <= 0:
+        return say("they do not differ significantly.")
+    return say(
+        "they do not differ significantly from each other or from {others}.",
+        others=counted(rest, "other"),
+    )
+
+
+def _lead(ranked: Sequence[BoardRow]) -> str:
+    """What the first rank is worth, as the end of a sentence."""
+    first = ranked[0]
+    open_ranks = first.rank.high if first.rank else 1
+    if open_ranks == 1:
+        return say("and its lead over all others is statistically significant.")
+    if open_ranks < len(ranked):
+        others = counted(open_ranks - 1, "other")
+    elif len(ranked) == 2:
+        others = say("the other")
+    else:
+        others = say("any of the others")
+    return say("but its lead over {others} is not significant.", others=others)
+
+
+def _mixed(places: Counter[Against], n: int) -> str:
+    """Says each place that occurs, above first."""
+    found = [(place, places[place]) for place in _MIXED if places[place]]
+    (first, count), *rest = found
+    one, many, _next = _MIXED[first]
+    said = [say_of(count, one, many, n=count, all=n)]
+    said += [say(_MIXED[place][2], n=number) for place, number in rest]
+    if places["inside"]:
+        return say(
+            "{places}: what lies around chance does not show knowledge.", places=joined(said)
+        )
+    return say("{places}.", places=joined(said))

@@ -1,0 +1,677 @@
+"""What a thousand questions cost a respondent, and what is said of cost and time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from msgspec import Struct
+
+from proofstone.page.numbers import points, two_digits
+from proofstone.page.section import Cell, Column, Evidence, Table
+from proofstone.records.runs import Outcome
+from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.ranked_values import values_of
+from proofstone.results.sections.stability import probability_of_best
+from proofstone.results.sentences import scale_head
+from proofstone.stats.estimates import outcome_code
+from proofstone.stats.power import Separation
+from proofstone.wording.messages import joined, paragraph, say, say_of, word
+
+# What the half page holds, as records: page and JSON show the same.
+
+
+class OpeningPart(Struct, frozen=True, kw_only=True):
+    """What is said of respondents that are ranked together. ``heading`` names their scale where
+    there is one. ``best`` says who is in the best group and what separates them, ``table`` sets
+    scores beside cost, time and kinds of error, ``told`` compares these, ``undecided`` says what
+    is open and what would decide it."""
+
+    heading: str = ""
+    best: tuple[str, ...] = ()
+    table: Table | None = None
+    told: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    """One part for each ranking; ``words`` are the meanings of the words that they use."""
+
+    parts: tuple[OpeningPart, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+# Respondents as the half page calls them: by the model's name alone where that is enough.
+
+_MOST_NAMED = 5
+
+
+def called(group: Standings, row: BoardRow) -> str:
+    """The model's name; with its way of asking and settings where another here has that name."""
+    names = Counter(each.name for each in (*group.ranked, *group.incomplete))
+    return row.name if names[row.name] == 1 else row.label
+
+
+def named(group: Standings, rows: Sequence[BoardRow]) -> str:
+    """The respondents; of many the first by name, and how many there are more."""
+    if len(rows) <= _MOST_NAMED:
+        return joined([called(group, row) for row in rows])
+    first = [called(group, row) for row in rows[: _MOST_NAMED - 1]]
+    return joined([*first, say("{n} more", n=len(rows) - len(first))])
+
+
+# Who is in the best group, and what separates its members from each other and from the rest.
+
+
+def best_group(group: Standings) -> tuple[int, ...]:
+    """The places of those that nobody is shown to be better than; none without ranks."""
+    if not group.compared:
+        return ()
+    return tuple(
+        place for place, row in enumerate(group.ranked) if row.rank is not None and row.rank.low < 2
+    )
+
+
+def best_sentences(group: Standings) -> Iterator[str]:
+    """Who the best are, how far apart they are, and how far the next one is."""
+    best = best_group(group)
+    rows = group.ranked
+    if not best:
+        yield from _nobody_ranked(group)
+        return
+    members = [rows[place] for place in best]
+    if len(best) == 1:
+        yield say(
+            "{model} ranks first. Its lead over every other model is statistically significant.",
+            model=called(group, members[0]),
+        )
+    else:
+        yield _group(group, members, is_all=len(best) == len(rows))
+        yield _within(members)
+    after = next((place for place in range(len(rows)) if place not in best), None)
+    if after is not None:
+        yield _next(group, best, after)
+
+
+def _nobody_ranked(group: Standings) -> Iterator[str]:
+    """Why nobody is said to be best, where it is for want of respondents."""
+    if not group.ranked:
+        yield say("Nothing can be ranked: no model has answered everything.")
+    elif len(group.ranked) == 1:
+        yield (
+            say(
+                "Nothing can be ranked: {model} alone has answered everything.",
+                model=called(group, group.ranked[0]),
+            )
+            if group.incomplete
+            else say(
+                "There is one model, {model}: nothing stands beside it to be ranked with.",
+                model=called(group, group.ranked[0]),
+            )
+        )
+
+
+def _group(group: Standings, members: Sequence[BoardRow], *, is_all: bool) -> str:
+    if is_all:
+        return say(
+            "All are in the best group ({models}): these questions do not show which is best.",
+            models=named(group, members),
+        )
+    return say(
+        "The best group is {models}: these questions do not show which of them is best.",
+        models=named(group, members),
+    )
+
+
+def _within(members: Sequence[BoardRow]) -> str:
+    gap = members[0].estimate.value - members[-1].estimate.value
+    if points(gap) == points(0.0):
+        return say("They score the same.")
+    return say(
+        "Their scores are within {gap} points; no difference between them is significant.",
+        gap=points(gap),
+    )
+
+
+def _next(group: Standings, best: Sequence[int], after: int) -> str:
+    """How far the first one behind the best group is, and behind whom surely."""
+    rows = group.ranked
+    beaten_by = [
+        pair.first if pair.second == after else pair.second
+        for pair in group.compared
+        if pair.resolved and after in (pair.first, pair.second)
+    ]
+    ahead = next((place for place in best if place in beaten_by), best[0])
+    return say(
+        "The next one, {model}, scores {gap} points less than {ahead}. This difference is "
+        "significant.",
+        model=called(group, rows[after]),
+        gap=points(rows[ahead].estimate.value - rows[after].estimate.value),
+        ahead=called(group, rows[ahead]),
+    )
+
+
+def cost_of_thousand(row: BoardRow) -> float | None:
+    """US dollars for a thousand questions asked once, by what was spent on those here; None where
+    some call has no price, or nothing is known of calls. Calls whose usage the endpoint did not
+    report count at the most that they can have cost; ``least_cost`` counts them as nothing."""
+    spent, n = row.spent, row.pace.n_questions
+    if not spent.calls or spent.unpriced or not n:
+        return None
+    return 1000 * spent.cost_usd / n
+
+
+def least_cost(row: BoardRow) -> float | None:
+    """The least that ``cost_of_thousand`` can be."""
+    most = cost_of_thousand(row)
+    return None if most is None else most - 1000 * row.spent.estimated_usd / row.pace.n_questions
+
+
+def bounded_cell(row: BoardRow, cost: float | None, digits: int) -> float | str | None:
+    """The cost for a cell of a table, marked where it is only an upper bound."""
+    if cost is None or not row.spent.estimated_usd:
+        return cost
+    return say("at most {usd}", usd=f"{cost:,.{digits}f}")
+
+
+def bounded_sentence(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:
+    """Which costs are upper bounds, and by how much; nothing where all usage is known."""
+    bounded = [row for row in rows if row.spent.estimated_usd and cost_of_thousand(row) is not None]
+    if bounded:
+        yield say(
+            "The cost of {models} is an upper bound: endpoints did not report the usage of "
+            "{n_calls} calls, counted at up to {usd} USD in all.",
+            models=named(group, bounded),
+            n_calls=sum(row.spent.estimated_calls for row in bounded),
+            usd=shown_usd(sum(row.spent.estimated_usd for row in bounded)),
+        )
+
+
+def shown_usd(amount: float) -> str:
+    """Dollars to two places, or to two digits where that would say nothing."""
+    return f"{amount:,.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"
+
+
+def about_usd(amount: float) -> str:
+    """Dollars to two digits, for what is only foreseen."""
+    if not amount:
+        return "0"
+    rounded = round(amount, 1 - math.floor(math.log10(amount)))
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:.2g}"
+
+
+def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
+    """The cheapest and the fastest of the best group, who is cheaper below it, and what is not
+    known. Nothing of simulated respondents, whom nobody pays."""
+    rows = (*group.ranked, *group.incomplete)
+    if group.simulated or not rows:
+        return
+    if is_of_files:
+        yield say(
+            "What the answers cost, and how long they took, is not known: the files do not say."
+        )
+        return
+    best = [group.ranked[place] for place in best_group(group)] or list(group.ranked[:1])
+    yield from _cheapest(group, best)
+    yield from bounded_sentence(group, rows)
+    yield from _cheaper_below(group, best)
+    yield from _fastest(group, best)
+    yield from _unpriced(group, rows)
+
+
+def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
+    priced = sorted(
+        (cost, called(group, row)) for row in best if (cost := cost_of_thousand(row)) is not None
+    )
+    if len(priced) < 2:
+        return
+    (low, cheap), (high, dear) = priced[0], priced[-1]
+    least = [cost for row in best if called(group, row) != cheap and (cost := least_cost(row))]
+    most = [least_cost(row) or 0.0 for row in best if called(group, row) == dear]
+    if any(cost < low for cost in least) or any(
+        cost > most[0] for cost, who in priced if who != dear
+    ):
+        yield say(
+            "The cheapest of the models tied for first is not known: some usage was not reported."
+        )
+        return
+    if shown_usd(low) == shown_usd(high):
+        yield say("In the best group all cost {usd} USD for 1,000 questions.", usd=shown_usd(low))
+        return
+    yield say(
+        "The cheapest of the best group is {cheap}, {low} USD for 1,000 questions; the dearest "
+        "{dear}, {high} USD.",
+        cheap=cheap,
+        low=shown_usd(low),
+        dear=dear,
+        high=shown_usd(high),
+    )
+
+
+def _cheaper_below(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
+    """The best of those below the group that cost less than half of its cheapest."""
+    least_costs = [cost for row in best if (cost := least_cost(row)) is not None]
+    if not least_costs:
+        return
+    for row in group.ranked:
+        cost = cost_of_thousand(row)
+        if row in best or cost is None or 2 * cost > min(least_costs):
+            continue
+        yield say(
+            "Below the best group, {model} costs {usd} USD for 1,000 questions, and scores {gap} "
+            "points less than {leader}.",
+            model=called(group, row),
+            usd=shown_usd(cost),
+            gap=points(best[0].estimate.value - row.estimate.value),
+            leader=called(group, best[0]),
+        )
+        return
+
+
+def _fastest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
+    timed = sorted(
+        (row.pace.median_latency_s, called(group, row))
+        for row in best
+        if row.pace.median_latency_s is not None
+    )
+    if len(timed) < 2:
+        return
+    (fast, first), (slow, last) = timed[0], timed[-1]
+    if _seconds(fast) == _seconds(slow):
+        return
+    yield say(
+        "The fastest of it is {first}: half of its replies came within {fast} s; the slowest "
+        "{last}, {slow} s.",
+        first=first,
+        fast=_seconds(fast),
+        last=last,
+        slow=_seconds(slow),
+    )
+
+
+def _seconds(time: float) -> str:
+    return f"{time:.1f}" if time >= 1 else f"{time:.2f}"
+
+
+def _unpriced(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:
+    without = [row for row in rows if cost_of_thousand(row) is None]
+    if len(without) == len(rows):
+        yield say("What the answers cost is not known: there is no price of any of these models.")
+    elif without:
+        yield say(
+            "What {models} cost is not known: not all of their calls have a price.",
+            models=named(group, without),
+        )
+
+
+# How each respondent's replies ended: right, partly right, wrong, or without an answer.
+
+
+class Endings(Struct, frozen=True, kw_only=True):
+    """Of ``n`` replies, how many ended how; ``failed`` calls brought none and are not among them.
+    Right, partly right and wrong are answers, by the scorer's value of 1, between, and 0."""
+
+    n: int
+    right: int
+    partly: int
+    wrong: int
+    refused: int
+    unparsed: int
+    truncated: int
+    failed: int
+
+    def share(self, kind: str) -> float:
+        """The share of the replies that ended so; NaN where there is none."""
+        return float(getattr(self, kind)) / self.n if self.n else float("nan")
+
+
+def endings_of(sheet: Sheet, respondent: int) -> Endings:
+    """How the replies of a respondent (by its place in the table) ended."""
+    table = sheet.table
+    own = (table.respondent == respondent) & (table.outcome == outcome_code("answered"))
+    values = table.value[own]
+
+    def counted(outcome: Outcome) -> int:
+        return int(sheet.outcomes[respondent, outcome_code(outcome)])
+
+    return Endings(
+        n=sheet.n_replies(respondent),
+        right=int((values >= 1.0).sum()),
+        partly=int(((values > 0.0) & (values < 1.0)).sum()),
+        wrong=int((values <= 0.0).sum()) + int(np.isnan(values).sum()),
+        failed=sheet.n_failed(respondent),
+        refused=counted("refused"),
+        unparsed=counted("unparsed"),
+        truncated=counted("truncated"),
+    )
+
+
+# Score, cost, time and kinds of error of each respondent, side by side.
+
+_MOST_ROWS = 7
+
+
+_Key: TypeAlias = tuple[str, str, str, bool]
+
+
+_Filled: TypeAlias = tuple[Column, Sequence[Cell]]
+
+
+def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
+    """The table of the first seven, best first, then those that are incomplete. Columns of which
+    nothing is known are left out; None where it would only repeat the leaderboard."""
+    rows = [*group.ranked, *group.incomplete]
+    shown = rows[:_MOST_ROWS]
+    columns = [*_spent_columns(shown)]
+    if sheet is not None:
+        places = places_of(sheet)
+        chosen = [places[_key(row)] for row in shown]
+        columns += _token_column(sheet, chosen)
+        if columns or sheet.table.tells_outcomes:
+            columns += _ending_columns(sheet, chosen)
+    if not columns or not shown:
+        return None
+    cells = zip(*(filled for _column, filled in columns), strict=True)
+    more = len(rows) - len(shown)
+    return Table(
+        title=say("Quality, cost, time and kinds of error"),
+        columns=(
+            Column(key="model", name=word("model")),
+            Column(
+                key="score",
+                name=word("score"),
+                unit="points",
+                help=say("out of 100, with its confidence interval in brackets"),
+            ),
+            *(column for column, _filled in columns),
+        ),
+        rows=tuple(
+            (called(group, row), row.estimate, *of) for row, of in zip(shown, cells, strict=True)
+        ),
+        note=say("{n} more stand in the leaderboard below.", n=more) if more > 0 else "",
+    )
+
+
+def places_of(sheet: Sheet) -> Mapping[_Key, int]:
+    """The places of the respondents in the score table, by what makes a row of the leaderboard."""
+    return {
+        (who.name, who.way, who.settings, who.simulated): place
+        for place, who in enumerate(sheet.table.respondents)
+    }
+
+
+def _key(row: BoardRow) -> _Key:
+    return row.name, row.way, row.settings, row.simulated
+
+
+def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[_Filled]:
+    costs = [cost_of_thousand(row) for row in rows]
+    digits = _digits(costs)
+    if any(cost is not None for cost in costs):
+        yield (
+            Column(
+                key="usd_per_thousand",
+                name=say("USD for 1,000 questions"),
+                digits=digits,
+                help=say("by what these questions cost; a dash where a price is not known"),
+            ),
+            [bounded_cell(row, cost, digits) for row, cost in zip(rows, costs, strict=True)],
+        )
+    times = [row.pace.median_latency_s for row in rows]
+    if any(time is not None for time in times):
+        yield (
+            Column(
+                key="median_latency_s",
+                name=say("typical seconds"),
+                digits=1 if min(time for time in times if time is not None) >= 1 else 2,
+                help=say("half of the replies came within this time (the median)"),
+            ),
+            times,
+        )
+
+
+def _digits(costs: Sequence[float | None]) -> int:
+    """Enough places for a digit of the smallest cost."""
+    least = min((cost for cost in costs if cost), default=1.0)
+    return max(2, -math.floor(math.log10(least)))
+
+
+def _token_column(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
+    """How long replies are, where a file tells it: a hint at cost where no price is known."""
+    tokens = sheet.table.tokens
+    if tokens is None:
+        return
+    of = [tokens[sheet.table.respondent == place] for place in places]
+    known = [each[~np.isnan(each)] for each in of]
+    yield (
+        Column(
+            key="median_tokens",
+            name=say("typical tokens"),
+            digits=0,
+            help=say("a token is a piece of a word; half of the replies have no more than this"),
+        ),
+        [float(np.median(each)) if len(each) else None for each in known],
+    )
+
+
+def _ending_columns(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
+    """Shares of the replies, those of kinds that nobody has left out."""
+    ends = [endings_of(sheet, place) for place in places]
+    yield (
+        Column(key="replies", name=say("replies")),
+        [each.n for each in ends],
+    )
+    kinds = {
+        "partly": (say("partly right"), ""),
+        "wrong": (say("wrong"), say("answers that were read and are wrong")),
+    }
+    if sheet.table.tells_outcomes:
+        kinds |= {
+            kind: said
+            for kind, said in _without_answer(judged=sheet.judged).items()
+            if kind not in sheet.table.unknown_outcomes
+        }
+    for kind, (name, what) in kinds.items():
+        if kind != "partly" or any(each.partly for each in ends):
+            column = Column(key=kind, name=name, unit="share", help=what)
+            yield column, [_known(each, kind) for each in ends]
+    if any(each.failed for each in ends):
+        yield (
+            Column(
+                key="failed",
+                name=say("no reply"),
+                help=say("calls that brought none: no error of the model, and no score"),
+            ),
+            [each.failed for each in ends],
+        )
+
+
+def _without_answer(*, judged: bool) -> dict[str, tuple[str, str]]:
+    unread = say("no answer could be found in the reply")
+    if judged:
+        unread = say("judges gave no label, so the reply has no grade")
+    return {
+        "refused": (say("refused"), say("the model would not answer")),
+        "unparsed": (say("unreadable"), unread),
+        "truncated": (say("cut off"), say("the reply reached its longest length first")),
+    }
+
+
+def _known(ends: Endings, kind: str) -> float | None:
+    return ends.share(kind) if ends.n else None
+
+
+# What is not decided among the best, and how many more questions at what price would decide it.
+
+_MOST_PAIRS = 3
+
+
+_MOST_QUESTIONS = 10_000_000
+
+
+def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
+    """The leader beside each other of the best group, the nearest three of them; and those that
+    may still join it. Of respondents that are ranked."""
+    best = best_group(group)
+    if len(best) == 1:
+        yield say("Which model is best is decided: no more questions are needed for that.")
+    elif best:
+        yield from _pairs(evidence, group, best)
+    elif len(group.ranked) > 1:
+        yield say("Which is best cannot be said: no questions are known that all of them answered.")
+    yield from _may_join(group)
+
+
+def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Iterator[str]:
+    ranked = values_of(evidence, group)
+    if ranked is None:
+        yield say(
+            "How many more questions would decide it cannot be said from accuracies alone: that "
+            "takes scores question by question."
+        )
+        return
+    pairs = [(best[0], place) for place in best[1 : 1 + _MOST_PAIRS]]
+    for pair in ranked.separations(pairs):
+        yield _pair(group, pair, len(ranked.units))
+    more = len(best) - 1 - len(pairs)
+    if more > 0:
+        yield say_of(
+            more,
+            "{n} more of the best group is just as open.",
+            "{n} more of the best group are just as open.",
+            n=more,
+        )
+
+
+def _pair(group: Standings, pair: Separation, n_items: int) -> str:
+    first, second = group.ranked[pair.first], group.ranked[pair.second]
+    names = {"first": called(group, first), "second": called(group, second)}
+    if math.isnan(pair.needed):
+        return say(
+            "{first} or {second}: not significantly different. These questions are too few or too "
+            "dependent to estimate how many are needed.",
+            **names,
+        )
+    if points(pair.difference) == points(0.0):
+        return say(
+            "{first} or {second}: they score the same, so no number of questions can be estimated.",
+            **names,
+        )
+    more = pair.needed - n_items
+    if more > _MOST_QUESTIONS:
+        return say(
+            "{first} or {second}: not significantly different. At the {gap} points seen here, more "
+            "than {most:,} questions would be needed.",
+            gap=points(pair.difference),
+            most=_MOST_QUESTIONS,
+            **names,
+        )
+    return paragraph(
+        say(
+            "{first} or {second}: not significantly different. If their true difference is the "
+            "{gap} points seen here, about {n:,} questions like these give 80% power to show it "
+            "({have:,} were asked).",
+            gap=points(pair.difference),
+            n=two_digits(pair.needed),
+            have=n_items,
+            **names,
+        ),
+        _price(group, first, second, more),
+    )
+
+
+def _price(group: Standings, first: BoardRow, second: BoardRow, more: float) -> str:
+    """What that many more questions cost, asked of both as often as these were."""
+    if group.simulated:
+        return ""
+    costs = [cost_of_thousand(row) for row in (first, second)]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return say("The price is not known.")
+    samples = max(row.average.k if row.average else 1 for row in (first, second))
+    return say(
+        "Asking both models the additional questions would cost about {usd} USD.",
+        usd=about_usd(more * samples * sum(known) / 1000),
+    )
+
+
+def _may_join(group: Standings) -> Iterator[str]:
+    """Those whose missing replies, if all were right, would lift them to the leader's score."""
+    if not group.ranked:
+        return
+    best = group.ranked[0].estimate.value
+    open_ = [row for row in group.incomplete if row.bounds and row.bounds.high >= best]
+    if open_:
+        yield say(
+            "{models} may still turn out best: replies are missing.", models=named(group, open_)
+        )
+
+
+# The half page, made from what the sections are made from.
+
+
+def make_opening(evidence: Evidence) -> Opening:
+    """A part for each ranking of real respondents; of simulated ones only where there are no
+    others. No part without scores."""
+    board = evidence.board
+    ranked = (group for group in board.standings if not group.experiment)
+    groups = [g for g in ranked if board.is_simulated_only or not g.simulated]
+    return Opening(
+        parts=tuple(_part(evidence, group) for group in groups),
+        words=tuple(_words(board)) if groups else (),
+    )
+
+
+def _part(evidence: Evidence, group: Standings) -> OpeningPart:
+    return OpeningPart(
+        heading=scale_head(group),
+        best=(*best_sentences(group), *_probability(evidence, group)),
+        table=side_by_side(group, evidence.sheet),
+        told=(
+            *cost_sentences(group, is_of_files=_is_of_files(evidence)),
+            *_endings_unknown(evidence.sheet),
+        ),
+        undecided=tuple(undecided_sentences(evidence, group)),
+    )
+
+
+def _probability(evidence: Evidence, group: Standings) -> Iterator[str]:
+    ranked = values_of(evidence, group)
+    if ranked is not None and (told := probability_of_best(ranked)):
+        yield told
+
+
+def _is_of_files(evidence: Evidence) -> bool:
+    """Whether these are other people's results: items of files have names, accuracies no items."""
+    return evidence.sheet is None or bool(evidence.sheet.table.item_names)
+
+
+def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:
+    if sheet is None:
+        yield say("How many answers were wrong, refused or unreadable is not known.")
+    elif not sheet.table.tells_outcomes:
+        yield say(
+            "Which replies were refused, unreadable or cut off is not known: the files do not say. "
+            "Such a reply counts as its score says."
+        )
+    elif sheet.table.unknown_outcomes:
+        yield say(
+            "The files do not record which responses were {outcomes}.",
+            outcomes=joined([word(name) for name in sheet.table.unknown_outcomes]),
+        )
+
+
+def _words(board: Leaderboard) -> Iterator[str]:
+    yield say("A point is one question in a hundred.")
+    yield say(
+        "Brackets show {confidence:g}% confidence intervals. Over repeated tests with new "
+        "questions of the same kind, about {confidence:g}% of such intervals contain the true "
+        "score.",
+        confidence=100 * board.confidence,
+    )
+    if any(not math.isnan(group.chance) for group in board.standings):
+        yield say("Chance is what guessing would score.")

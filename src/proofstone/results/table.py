@@ -1,0 +1,959 @@
+"""From a target to its score table: which runs belong together, and what they are short of."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadUsage, NotFound, TextPurged
+from proofstone.method import GroupsItems, Method, Reviews, Verifies, find_method
+from proofstone.models.config import ModelConfig, card_of
+from proofstone.models.names import parse_model_name
+from proofstone.records.ids import canonical_json, short
+from proofstone.records.items import (
+    CONTEXT,
+    CONTEXT_CHUNKS,
+    CONTEXT_EMBEDDER,
+    CONTEXT_INDEX,
+    CONTEXT_SEARCH,
+    CONTEXT_SETTINGS,
+    CONTEXT_SOURCE,
+    CONTEXT_TOKENS,
+    LEFT_OUT,
+    PROMPT,
+    PROMPT_NAME,
+    ItemSet,
+    LoadedItem,
+    context_label,
+    context_of,
+    left_out_of,
+    own_prompt_of,
+)
+from proofstone.records.models import Card, CardSnapshot, family_of
+from proofstone.records.reviews import Review
+from proofstone.records.runs import ANSWER_FORMAT, FormPart, Measure, Run, Scale
+from proofstone.records.scores import Documents, Respondent, ScoreTable
+from proofstone.records.triples import read_against
+from proofstone.records.upkeep import Upkeep
+from proofstone.results.board import LeftOut
+from proofstone.results.cards import Condition, card_value, matches
+from proofstone.review.state import checked_rates, purged_among
+from proofstone.run.evidence import left_out_again
+from proofstone.run.reading_scale import reading_scale
+from proofstone.run.run_facts import served_models, shares_of
+from proofstone.run.self_preference import with_hands
+from proofstone.session.dates import minute
+from proofstone.store.corrections import Retired
+from proofstone.store.lookup import Found
+from proofstone.store.provenance import DocumentRow
+from proofstone.store.scores import ScoringInfo, load_table
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from proofstone.results.corrections import TableRuling
+
+
+# The scores of a selection as people corrected them, or as the scorer left them.
+
+FIRST = "first"
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """Which scores are read. ``as_scored``: no ruling and no retirement is applied. ``scorings``
+    are digits of scorings that stand for the current ones of their runs, or "first". ``until``:
+    as it stood at that time, with nothing that was scored, ruled or retired since."""
+
+    as_scored: bool = False
+    scorings: tuple[str, ...] = ()
+    until: float | None = None
+
+
+CURRENT = View()
+
+
+def corrected(
+    store: Store,
+    table: ScoreTable,
+    runs: Mapping[bytes, int],
+    retired: Retired,
+    measure: Measure,
+    until: float | None = None,
+) -> ScoreTable:
+    """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys.
+
+    Rulings are over whole replies, and hold for each part of one that is scored by itself.
+    """
+    from proofstone.results.corrections import (  # noqa: PLC0415 - numpy is loaded here
+        apply_rulings,
+        leave_out,
+    )
+
+    rulings = _rulings(store, table, runs, retired, until)
+    kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
+    return apply_rulings(kept, rulings, measure)
+
+
+def _rulings(
+    store: Store,
+    table: ScoreTable,
+    runs: Mapping[bytes, int],
+    retired: Retired,
+    until: float | None,
+) -> list[TableRuling]:
+    """The rulings in force over what the table's respondents replied."""
+    from proofstone.results.corrections import TableRuling  # noqa: PLC0415 - numpy is loaded here
+
+    place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
+    return [
+        TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
+        for found in store.rulings.in_force(list(place), until)
+        if found.ruling.item not in retired.ids
+    ]
+
+
+def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
+    """A sentence on each of these sets that was corrected, naming its newer versions."""
+    said = []
+    for item_set in item_sets:
+        found = store.lookup.find(f"form:{item_set.id.hex()}")
+        newer = store.corrections.newer("form", found.key)
+        if newer:
+            names = ", ".join(_shown(store.items.item_set(identity)) for identity in newer)
+            said.append(f"{_shown(item_set)} was corrected; the newer version: {names}")
+            said += _left_to_ask(store, newer)
+    return tuple(said)
+
+
+def not_run(store: Store, targets: Iterable[Found], forms: Iterable[bytes]) -> NotFound:
+    """That nothing was run on targets; of ``forms`` that were corrected, which runs their former
+    versions have, what is left to ask, and the commands."""
+    names = ", ".join(
+        f"{target.name}-{short(target.id, 4)}" if target.name else short(target.id)
+        for target in targets
+    )
+    told = [(each, _runs_before(store, each)) for each in forms]
+    said = [
+        f"its {_counted(len(runs), 'run')} {_is(len(runs))} of the former version "
+        f"{_shown(former)}, and {_differing(store, form, former)} left to ask"
+        for form, (former, runs) in told
+        if former is not None
+    ]
+    asked = [line for form, (former, _runs) in told if former for line in _commands(store, form)]
+    return NotFound(
+        "; ".join([f"nothing was run on {names} yet", *said]),
+        hint="\n  ".join(asked) or "proofstone run TARGET -m MODEL",
+    )
+
+
+def run_again(store: Store, form: bytes) -> list[str]:
+    """The options of ``run`` by which a corrected form is asked as the version before it that was
+    asked last, one a way of asking: its models and all settings that are not the method's own.
+    Empty where none was."""
+    former, runs = _runs_before(store, form)
+    limits = store.runs.limits([key for key, _run in runs])
+    models: dict[str, list[str]] = {}
+    for key, run in runs:
+        limit = limits.get(key)
+        is_part = former is not None and limit is not None and limit < former.n_items
+        asked = _options(store, run) + (f" --limit {limit}" if is_part else "")
+        models.setdefault(asked, []).append(run.respondent)
+    return [f"-m {quote(','.join(dict.fromkeys(names)))}{asked}" for asked, names in models.items()]
+
+
+_PLAIN = {"temperature": "temperature", "max_tokens": "max-tokens",
+          "reasoning_effort": "reasoning-effort", "thinking": "thinking",
+          ANSWER_FORMAT: "answer-format"}  # fmt: skip
+
+
+_CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS: "context-chunks",
+            CONTEXT_SEARCH: "context-search", CONTEXT_SOURCE: "context-source",
+            CONTEXT_EMBEDDER: "embedder"}  # fmt: skip
+
+
+def _options(store: Store, run: Run) -> str:
+    """How a run was asked, as options of ``run``."""
+    settings = run.settings
+    asked = "" if run.way == "direct" else f" --ask {quote(run.way)}"
+    for name, usual in (("shots", 0), ("samples", 1)):
+        value = settings.get(name, usual)
+        asked += f" --{name} {value}" if value != usual else ""
+    if name := settings.get(PROMPT_NAME, ""):
+        file = store.own_prompts.file(bytes.fromhex(settings[PROMPT]))
+        asked += f" --prompt {quote(name if file is None else _from_here(file))}"
+    for name, option in _CONTEXT.items():
+        asked += f" --{option} {quote(str(settings[name]))}" if name in settings else ""
+    usual_ones = find_method(run.method).settings(run.way)
+    ours = {"shots", "samples", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
+    for name in sorted({*settings, *usual_ones} - ours):
+        value = settings.get(name)
+        # Thinking makes room for itself, unless the length is named.
+        if value == usual_ones.get(name) and not (name == "max_tokens" and "thinking" in settings):
+            continue
+        if name in _PLAIN and value is not None:
+            asked += f" --{_PLAIN[name]} {quote(str(value))}"
+        else:
+            asked += f" --set {quote(f'{name}={json.dumps(value, ensure_ascii=False)}')}"
+    return asked + (f" --replicate {quote(run.replicate)}" if run.replicate else "")
+
+
+def _from_here(file: Path) -> str:
+    """A file as a command names it: from the current folder where it lies below it."""
+    here = Path.cwd().resolve()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
+def _runs_before(store: Store, form: bytes) -> tuple[ItemSet | None, list[tuple[int, Run]]]:
+    """The newest former version of a form on which something was run, with its runs."""
+    former = store.items.item_set(form).corrects
+    while former is not None:
+        found = store.items.item_set(former)
+        if runs := store.runs.of_sets([former]):
+            return found, runs
+        former = found.corrects
+    return None, []
+
+
+def _left_to_ask(store: Store, forms: Sequence[bytes]) -> Iterator[str]:
+    """Of corrected forms on which nothing was run yet, what is left to ask, and the commands."""
+    asked = {run.item_set for _key, run in store.runs.of_sets(forms)}
+    for form in forms:
+        former, _runs = _runs_before(store, form)
+        if form not in asked and former is not None:
+            name = _shown(store.items.item_set(form))
+            yield (
+                f"nothing was run on {name} yet; {_differing(store, form, former)} left to ask: "
+                + "; ".join(_commands(store, form))
+            )
+
+
+def _differing(store: Store, form: bytes, former: ItemSet) -> str:
+    n_items = store.items.item_set(form).n_items
+    now = {item for _place, item in store.items.places(form, -1, n_items)}
+    then = {item for _place, item in store.items.places(former.id, -1, former.n_items)}
+    n = len(now - then)
+    return f"{n:,} of {_counted(n_items, 'item')} {_is(n)}"
+
+
+def _commands(store: Store, form: bytes) -> list[str]:
+    name = quote(_shown(store.items.item_set(form)))
+    return [f"proofstone run {name} {options}" for options in run_again(store, form)]
+
+
+def _shown(form: ItemSet) -> str:
+    return f"{form.name}-{short(form.id, 4)}"
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def chosen_scorings(
+    store: Store, runs: Sequence[tuple[int, Run]], view: View
+) -> dict[int, ScoringInfo]:
+    """The scoring to read of each run that has one, by the run's key.
+
+    Raises NotFound for digits that are no whole scoring of these runs, BadUsage where they fit
+    several.
+    """
+    known = {key: _whole_by(store, key, view.until) for key, _run in runs}
+    if view.scorings == (FIRST,):
+        return {key: scorings[0] for key, scorings in known.items() if scorings}
+    chosen = {key: _latest(scorings) for key, scorings in known.items() if scorings}
+    every = [scoring for scorings in known.values() for scoring in scorings]
+    for text in view.scorings:
+        digits = text.removeprefix("scoring:")
+        found = [scoring for scoring in every if digits and scoring.id.hex().startswith(digits)]
+        if not found:
+            listed = ", ".join(f"{short(s.id)} ({minute(s.created_at)})" for s in every[:8])
+            raise NotFound(f"no scoring of these runs is {text!r}", hint=f"there is: {listed}")
+        if len(found) > 1:
+            raise BadUsage(f"{text!r} names {len(found)} scorings", hint="give more digits")
+        chosen[found[0].run] = found[0]
+    return chosen
+
+
+def _whole_by(store: Store, run: int, until: float | None) -> list[ScoringInfo]:
+    """The whole scorings of a run, oldest first; only those that were whole at a time."""
+    scorings = store.scores.of_run(run)
+    if until is None:
+        return scorings
+    return [each for each in scorings if each.completed_at and each.completed_at <= until]
+
+
+def _latest(scorings: Sequence[ScoringInfo]) -> ScoringInfo:
+    """The one that became whole last."""
+    return max(scorings, key=lambda each: (each.completed_at or 0.0, each.key))
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """The item sets that a target means, and the runs on them with their keys."""
+
+    item_sets: tuple[ItemSet, ...]
+    runs: tuple[tuple[int, Run], ...]
+
+    @property
+    def method(self) -> str:
+        """The name of the method that all of them share."""
+        return self.item_sets[0].method
+
+
+def shown_name(item_set: ItemSet) -> str:
+    """An item set's name with the digits that tell it from others of that name."""
+    return f"{item_set.name}-{short(item_set.id, 4)}"
+
+
+def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
+    """The runs that ``targets`` mean: runs, forms, or banks (all forms of one recipe).
+
+    Raises BadUsage where they cannot stand in one table, NotFound where nothing was run.
+    """
+    chosen: dict[bytes, tuple[int, Run]] = {}
+    sets: dict[bytes, ItemSet] = {}
+    for target in targets:
+        if target.kind == "run":
+            key, run = store.runs.run(target.id)
+            chosen[run.id] = (key, run)
+            sets[run.item_set] = store.items.item_set(run.item_set)
+            continue
+        found = [target.id] if target.kind == "form" else _forms_of_bank(store, target)
+        sets |= {identity: store.items.item_set(identity) for identity in found}
+        chosen |= {run.id: (key, run) for key, run in store.runs.of_sets(found)}
+    if len({item_set.method for item_set in sets.values()}) > 1:
+        raise BadUsage("these targets belong to different methods; name those of one")
+    _refuse_several_recipes(list(sets.values()))
+    if not chosen:
+        raise not_run(store, targets, sets)
+    return Selection(item_sets=tuple(sets.values()), runs=tuple(chosen.values()))
+
+
+def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
+    forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
+    asked = {run.item_set for _key, run in store.runs.of_sets([form.id for form in forms])}
+    forms = [form for form in forms if form.id in asked] or forms
+    superseded = store.items.superseded([form.id for form in forms])
+    forms = [form for form in forms if form.id not in superseded]
+    return [form.id for form in forms]
+
+
+def _refuse_several_recipes(forms: Sequence[ItemSet]) -> None:
+    """What a bank is asked by one recipe says nothing of what it is asked by another: numbers of
+    choices, ways of posing, facts retired in between."""
+    by_bank: dict[bytes, list[ItemSet]] = {}
+    for form in forms:
+        if form.bank is not None:
+            by_bank.setdefault(form.bank, []).append(form)
+    for of_bank in by_bank.values():
+        recipes = {canonical_json(form.recipe) for form in of_bank}
+        if len(recipes) > 1:
+            names = ", ".join(shown_name(form) for form in of_bank[:10])
+            raise BadUsage(
+                f"these forms of one bank are of {len(recipes)} recipes, which do not add up",
+                hint=f"name those of one: {names}",
+            )
+
+
+def headline(method: Method) -> Measure:
+    """The measure that a leaderboard of the method ranks by."""
+    return next(measure for measure in method.measures if measure.name == method.headline)
+
+
+def read_scores(
+    store: Store,
+    method: Method,
+    selection: Selection,
+    *,
+    family: Callable[[str], str] = family_of,
+    view: View = CURRENT,
+) -> ScoreTable:
+    """The scores of the selection's runs, as ``view`` wants them, as one table.
+
+    Runs that differ only in their form are one respondent. A run never scored has no rows and its
+    full number expected, so that it shows as incomplete. ``family`` gives the family of a model,
+    by which contestants that had a hand in the items are known.
+    """
+    sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
+    keys = {run.id: key for key, run in selection.runs}
+    samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
+    respondents = _on_their_scales(method, selection)
+    chosen = chosen_scorings(store, selection.runs, view)
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
+    n_items = sum(sizes.values()) - retired.n_places
+    unasked = {run.id: _unasked(store, key, run, retired) for key, run in selection.runs}
+    whole = [n_items - sum(unasked[run] for run in who.runs) for who in respondents]
+    beyond = _beyond_limits(store, selection, retired)
+    respondents = [
+        _limited(who, n, sum(beyond.get(run, 0) for run in who.runs), samples[who.runs[0]])
+        for who, n in zip(respondents, whole, strict=True)
+    ]
+    expected = [n * samples[who.runs[0]] for who, n in zip(respondents, whole, strict=True)]
+    last_step = {run.id: run.last_step for _key, run in selection.runs}
+    failed = [
+        sum(
+            failure.item not in retired.keys
+            for run in who.runs
+            for failure in store.runs.failures(keys[run], last_step[run])
+        )
+        for who in respondents
+    ]
+    table = load_table(
+        store.database,
+        respondents=[
+            replace(_with_calls(store, selection, who), judge=_judges(who, keys, chosen))
+            for who in respondents
+        ],
+        scorings=_scorings(selection, respondents, chosen),
+        item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
+        expected=expected,
+        failed=failed,
+        measure=headline(method).of,
+        kind=headline(method).unit,
+    )
+    if not view.as_scored:
+        table = corrected(store, table, keys, retired, headline(method), view.until)
+    labels = store.items.labels_of_sets(list(sizes))
+    called = {item: label.name for item, label in labels.items() if label.name}
+    return replace(with_hands(store, table, list(sizes), family), called=called)
+
+
+def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, ScoringInfo]) -> str:
+    """The judges of the scorings that are read of a respondent's runs. Who verified triples against
+    a reference has no part in how much was said, which a table of items ranks by."""
+    scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
+    judges = [each.judge for each in scorings if each.judge and read_against(each.judge) is None]
+    return ", ".join(dict.fromkeys(judges))
+
+
+def with_shared_part(table: ScoreTable) -> ScoreTable:
+    """The table as one of a part of the form, where limits left the same of it unasked for all:
+    then nothing of the rest is expected of any."""
+    parts = {who.part for who in table.respondents}
+    if len(parts) != 1 or None in parts:
+        return table
+    whole = [
+        replace(who, part=who.part and structs.replace(who.part, unasked=0))
+        for who in table.respondents
+    ]
+    return replace(table.of_parts(), respondents=tuple(whole))
+
+
+def _beyond_limits(store: Store, selection: Selection, retired: Retired) -> dict[bytes, int]:
+    """How many items, not counting retired ones, lie beyond the limit of each run that has one.
+    Of a run that leaves items out for their evidence it is not told."""
+    limits = store.runs.limits([key for key, _run in selection.runs])
+    sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
+    found = {}
+    for key, run in selection.runs:
+        first, size = limits.get(key, sizes[run.item_set]), sizes[run.item_set]
+        if first < size and not left_out_of(run.settings):
+            rest = store.items.places(run.item_set, first - 1, size - first)
+            found[run.id] = sum(item not in retired.keys for _position, item in rest)
+    return found
+
+
+def _limited(who: Respondent, n_items: int, beyond: int, samples: int) -> Respondent:
+    if not beyond:
+        return who
+    part = FormPart(n_asked=n_items - beyond, n_items=n_items, unasked=beyond * samples)
+    return replace(who, part=part)
+
+
+def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:
+    """How many items of its set, not counting retired ones, a run leaves out."""
+    n = left_out_of(run.settings)
+    if not n or not retired.n_places:
+        return n
+    return n - left_out_again(store, key, run, retired.keys)
+
+
+def read_more_scores(
+    store: Store, method: Method, selection: Selection, table: ScoreTable, view: View = CURRENT
+) -> dict[str, ScoreTable]:
+    """The scores that the method's other measures are of, by their name, where there are any: for
+    the respondents of ``table``, in its order, corrected as it is. None of the tables is complete
+    or incomplete."""
+    chosen = chosen_scorings(store, selection.runs, view)
+    scorings = _scorings(selection, table.respondents, chosen)
+    sets = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sets), view.until)
+    keys = {run.id: key for key, run in selection.runs}
+    measures = {measure.of: measure for measure in reversed(method.measures)}
+    del measures[headline(method).of]
+    found = {
+        of: load_table(
+            store.database,
+            respondents=table.respondents,
+            scorings=scorings,
+            item_sets=sets,
+            expected=[0] * len(table.respondents),
+            measure=of,
+            kind=measure.unit,
+        )
+        for of, measure in measures.items()
+        if store.scores.has_any(list(scorings), of)
+    }
+    if view.as_scored:
+        return found
+    return {
+        of: corrected(store, more, keys, retired, measures[of], view.until)
+        for of, more in found.items()
+    }
+
+
+def _scorings(
+    selection: Selection, respondents: Sequence[Respondent], chosen: Mapping[int, ScoringInfo]
+) -> dict[int, int]:
+    """The scorings that are read, each with its respondent's place; ``chosen`` is by run's key."""
+    keys = {run.id: key for key, run in selection.runs}
+    return {
+        chosen[keys[run]].key: place
+        for place, who in enumerate(respondents)
+        for run in who.runs
+        if keys[run] in chosen
+    }
+
+
+def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
+    """The respondents, with the scale of their way where it has one of its own, and of those that
+    were asked with their evidence one that sets them apart; of triples one of a model is ranked."""
+    runs = {run.id: run for _key, run in selection.runs}
+    respondents = respondents_of(selection)
+    first = [runs[who.runs[0]] for who in respondents]
+    if isinstance(method, Verifies):
+        ranked = ranked_settings(method, first)
+    else:
+        ranked = frozenset(range(len(first)))
+    return [
+        replace(who, scale=_scale(method, run), experiment=place not in ranked)
+        for place, (who, run) in enumerate(zip(respondents, first, strict=True))
+    ]
+
+
+def ranked_settings(method: Method, runs: Sequence[Run]) -> frozenset[int]:
+    """The places of the ``runs`` (one a setting of a model) that a leaderboard of triples ranks, at
+    most one a model: those asked in the preset's prompts and range, or, where none was, in those
+    that most models were asked in. Of one model's several the one with the preset's effort of
+    reasoning, else with none set."""
+    ways: dict[str, set[str]] = {}
+    for run in runs:
+        ways.setdefault(run.way, set()).add(run.respondent)
+    preset = method.presets["random"].values("run") if "random" in method.presets else {}
+    usual = preset.get("ask", "")
+    if usual not in ways:
+        usual = max(ways, key=lambda way: len(ways[way]), default="")
+    chosen: dict[str, int] = {}
+    for place in sorted(
+        (place for place, run in enumerate(runs) if run.way == usual),
+        key=lambda place: _differs(runs[place], preset),
+    ):
+        chosen.setdefault(runs[place].respondent, place)
+    return frozenset(chosen.values())
+
+
+def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
+    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
+    effort = run.settings.get("reasoning_effort")
+    return (
+        bool(own_prompt_of(run.settings)),
+        bool(run.replicate),
+        effort != preset.get("reasoning_effort"),
+        effort is not None,
+        run.settings.get("temperature") != preset.get("temperature"),
+    )
+
+
+def _scale(method: Method, run: Run) -> Scale | None:
+    own = method.scales.get(run.way)
+    context = context_of(run.settings)
+    return own if context == "none" else reading_scale(own, context)
+
+
+def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:
+    """The respondent with the models that answered in any of its runs, and what that took."""
+    runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
+    shares = [share for key, run in runs for share in shares_of(store, key, run)]
+    served = tuple(served_models(shares).items())
+    if who.simulated:
+        return replace(who, served=served)
+    keys = [key for key, _run in runs]
+    return replace(
+        who, served=served, spent=store.spent.of_runs(keys), pace=store.paces.of_runs(keys)
+    )
+
+
+def respondents_of(selection: Selection) -> list[Respondent]:
+    """The rows of a leaderboard: runs that differ only in their form are one respondent."""
+    groups: dict[bytes, list[Run]] = {}
+    for _key, run in selection.runs:
+        groups.setdefault(_respondent_key(run), []).append(run)
+    names = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
+    return [_respondent(runs, list(groups.values()), names) for runs in groups.values()]
+
+
+def _respondent_key(run: Run) -> bytes:
+    said_only = (PROMPT_NAME, LEFT_OUT)
+    settings = {name: value for name, value in run.settings.items() if name not in said_only}
+    return canonical_json([run.respondent, run.way, settings, run.replicate])
+
+
+def _respondent(
+    runs: Sequence[Run], groups: Sequence[Sequence[Run]], forms: Mapping[bytes, str]
+) -> Respondent:
+    run = runs[0]
+    alike = [
+        group[0]
+        for group in groups
+        if (group[0].respondent, group[0].way) == (run.respondent, run.way)
+    ]
+    way = run.way
+    if run.settings.get("shots"):
+        way += f" {run.settings['shots']}-shot"
+    differing = _summarise_differing([other.settings for other in alike], run.settings)
+    own = own_prompt_of(run.settings)
+    shown = [f"own prompt: {own}"] if own else []
+    shown += [label] if (label := context_label(run.settings)) else []
+    shown += [f"{name}={value}" for name, value in differing.items()]
+    shown += [f"{name}={value}" for name, value in _searched_differently(alike, run).items()]
+    if run.replicate:
+        shown.append(f"replicate={run.replicate}")
+    return Respondent(
+        name=run.respondent,
+        way=way,
+        settings=" ".join(shown),
+        simulated=run.simulated,
+        runs=tuple(other.id for other in runs),
+        forms=tuple(forms[other.item_set] for other in runs),
+    )
+
+
+def _searched_differently(alike: Sequence[Run], own: Run) -> dict[str, Any]:
+    """In what runs that were asked with one context differ besides: how much of it, and as of which
+    state of the sources."""
+    label = context_label(own.settings)
+    others = [run.settings for run in alike if context_label(run.settings) == label]
+    names = (CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_INDEX) if label else ()
+    return {
+        name: own.settings[name]
+        for name in names
+        if name in own.settings and len({str(other.get(name)) for other in others}) > 1
+    }
+
+
+def _summarise_differing(
+    settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The settings in which runs of one model and way differ: what a leaderboard must show."""
+    names = {name for other in settings for name in other}
+    names -= {"shots", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
+    return {
+        name: own.get(name)
+        for name in sorted(names)
+        if len({canonical_json(other.get(name)) for other in settings}) > 1
+    }
+
+
+# Which card stands for each respondent of a leaderboard, and which respondents are left out.
+#
+# The newest card that was kept of a model is in force, so that editing a file rewrites no history;
+# where the runs saw another one, a note says in what. A model of which no card was kept has the one
+# of today's configuration, where that is given, and a note says so.
+
+
+class CardBook(Struct, frozen=True, kw_only=True):
+    """The card in force of each model that has one; what a reader should know of the cards, and
+    which models are retired, each as a sentence."""
+
+    cards: Mapping[str, Card] = {}
+    notes: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+
+
+def open_book(store: Store, selection: Selection, config: ModelConfig | None = None) -> CardBook:
+    """The cards of the selection's models; those without one take it from ``config``."""
+    models = sorted({run.respondent for _key, run in selection.runs if not run.simulated})
+    kept = store.models.cards(models)
+    cards = {name: snapshot.card for name, snapshot in kept.items()}
+    notes = list(_changes(store, selection.runs, kept))
+    if config is not None:
+        today = {name: _today(name, config) for name in models}
+        borrowed = [n for n in models if n not in cards and not today[n].is_empty]
+        cards |= {name: today[name] for name in borrowed}
+        if borrowed:
+            notes.append(
+                f"card of today, for none was kept with the runs: {', '.join(borrowed)} "
+                "(proofstone models check NAME keeps it)"
+            )
+        notes += [
+            f"{name}: its card is another one today ({difference}); the one kept with the runs is "
+            "used until it is run or checked again"
+            for name in models
+            if name in kept and (difference := _difference(cards[name], today[name]))
+        ]
+    retired = tuple(_retired(store, models))
+    return CardBook(cards=cards, notes=tuple(notes), retired=retired)
+
+
+def narrowed(
+    selection: Selection, book: CardBook, conditions: Sequence[Condition]
+) -> tuple[Selection, tuple[LeftOut, ...]]:
+    """The runs whose model's card meets ``conditions``, and who is left out and why.
+
+    Raises NotFound where nobody is left.
+    """
+    if not conditions:
+        return selection, ()
+    kept = [
+        (key, run)
+        for key, run in selection.runs
+        if matches(book.cards.get(run.respondent), conditions)
+    ]
+    names = dict.fromkeys(run.respondent for _key, run in selection.runs)
+    stay = {run.respondent for _key, run in kept}
+    left_out = tuple(
+        LeftOut(name=name, why=_why(book.cards.get(name), conditions))
+        for name in names
+        if name not in stay
+    )
+    if not kept:
+        said = "; ".join(f"{entry.name} ({entry.why})" for entry in left_out)
+        raise NotFound(
+            f"no model here meets --where: {said}",
+            hint='write a card where one is missing: [models."provider/name".card], '
+            "as docs/models.md shows",
+        )
+    return structs.replace(selection, runs=tuple(kept)), left_out
+
+
+def carded(table: ScoreTable, book: CardBook) -> ScoreTable:
+    """The table with each respondent's card."""
+    respondents = tuple(replace(who, card=book.cards.get(who.name)) for who in table.respondents)
+    return replace(table, respondents=respondents)
+
+
+def _today(name: str, config: ModelConfig) -> Card:
+    try:
+        return card_of(parse_model_name(name), config)
+    except BadUsage:  # a respondent of another kind, such as people or an imported file
+        return Card()
+
+
+def _changes(
+    store: Store, runs: Sequence[tuple[int, Run]], kept: Mapping[str, CardSnapshot]
+) -> Iterable[str]:
+    """A note for each model of which some run saw another card than the one in force."""
+    seen = store.models.cards_of_runs([key for key, _run in runs])
+    told: dict[str, None] = {}
+    for key, run in runs:
+        before, now = seen.get(key), kept.get(run.respondent)
+        if before is None or now is None or before.recorded_at == now.recorded_at:
+            continue
+        difference = _difference(before.card, now.card)
+        if difference:
+            day = _day(now.recorded_at)
+            told[f"{run.respondent}: its card changed after its runs ({difference}; {day})"] = None
+    return told
+
+
+def _difference(before: Card, now: Card) -> str:
+    """``kind chat -> hybrid``: the facts in which two cards differ, where the newer one has any."""
+    if now.is_empty:
+        return ""
+    old, new = structs.asdict(before), structs.asdict(now)
+    return ", ".join(
+        f"{name} {_said(old[name])} -> {_said(new[name])}" for name in new if old[name] != new[name]
+    )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(str(part) for part in value) or "unknown"
+    return "unknown" if value in ("", None) else str(value)
+
+
+def _why(card: Card | None, conditions: Sequence[Condition]) -> str:
+    failed = [c.field for c in conditions if not matches(card, [c])]
+    shown = {"language": "languages"}
+    return ", ".join(f"{name} {card_value(card, shown.get(name, name))}" for name in failed)
+
+
+def _retired(store: Store, models: Sequence[str]) -> Iterable[str]:
+    checks = store.models.last_checks()
+    for name in models:
+        check = checks.get(name)
+        if check is not None and check.state == "retired":
+            yield (
+                f"{name} is retired: {check.endpoint} no longer served it on "
+                f"{_day(check.checked_at)}; its results stay"
+            )
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+# What a workspace knows of the items and scores of runs, beyond the scores themselves.
+
+
+def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View) -> Upkeep:
+    """Of the selection's runs, whose scores ``table`` holds as ``view`` wants them."""
+    rulings = store.rulings.in_force([key for key, _run in selection.runs], view.until)
+    newer = set(store.corrections.former_items())
+    scorings = chosen_scorings(store, selection.runs, view).values()
+    read = store.reviews.read_items([item_set.id for item_set in selection.item_sets])
+    method, checks = _checks(store, selection)
+    return Upkeep(
+        n_ruled=len({found.ruling.item for found in rulings}),
+        n_corrected=len(newer.intersection(table.items)),
+        judges=tuple(sorted({scoring.judge for scoring in scorings if scoring.judge})),
+        n_read=len(read.whole.intersection(table.items)),
+        n_partly_read=len(read.partly.intersection(table.items)),
+        n_readers=read.n_people,
+        checked=checked_rates(store, method, checks) if method else (),
+        n_purged=purged_among(store, checks),
+    )
+
+
+def _checks(store: Store, selection: Selection) -> tuple[Reviews | None, list[Review]]:
+    """What people said of the truth of the banks behind the selection, and the method that says
+    what they were shown; None and nothing where nobody checked it."""
+    banks = {one.bank: one.method for one in selection.item_sets if one.bank is not None}
+    reviews = {one.id: one for bank in banks for one in store.reviews.checks_of_bank(bank)}
+    for name in banks.values():  # all of one method: a leaderboard has one
+        method = find_method(name)
+        if reviews and isinstance(method, Reviews):
+            return method, list(reviews.values())
+    return None, []
+
+
+# Groups of items that their method names, beside a table's strata: scores are shown by them.
+
+_PAGE = 256
+
+
+_MOST_GROUPS = 50  # a column of more values names items rather than groups
+
+
+def with_groups(
+    store: Store, method: Method, item_sets: Sequence[ItemSet], table: ScoreTable
+) -> ScoreTable:
+    """``table`` with the method's names of its strata, the groups that items say themselves or that
+    a column of their file makes, and the documents of its items. An item whose text was purged is
+    in no group."""
+    if not table.items:
+        return table
+    table = replace(table, documents=_documents(store, item_sets, table.items))
+    groups, group_names = _of_columns(store, item_sets, table)
+    if not isinstance(method, GroupsItems):
+        return replace(table, groups=groups, group_names=group_names)
+    named = {item.item.id: method.groups_of(item) for item in _items(store, item_sets)}
+    for name in method.groupings:
+        texts = [named.get(item, {}).get(name, "") for item in table.items]
+        groups[name], group_names[name] = _coded(texts)
+    return replace(
+        table, groups=groups, group_names=group_names, level_names=dict(method.level_names)
+    )
+
+
+def _documents(
+    store: Store, item_sets: Sequence[ItemSet], items: Sequence[bytes]
+) -> Documents | None:
+    """The documents that items rest on; one of a title that another has is named with its id."""
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    rows = [row for each in item_sets for row in store.origins.documents_of_set(each.id)]
+    shared_rows = [row for each in item_sets for row in store.origins.documents_of_shared(each.id)]
+    titles = {row.source: row.title for row in [*rows, *shared_rows]}
+    shared = Counter(titles.values())
+    names = {
+        source: title if title and shared[title] == 1 else f"{title} (source:{short(source)})"
+        for source, title in titles.items()
+    }
+    order = sorted(names, key=lambda source: (names[source], source))
+    places = {source: place for place, source in enumerate(order)}
+    by_item: dict[bytes, dict[DocumentRow, None]] = {}
+    for row in rows:
+        by_item.setdefault(row.of, {})[row] = None
+    edges = [(unit, row) for unit, item in enumerate(items) for row in by_item.get(item, ())]
+    if not edges:
+        return None
+    keys: dict[str, tuple[tuple[int, str], ...]] = {}
+    for row in dict.fromkeys(shared_rows):
+        name = f"fact:{short(row.of)}"
+        keys[name] = (*keys.get(name, ()), (places[row.source], row.page))
+    return Documents(
+        unit=np.array([unit for unit, _row in edges], dtype=np.int32),
+        document=np.array([places[row.source] for _unit, row in edges], dtype=np.int32),
+        pages=tuple(row.page for _unit, row in edges),
+        names=tuple(names[source].strip() for source in order),
+        keys=keys,
+    )
+
+
+def _of_columns(
+    store: Store, item_sets: Sequence[ItemSet], table: ScoreTable
+) -> tuple[dict[str, NDArray[np.int32]], dict[str, tuple[str, ...]]]:
+    """Groups by the columns that a file of questions has besides: those whose values repeat."""
+    labels = store.items.labels_of_sets([item_set.id for item_set in item_sets])
+    columns = sorted({name for label in labels.values() for name in label.metadata})
+    groups, group_names = {}, {}
+    for name in columns:
+        values = [
+            labels[item].metadata.get(name) if item in labels else None for item in table.items
+        ]
+        texts = ["" if value is None else _text(value) for value in values]
+        n_given, n_different = sum(map(bool, texts)), len(set(filter(None, texts)))
+        if 2 <= n_different <= _MOST_GROUPS and 2 * n_different <= n_given:
+            groups[name], group_names[name] = _coded(texts)
+    return groups, group_names
+
+
+def _text(value: Any) -> str:
+    """A value of a column as it is shown; a list as its texts."""
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return value if isinstance(value, str) else canonical_json(value).decode()
+
+
+def _coded(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    names = tuple(sorted(set(texts)))
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([places[text] for text in texts], dtype=np.int32), names
+
+
+def _items(store: Store, item_sets: Sequence[ItemSet]) -> Iterator[LoadedItem]:
+    """The items of the sets that can still be read."""
+    for item_set in item_sets:
+        after = -1
+        while places := store.items.places(item_set.id, after, _PAGE):
+            yield from _page(store, item_set, after, places)
+            after = places[-1][0]
+
+
+def _page(
+    store: Store, item_set: ItemSet, after: int, places: Sequence[tuple[int, int]]
+) -> Iterator[LoadedItem]:
+    try:
+        for stored in store.items.page(item_set.id, after, _PAGE):
+            yield stored.loaded
+    except TextPurged:
+        for _position, key in places:
+            try:
+                yield store.items.one(key)
+            except TextPurged:
+                continue

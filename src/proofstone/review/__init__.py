@@ -1,0 +1,1 @@
+"""Reviews by people: sheets, answers, agreement and decisions."""

@@ -1,0 +1,294 @@
+"""Judges of a build against people: a section of a page, and lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proofstone.page.numbers import MISSING, shown_estimate
+from proofstone.page.section import Cell, Column, Section, Table
+from proofstone.page.text import aligned
+from proofstone.records.reviews import CheckedJudge, CheckedQuestion, ReviewFunnel, policy_words
+from proofstone.wording.messages import counted, noted, paragraph, say, word
+
+AGREEMENT = "agreement"
+
+
+COEFFICIENTS = ("Cohen's kappa", "Gwet's AC1")
+
+
+_LEFT_OUT = "what judges kept out of the bank nobody read: of that nothing is known here"
+
+
+def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
+    """Each question that people answer too; also where nobody did, which it then says."""
+    read = [one for one in questions if one.judges]
+    return Section(
+        name="judges-and-people",
+        title=say("Judges of the build against people"),
+        finding=_finding(read),
+        plain=_plain(read),
+        cannot=say(
+            "The judges' error rate on rejected statements is unknown: people read only statements "
+            "of the bank, which the judges accepted."
+        ),
+        how=say(
+            "Labels of the same wording by judges and by people, whose label is that of more than "
+            "half of those who could tell. Statements of one source are taken together; "
+            "coefficients by percentiles of 2,000 draws, agreement by Wilson."
+        )
+        if read
+        else "",
+        tables=(_compared(questions), *(_judges(read) for _ in read[:1]), *map(_matrix, read)),
+    )
+
+
+def checked_judges_sentences(questions: Sequence[CheckedQuestion]) -> Iterator[str]:
+    """A line a question for the card of a bank: what all judges together came to; one where nobody
+    read anything."""
+    if not questions:
+        return
+    for one in questions:
+        if one.judges:
+            first = one.judges[0]
+            who = first.judge or f"{len(one.judges) - 1} judges"
+            yield f"{one.question}: {who} as people on {_agreed(first)}"
+    unread = [one.question for one in questions if not one.judges]
+    if unread:
+        yield f"{', '.join(unread)}: not checked by people"
+
+
+def checked_judges_lines(questions: Sequence[CheckedQuestion]) -> Iterator[str]:
+    """All of it for a terminal: a question in a line, a table of its judges, and who gave which
+    label where they differ."""
+    for one in questions:
+        told = f"{one.question}, as people on {one.task}"
+        if not one.read:
+            yield f"{told}   {counted(one.judged, 'statement')} judged, none read by people"
+            continue
+        unsure = f", on {one.unsure:,} of them without a label" if one.unsure else ""
+        yield f"{told}   {one.judged:,} statements judged, {one.read:,} read by people{unsure}"
+        if one.judges:
+            yield from aligned([("judge", "n", "agree %", "kappa", "AC1", "silent"),
+                                *map(_row, one.judges)], left=(0,))  # fmt: skip
+            yield from _differences(one)
+    if any(one.against for one in questions):
+        yield _LEFT_OUT
+
+
+def _row(judge: CheckedJudge) -> tuple[str, ...]:
+    found = judge.measures
+    values = [shown_estimate(found[AGREEMENT]) if found else MISSING]
+    values += [_coefficient(judge, name) for name in COEFFICIENTS]
+    silent = f"{judge.silent:,}" if judge.silent else ""
+    return (judge.judge or "all together", f"{judge.n:,}", *values, silent)
+
+
+def _coefficient(judge: CheckedJudge, name: str) -> str:
+    estimate = judge.measures.get(name)
+    if estimate is None or estimate.value != estimate.value:
+        return MISSING
+    low, high = f"{estimate.low:.2f}", f"{estimate.high:.2f}"
+    return f"{estimate.value:.2f} [{low}, {high}]"
+
+
+def _differences(question: CheckedQuestion) -> Iterator[str]:
+    """``a, b: people true, judge false: 3``: all pairs of labels that differ, judges with the very
+    same ones in one line."""
+    by_pairs: dict[str, list[str]] = {}
+    for judge in question.judges:
+        pairs = [
+            f"people {people}, judge {said}: {n:,}"
+            for people, row in zip(question.labels, judge.counts, strict=True)
+            for said, n in zip(question.labels, row, strict=True)
+            if n and said != people
+        ]
+        by_pairs.setdefault("; ".join(pairs), []).append(judge.judge or "all together")
+    yield from (f"  {', '.join(judges)}: {pairs}" for pairs, judges in by_pairs.items() if pairs)
+
+
+def _agreed(judge: CheckedJudge) -> str:
+    if not judge.measures:
+        return "none: it gave no label"
+    return (
+        f"{judge.agreed:,} of {judge.n:,} statements, {shown_estimate(judge.measures[AGREEMENT])} %"
+    )
+
+
+def _finding(read: Sequence[CheckedQuestion]) -> str:
+    told = [one for one in read if one.judges[0].measures]
+    if not told:
+        return say("Nobody has read what the judges judged: how good they are is not known here.")
+    worst = min(told, key=lambda one: one.judges[0].measures[AGREEMENT].value)
+    first = worst.judges[0]
+    return say(
+        "Judges and people agree on {share}% of {statements} that both labelled, where they agree "
+        "least: {question}.",
+        share=shown_estimate(first.measures[AGREEMENT]),
+        statements=counted(first.n, "statement"),
+        question=worst.question,
+    )
+
+
+def _plain(read: Sequence[CheckedQuestion]) -> str:
+    """Of each question the judge that agrees least with people, where it does less than all
+    together."""
+    parts = []
+    for one in read:
+        told = [judge for judge in one.judges if judge.measures]
+        least = min(told, key=lambda judge: judge.measures[AGREEMENT].value, default=None)
+        if least is not None and least.judge and least is not one.judges[0]:
+            parts.append(
+                say(
+                    "On {question} {judge} agrees least: {share}%.",
+                    question=one.question,
+                    judge=least.judge,
+                    share=shown_estimate(least.measures[AGREEMENT]),
+                )
+            )
+    return paragraph(*parts)
+
+
+def _compared(questions: Sequence[CheckedQuestion]) -> Table:
+    rows = tuple(
+        (one.step, one.question, one.task, one.judged, one.read, one.unsure, one.against)
+        for one in questions
+    )
+    columns = (
+        Column(key="step", name=say("Step")),
+        Column(key="question", name=say("Asked")),
+        Column(key="task", name=say("People were asked")),
+        Column(key="judged", name=say("Judged"), digits=0,
+               help=say("Statements of the bank that judges saw as they read.")),
+        Column(key="read", name=say("Read by people"), digits=0),
+        Column(key="unsure", name=say("Without a label"), digits=0,
+               help=say("People could not tell, or were half against half.")),
+        Column(key="against", name=say("Kept out"), digits=0,
+               help=say("Verdicts against what did not come into the bank: people read none of "
+                        "it.")),
+    )  # fmt: skip
+    return Table(title=say("Statements judged by both"), columns=columns, rows=rows, sorts=False)
+
+
+def _judges(read: Sequence[CheckedQuestion]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.question, judge.judge or say("all together"), judge.n, judge.silent,
+            *(judge.measures.get(name) for name in (AGREEMENT, *COEFFICIENTS)),
+        )
+        for one in read
+        for judge in one.judges
+    ]  # fmt: skip
+    columns = (
+        Column(key="question", name=say("Asked")),
+        Column(key="judge", name=say("Judge")),
+        Column(key="n", name=say("Statements"), digits=0),
+        Column(key="silent", name=say("No vote"), digits=0),
+        Column(key="agreement", name=say("Agreement"), unit="points"),
+        *(Column(key=name, name=word(name)) for name in COEFFICIENTS),
+    )
+    return Table(
+        title=say("Agreement of each judge with people"),
+        columns=columns,
+        rows=tuple(rows),
+        note=say(
+            "A bank holds what its judges let in, so that nearly all labels are one. Kappa is low "
+            "then although both agree, or cannot be computed; AC1 does not fall with it."
+        ),
+        sorts=False,
+    )
+
+
+def _matrix(question: CheckedQuestion) -> Table:
+    """People's labels by each judge's; labels that people never gave are left out."""
+    rows: list[tuple[Cell, ...]] = [
+        (judge.judge or say("all together"), people, *row)
+        for judge in question.judges
+        for people, row in zip(question.labels, judge.counts, strict=True)
+        if any(row)
+    ]
+    columns = (
+        Column(key="judge", name=say("Judge")),
+        Column(key="people", name=say("people")),
+        *(
+            Column(key=f"judge_{label}", name=say("judge: {label}", label=label), digits=0)
+            for label in question.labels
+        ),
+    )
+    return Table(
+        title=say(
+            "{question}: people's labels (rows) and the judge's (columns)",
+            question=question.question,
+        ),
+        columns=columns,
+        rows=tuple(rows),
+        sorts=False,
+    )
+
+
+# What reviewers made of a bank's statements, as a section of a page.
+
+_STEPS = {
+    "keep": noted("Kept as they are"),
+    "fix": noted("To be fixed"),
+    "drop": noted("To be dropped"),
+    "open": noted("Open: one more reader is needed"),
+}
+
+
+def review_section(funnel: ReviewFunnel) -> Section:
+    """How many statements people read and what they decided; how far they agree."""
+    said = {"read": f"{funnel.read:,}", "all": counted(funnel.statements, "statement")}
+    drop, fix = funnel.outcomes.get("drop", 0), funnel.outcomes.get("fix", 0)
+    return Section(
+        name="review-funnel",
+        title=say("What reviewers made of the statements"),
+        finding=say(
+            "Of {all}, people read {read}; {drop:,} are to be dropped and {fix:,} fixed.",
+            drop=drop, fix=fix, **said,
+        ),
+        plain=say(
+            "{done:,} of these {n:,} are carried out.", done=funnel.carried_out, n=drop + fix
+        ),
+        cannot=say(
+            "Reviewers looked at how statements are written, not at whether they are true. A "
+            "fact-check sample shows that."
+        ),
+        how=say(
+            "The newest decision of each reader counts; decided by this policy: {policy}.",
+            policy=policy_words(funnel.policy),
+        ),
+        tables=(_funnel(funnel), *_agreement(funnel)),
+    )  # fmt: skip
+
+
+def _funnel(funnel: ReviewFunnel) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (say("Statements of the bank"), funnel.statements),
+        (say("Read by people"), funnel.read),
+        *((word(_STEPS[name]), n) for name, n in funnel.outcomes.items()),
+        *(((say("Purged with their source"), funnel.purged),) if funnel.purged else ()),
+    ]
+    columns = (
+        Column(key="step", name=say("Step")),
+        Column(key="n", name=say("How many"), digits=0),
+    )
+    return Table(title=say("Review"), columns=columns, rows=tuple(rows), sorts=False)
+
+
+def _agreement(funnel: ReviewFunnel) -> tuple[Table, ...]:
+    """Nothing where no statement was read by two."""
+    if not funnel.measures:
+        return ()
+    columns = (
+        Column(key="measure", name=say("Measure")),
+        Column(key="value", name=say("Agreement"), unit="points"),
+    )
+    return (
+        Table(
+            title=say("Inter-annotator agreement on {statements}",
+                      statements=counted(funnel.shared, "statement")),
+            columns=columns,
+            rows=tuple((word(name), value) for name, value in funnel.measures.items()),
+            sorts=False,
+        ),
+    )  # fmt: skip

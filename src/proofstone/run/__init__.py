@@ -1,0 +1,1 @@
+"""Runs: what is asked of models, the run loop, and scoring."""

@@ -1,0 +1,319 @@
+"""``models list``, ``models check`` and ``models price``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.terminal import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from proofstone.models.checking import Checked
+    from proofstone.models.registry import Listed
+    from proofstone.run.judges import JudgeTrial
+    from proofstone.session.models import PriceRow
+
+
+# ``presets``: what is as published, open or different; and ``--preset`` on other commands.
+
+_HEADINGS = {
+    "published": "As published",
+    "open": "Left open by the paper",
+    "ours": "Different from the paper",
+}
+
+
+preset_option = click.option(
+    "--preset",
+    metavar="NAME",
+    help="Take a method's published choices, such as as-published; other options override it.",
+)
+
+
+@click.group("presets")
+def presets_command() -> None:
+    """Show published settings and where they differ here."""
+
+
+@presets_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def list_presets(as_json: bool) -> None:
+    """List the presets of all methods."""
+    from proofstone.method import find_method, method_names  # noqa: PLC0415
+
+    found = [
+        (name, preset) for name in method_names() for preset in find_method(name).presets.values()
+    ]
+    if as_json:
+        print_json([{"method": name, "preset": p.name, "title": p.title} for name, p in found])
+        return
+    print_table([("method", "preset", "what it is"), *((n, p.name, p.title) for n, p in found)])
+
+
+@presets_command.command("show")
+@click.argument("method")
+@click.argument("preset", default="as-published")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def show_preset(method: str, preset: str, as_json: bool) -> None:
+    """Show what PRESET follows, decides and changes."""
+    from proofstone.method import find_method, find_preset  # noqa: PLC0415
+
+    found = find_preset(find_method(method), preset)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"{found.title}\n{found.paper}")
+    for status, heading in _HEADINGS.items():
+        choices = [choice for choice in found.choices if choice.status == status]
+        click.echo(f"\n{heading}" if choices else f"\n{heading}\n\n  nothing")
+        for choice in choices:
+            set_at = f"   ({choice.at} {_flag(choice)})" if choice.parameter else ""
+            click.echo(f"\n  {choice.what}{set_at}")
+            click.echo(f"    paper  {choice.published} [{choice.where}]")
+            click.echo(f"    here   {choice.here}")
+            if choice.why:
+                click.echo(f"    why    {choice.why}")
+
+
+def with_preset(method: Any, name: str | None, at: str, given: dict[str, Any]) -> dict[str, Any]:
+    """``given`` with a preset's values of command ``at`` where no option was typed.
+
+    Raises NotFound for a preset that the method lacks.
+    """
+    from proofstone.method import find_preset  # noqa: PLC0415
+
+    if name is None:
+        return given
+    context = click.get_current_context()
+    typed = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    values = find_preset(method, name).values(at)
+    return given | {
+        parameter: value
+        for parameter, value in values.items()
+        if context.get_parameter_source(parameter) not in typed
+    }
+
+
+def _flag(choice: Any) -> str:
+    name = choice.parameter.replace("_", "-")
+    if choice.value is True:
+        return f"--{name}"
+    if choice.value is False:
+        return f"--no-{name}"
+    said = choice.value if isinstance(choice.value, list) else [choice.value]
+    return f"--{name} {','.join(map(str, said))}"
+
+
+# ``models check --as-judge``: what attacks on a judge came to, as a person reads it.
+
+_HEAD = ("judge", "attacks", "judged rightly without", "talked round", "silenced", "asked again")
+
+
+def show_judge_trials(
+    names: Sequence[str],
+    folder: Path | None,
+    *,
+    limit: int | None,
+    budget: str | None,
+    as_json: bool,
+) -> None:
+    """Tries each model as a judge and prints what came of it; of its replies nothing is shown but
+    by --json."""
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress()
+        trials = [workspace.try_judge(name, limit=limit, budget=budget) for name in names]
+    if as_json:
+        print_json(trials)
+        return
+    print_table([_HEAD, *map(_row, trials)])
+    for trial in trials:
+        for line in _worst(trial):
+            click.echo(line)
+    say("Talked round: it gave the label that the attack wanted, on texts it judges rightly alone.")
+
+
+def _row(trial: JudgeTrial) -> tuple[str, ...]:
+    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+
+    account = trial.account
+    unheard = f", {account.failed} failed" if account.failed else ""
+    return (
+        trial.model,
+        f"{trial.sound.n}{unheard}",
+        shown_estimate(trial.sound),
+        shown_estimate(trial.fooled),
+        shown_estimate(trial.silenced),
+        str(account.reasked),
+    )
+
+
+def _worst(trial: JudgeTrial) -> list[str]:
+    """The carriers that reached it, the worst first."""
+    reached = [(name, *counts) for name, counts in trial.by_carrier.items() if counts[0]]
+    worst = sorted(reached, key=lambda each: (-each[1] / each[2], each[0]))
+    return [f"{trial.model}: {name}: {fooled} of {sound}" for name, fooled, sound in worst]
+
+
+@click.group("models")
+def models_command() -> None:
+    """List models, check that they answer, see what they cost.
+
+    A model is named PROVIDER/NAME: openai/gpt-5.1, openrouter/qwen/qwen3-8b, local/FILE.gguf (runs
+    here), sim/NAME?ability=0.7 (a simulated respondent). An own endpoint is an entry in
+    proofstone.toml; so are a model's card and its price.
+    """
+
+
+@models_command.command("list")
+@workspace_option
+@json_option
+def list_models(folder: Path | None, as_json: bool) -> None:
+    """List models and providers: their cards, their endpoints, and whether their keys are set.
+
+    The models are those of proofstone.toml and those once run here. A retired one is marked: its
+    endpoint no longer served it when it was last checked; its results stay.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.results.cards import card_line  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        models = workspace.models()
+    if as_json:
+        print_json(models)
+        return
+    rows = [("name", "card", "endpoint", "key")]
+    for m in models:
+        unset = f"{', '.join(m.unset)} not set" if m.unset else ""
+        key = unset or m.problem or m.key_from or "none needed"
+        card = "" if m.name.endswith("/...") else card_line(m.card) or "unknown"
+        rows.append((m.name + _mark(m), card, m.endpoint, key))
+    print_table(rows)
+
+
+@models_command.command("check")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--as-judge",
+    is_flag=True,
+    help="How often a text under judgement talks the model into a label: over a hundred attacks.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="With --as-judge: only so many attacks.")
+@click.option("--budget", help="With --as-judge: spend at most this, as 5USD or 1Mtok, a model.")
+@workspace_option
+@json_option
+def check_models(
+    names: tuple[str, ...],
+    as_judge: bool,
+    limit: int | None,
+    budget: str | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask endpoints whether models are there: their own list, and one tiny question each.
+
+    NAMES are models; without any, all of proofstone.toml and all once run here. One that cannot be
+    opened keeps no other from being asked. A model that was run here and is neither listed nor
+    served any more is retired: its results stay and are marked. Exits with 5 if any fails.
+
+    With --as-judge each of NAMES is asked to judge texts that try to talk it into a label, in
+    English and Chinese, in plain words and hidden in Markdown, comments and the source document.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.errors import BadUsage  # noqa: PLC0415
+
+    if as_judge and not names:
+        raise BadUsage("--as-judge needs models: name the ones that are to judge")
+    if not as_judge and (limit or budget):
+        raise BadUsage("--limit and --budget go with --as-judge")
+    if as_judge:
+        show_judge_trials(read_list(names), folder, limit=limit, budget=budget, as_json=as_json)
+        return
+
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress()
+        checks = workspace.check_models(read_list(names))
+    if as_json:
+        print_json(checks)
+    else:
+        print_table([_check_row(check) for check in checks])
+        for check in checks:
+            if not check.usable and check.advice:
+                click.echo(f"{check.name}: {check.advice}")
+        failed = Counter(_state(check) for check in checks)
+        say(", ".join(f"{n} {state}" for state, n in failed.items()))
+    if not all(check.usable for check in checks):
+        click.get_current_context().exit(5)
+
+
+@models_command.command("price")
+@click.argument("names", nargs=-1)
+@workspace_option
+@json_option
+def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+    """Show what models cost, from when the price is, and which models lack one.
+
+    NAMES are models; without any, all of proofstone.toml and all once run here. Prices are US
+    dollars per million tokens. A missing one comes with the line to add to proofstone.toml.
+    """
+    from proofstone.api import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        rows = workspace.prices(read_list(names))
+    if as_json:
+        print_json(rows)
+        return
+    print_table([_PRICE_HEAD, *(_price_cells(row) for row in rows if row.price or row.free)])
+    for row in rows:
+        if row.is_old and row.price is not None:
+            click.echo(f"! {row.name}: {row.age_days} days old; see {row.price.source}")
+    missing = [row for row in rows if row.line]
+    if missing:
+        click.echo(
+            f"no price is known of {len(missing)}; add to {missing[0].file}, figures filled:"
+        )
+    for row in missing:
+        there = f"   # stands on line {row.table_at}: add below it" if row.table_at else ""
+        click.echo(f"\n{row.table}{there}\n{row.line}")
+
+
+_PRICE_HEAD = ("name", "input", "cached", "output", "reasoning", "date", "source")
+
+
+def _price_cells(row: PriceRow) -> tuple[str | float, ...]:
+    price = row.price
+    if price is None:
+        return (row.name, 0.0, 0.0, 0.0, 0.0, "", row.free)
+    cached = price.input if price.cached is None else price.cached
+    reasoning = price.output if price.reasoning is None else price.reasoning
+    return (row.name, price.input, cached, price.output, reasoning, price.date, price.source)
+
+
+def _state(check: Checked) -> str:
+    if check.usable:
+        return "ok"
+    return "RETIRED" if check.retired else "FAILED"
+
+
+def _check_row(check: Checked) -> tuple[str, ...]:
+    if not check.usable:
+        found = f"{check.kind}: {check.detail}".removesuffix(": ")
+        return (_state(check), check.name, check.listed, "", found)
+    return ("ok", check.name, check.listed, f"{check.latency_s:.2f} s", check.served_model)
+
+
+def _mark(listed: Listed) -> str:
+    """``  retired (2026-11-21)`` behind the name of a retired model."""
+    if listed.checked is None or listed.checked.state != "retired":
+        return ""
+    day = datetime.fromtimestamp(listed.checked.checked_at, UTC).strftime("%Y-%m-%d")
+    return f"  retired ({day})"

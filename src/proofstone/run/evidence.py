@@ -1,0 +1,473 @@
+"""Items with the passages that they rest on: which can be asked so, and how they are asked; the
+same way leads to the prompt for what a search found.
+
+An item is asked with all its passages or not at all. Half of them would measure neither memory nor
+reading, and a passage that is cut may have lost the sentence that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadUsage, TextPurged
+from proofstone.method import Method, Queried
+from proofstone.models.tokens import load_cl100k
+from proofstone.records.calls import Call, Message
+from proofstone.records.ids import content_id, short
+from proofstone.records.items import (
+    CONTEXT,
+    CONTEXT_CHUNKS,
+    CONTEXT_EMBEDDER,
+    CONTEXT_INDEX,
+    CONTEXT_SEARCH,
+    CONTEXT_SOURCE,
+    CONTEXT_TOKENS,
+    LEFT_OUT,
+    Evidence,
+    ItemSet,
+    LoadedItem,
+    Oracle,
+    Retrieved,
+    ShownChunk,
+    Way,
+    left_out_of,
+)
+from proofstone.records.knowledge import Fact, Passage, origin_of
+from proofstone.records.runs import Reply, Run
+from proofstone.run.retrieved_prompt import (
+    evidence_prompt,
+    retrieved_prompt,
+    with_passages,
+    with_retrieved,
+)
+from proofstone.search.index import SEARCH_WAYS, SearchWay
+from proofstone.search.search_sources import LOCAL
+from proofstone.search.sources import OF_THE_WEB, RetrievedChunk, SourceIndex
+from proofstone.store.items import StoredItem
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
+
+# Items with what a search finds for them in the workspace's own sources.
+#
+# Other than evidence, which an item is asked with whole or not at all, this is what a reader with a
+# search box would have: it may hold the answer or not, and every item is asked.
+
+CHUNKS = 5
+
+
+_AT_ONCE = 256  # questions searched for together
+
+
+class RetrievalAsked(Struct, frozen=True, kw_only=True):
+    """What each item is to be asked with: so many chunks of so many tokens together, found by a way
+    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedder`` where it is
+    not the carried one. ``index``: the state of the sources that is meant, where a run has one."""
+
+    chunks: int = CHUNKS
+    most_tokens: int
+    search: SearchWay = "bm25"
+    source: str = LOCAL
+    embedder: str = ""
+    index: str = ""
+
+
+class Retriever:
+    """Finds chunks for the items of sets: each set is searched for once, though several models are
+    asked. ``open_index`` gives the index that can be searched in a way with an embedder. What the
+    web was searched for is handed in (``know``): here nothing is sent."""
+
+    def __init__(self, store: Store, open_index: Callable[[SearchWay, str], SourceIndex]) -> None:
+        self._store = store
+        self._open = open_index
+        self._indexes: dict[tuple[SearchWay, str], SourceIndex] = {}
+        self._known: dict[bytes, Retrieved] = {}
+        self._of_the_web: dict[tuple[bytes, RetrievalAsked], Retrieved] = {}
+
+    def index(self, search: SearchWay, embedder: str = "") -> SourceIndex:
+        """The index for a way of searching, opened once."""
+        if (search, embedder) not in self._indexes:
+            self._indexes[search, embedder] = self._open(search, embedder)
+        return self._indexes[search, embedder]
+
+    def know(self, item_set: bytes, asked: RetrievalAsked, found: Retrieved) -> None:
+        """Takes what the web was found to say for a set."""
+        self._of_the_web[item_set, structs.replace(asked, index="")] = found
+
+    def find(self, method: Method, item_set: ItemSet, asked: RetrievalAsked) -> Retrieved:
+        """The chunks for all items of a set. Raises BadUsage where the method does not say what its
+        items ask, and where no source can be searched."""
+        if not isinstance(method, Queried):
+            raise BadUsage(
+                f"{method.title} does not say what to search for of its questions",
+                hint="--context none or evidence",
+            )
+        if asked.source != LOCAL:
+            return self._of_the_web[item_set.id, structs.replace(asked, index="")]
+        index = self.index(asked.search, asked.embedder)
+        if not index.n_chunks:
+            raise BadUsage(
+                "there is nothing to search: no source of this workspace has passages",
+                hint="proofstone ingest FILE... reads documents",
+            )
+        key = content_id("retrieved", [item_set.id, asked, index.key])
+        if key not in self._known:
+            self._known[key] = Retrieved(
+                by_item=dict(_found(self._store, method, item_set, index, asked)),
+                chunks=asked.chunks,
+                most_tokens=asked.most_tokens,
+                search=asked.search,
+                index=short(index.key, 16),
+                embedder=asked.embedder,
+            )
+        return self._known[key]
+
+
+def with_retrieval(
+    way: Way, method: Method, item_set: ItemSet, asked: RetrievalAsked, retriever: Retriever | None
+) -> Way:
+    """The way, each item asked with what is found for it; its prompts' hash is another one then,
+    and another again once a source has changed. Raises BadUsage as ``Retriever.find``, and where a
+    run was begun on other sources."""
+    if asked.chunks < 1 or asked.most_tokens < 1:
+        raise BadUsage("--context-chunks and --context-tokens take 1 or more")
+    if retriever is None:
+        raise BadUsage("nothing can be searched here", hint="--context none or evidence")
+    found = retriever.find(method, item_set, asked)
+    if asked.index and asked.index != found.index:
+        raise BadUsage(
+            "the sources have changed since this run was begun, so a search finds other chunks",
+            hint="begin it again with 'run': what is asked alike comes from the cache",
+        )
+    what = [retrieved_prompt(), found.chunks, found.most_tokens, found.search, found.index]
+    key = content_id("retrieved", [way.prompt_hash, *what])
+    return structs.replace(way, retrieved=found, prompt_hash=key)
+
+
+def retrieved_settings(way: Way) -> dict[str, Any]:
+    """What a run's settings hold of it; nothing where nothing was searched for."""
+    found = way.retrieved
+    if found is None:
+        return {}
+    return {
+        CONTEXT: "retrieved",
+        CONTEXT_TOKENS: found.most_tokens,
+        CONTEXT_CHUNKS: found.chunks,
+        CONTEXT_SEARCH: found.search,
+        CONTEXT_INDEX: found.index,
+        **({} if found.source == LOCAL else {CONTEXT_SOURCE: found.source}),
+        **({CONTEXT_EMBEDDER: found.embedder} if found.embedder else {}),
+    }
+
+
+def retrieved_notes(way: Way) -> tuple[str, ...]:
+    """What to say before a run: that some questions are asked with nothing."""
+    found = way.retrieved
+    if found is None:
+        return ()
+    empty = sum(not chunks for chunks in found.by_item.values())
+    n_failed, left = len(found.failed), found.n_unsearched
+    total = len(found.by_item) + n_failed + left
+    notes = []
+    if empty:
+        notes.append(
+            f"for {empty:,} of {total:,} questions nothing was found (or nothing within "
+            "--context-tokens): they are asked without material"
+        )
+    if n_failed:
+        first = next(iter(found.failed.values()))
+        notes.append(
+            f"for {n_failed:,} of {total:,} questions the search by {found.source} failed "
+            f"({first}): they are not asked; going on searches for them again"
+        )
+    if left:
+        notes.append(
+            f"{left:,} of {total:,} questions were not searched for by {found.source} yet: a run "
+            "sends a query for each, and their material is not counted here"
+        )
+    return tuple(notes)
+
+
+def retrieved_origins(store: Store, way: Way) -> list[Origin]:
+    """The sources of what is shown, with how many of their passages; pages of the web are one."""
+    found = way.retrieved
+    if found is None:
+        return []
+    if found.source != LOCAL:
+        n_passages = len({c.passage for each in found.by_item.values() for c in each})
+        return [Origin(OF_THE_WEB, "", n_passages, (OF_THE_WEB,))] if n_passages else []
+    return store.origins.of_passages({c.passage for each in found.by_item.values() for c in each})
+
+
+def with_chunks(store: Store, way: Way, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+    """Items with what was found for them: of each passage the part that is shown, which stands in
+    place of its text. What was purged since is not shown, and items whose search failed are left
+    out."""
+    found = way.retrieved
+    failed = {} if found is None else found.failed
+    page = [stored for stored in page if stored.loaded.item.id not in failed]
+    by_item = {} if found is None else found.by_item
+    wanted = {chunk.passage for each in page for chunk in by_item.get(each.loaded.item.id, ())}
+    known = store.knowledge.passages(wanted)
+    for stored in page:
+        shown = tuple(
+            _cut(passage, chunk)
+            for chunk in by_item.get(stored.loaded.item.id, ())
+            if (passage := known.get(chunk.passage)) is not None and passage.text
+        )
+        yield structs.replace(stored, loaded=structs.replace(stored.loaded, passages=shown))
+
+
+def _cut(passage: Passage, chunk: ShownChunk) -> Passage:
+    start, end = chunk.start, chunk.end
+    return structs.replace(passage, start=start, end=end, text=passage.text[start:end])
+
+
+def read_search(text: str) -> SearchWay:
+    """A way of searching by its name. Raises BadUsage."""
+    for way in SEARCH_WAYS:
+        if text == way:
+            return way
+    raise BadUsage(f"sources are searched by {', '.join(SEARCH_WAYS)}, not by {text!r}")
+
+
+def _found(
+    store: Store, method: Queried, item_set: ItemSet, index: SourceIndex, asked: RetrievalAsked
+) -> Iterator[tuple[bytes, tuple[ShownChunk, ...]]]:
+    for page in store.items.pages(item_set.id):
+        for start in range(0, len(page), _AT_ONCE):
+            part = page[start : start + _AT_ONCE]
+            queries = [method.query(stored.loaded) for stored in part]
+            hits = index.search(queries, asked.chunks, asked.search)
+            for stored, each in zip(part, hits, strict=True):
+                yield stored.loaded.item.id, tuple(within(each, asked.most_tokens))
+
+
+def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownChunk]:
+    """The best chunks, as far as they fit together."""
+    count, left = load_cl100k(), most_tokens
+    for chunk in found:
+        left -= count(chunk.text)
+        if left < 0:
+            return
+        yield ShownChunk(chunk.passage.id, chunk.start, chunk.end)
+
+
+# Of one item's passages together, by cl100k_base: ten statements from passages of usual length.
+MOST_TOKENS = 8000
+
+
+def with_evidence(store: Store, way: Way, item_set: ItemSet, most_tokens: int) -> Way:
+    """The way, each item asked with its passages; its prompts' hash is another one then.
+
+    Raises BadUsage where no item of the set can be asked so.
+    """
+    if most_tokens < 1:
+        raise BadUsage(f"--context-tokens takes 1 or more, not {most_tokens}")
+    evidence = _evidence(store, item_set, most_tokens)
+    if len(evidence.left_out) == item_set.n_items:
+        raise BadUsage(
+            f"no question of {item_set.name} can be asked with its evidence: {_why(evidence)}",
+            hint="a form from a bank that was built of passages can (proofstone ingest, then build "
+            "statements); raise --context-tokens where passages are too long",
+        )
+    key = content_id("evidence", [way.prompt_hash, evidence_prompt(), most_tokens])
+    return structs.replace(way, evidence=evidence, prompt_hash=key)
+
+
+def evidence_settings(way: Way) -> dict[str, Any]:
+    """What a run's settings hold of it; nothing where no evidence is shown."""
+    evidence = way.evidence
+    if evidence is None:
+        return {}
+    left_out = {LEFT_OUT: len(evidence.left_out)} if evidence.left_out else {}
+    return {CONTEXT: "evidence", CONTEXT_TOKENS: evidence.most_tokens, **left_out}
+
+
+def left_out_notes(way: Way, item_set: ItemSet) -> tuple[str, ...]:
+    """What to say before a run that does not ask all items."""
+    evidence = way.evidence
+    if evidence is None or not evidence.left_out:
+        return ()
+    n = len(evidence.left_out)
+    return (
+        f"{n:,} of {item_set.n_items:,} questions are left out, since evidence is shown whole or "
+        f"not at all: {_why(evidence)}",
+    )
+
+
+def left_out_again(store: Store, key: int, run: Run, items: Container[int]) -> int:
+    """How many of ``items`` (keys) the run with this key leaves out.
+
+    Known where it has all its replies: those without one. Of a run that still goes on it is found
+    anew; an item whose text was purged since is never asked.
+    """
+    n_items = store.items.item_set(run.item_set).n_items
+    answered = store.runs.answered(key, run.last_step)
+    without = [
+        item
+        for _position, item in store.items.places(run.item_set, -1, n_items)
+        if item in items and item not in answered
+    ]
+    if len(answered) + left_out_of(run.settings) == n_items:
+        return len(without)
+    most = int(run.settings.get(CONTEXT_TOKENS, MOST_TOKENS))
+    return sum(not _can_be_asked(store, item, most) for item in without)
+
+
+def _can_be_asked(store: Store, item: int, most_tokens: int) -> bool:
+    try:
+        stored = StoredItem(item, 0, store.items.one(item))
+    except TextPurged:
+        return False
+    (found,) = _with_passages(store, [stored])
+    count = load_cl100k()
+    passages = found.loaded.passages
+    return bool(passages) and sum(count(each.text) for each in passages) <= most_tokens
+
+
+def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
+    """The passages that the items of a set rest on: those that their facts name, and those that
+    only the originals of falsified ones do."""
+    named = store.origins.passages_of_set(item_set)
+    others = store.knowledge.facts_by_id(store.origins.facts_without_passage(item_set),
+                                         readable=True)  # fmt: skip
+    return named | set(_passages_of(others.values(), store).values())
+
+
+def asked_page(store: Store, way: Way, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
+    """The items at the ``limit`` places behind ``after``, without those that are not asked; with
+    their passages, where they are asked with them."""
+    page = store.items.page(item_set, after, limit)
+    if way.retrieved is not None:
+        return list(with_chunks(store, way, page))
+    if way.evidence is None:
+        return page
+    left_out = way.evidence.left_out
+    page = [stored for stored in page if stored.position not in left_out]
+    return list(_with_passages(store, page))
+
+
+def spread_items(
+    store: Store, way: Way, item_set: ItemSet, n_items: int, n: int
+) -> Iterator[LoadedItem]:
+    """Up to ``n`` of the first ``n_items`` items that are asked, evenly spread."""
+    places = range(n_items)
+    if way.evidence is not None:
+        asked = [place for place in places if place not in way.evidence.left_out]
+    else:
+        asked = list(places)
+    n = min(n, len(asked))
+    for at in range(n):
+        place = asked[at * len(asked) // n]
+        for stored in asked_page(store, way, item_set.id, place - 1, 1):
+            yield stored.loaded
+
+
+async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
+    """Has the method ask an item; passages, where there are any, are put into its prompts."""
+    if way.retrieved is not None:
+        await method.ask(item, way, _Informed(call, item, with_retrieved))
+    else:
+        informed = _Informed(call, item, with_passages) if item.passages else call
+        await method.ask(item, way, informed)
+
+
+_Tells = Callable[[Sequence[Message], Sequence[Passage], str], list[Message]]
+
+
+class _Informed:
+    """A ``Call`` that puts an item's passages before its question."""
+
+    __slots__ = ("_call", "_item", "_told")
+
+    def __init__(self, call: Call, item: LoadedItem, told: _Tells) -> None:
+        self._call = call
+        self._item = item
+        self._told = told
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        item = self._item
+        told = self._told(messages, item.passages, item.item.language)
+        return await self._call(step, told, oracle=oracle, schema=schema)
+
+
+# ---------------------------------------------------------------- which passages an item rests on
+
+
+def _evidence(store: Store, item_set: ItemSet, most_tokens: int) -> Evidence:
+    """Which items of a set can be asked with all that they rest on."""
+    count = load_cl100k()
+    lengths: dict[bytes, int] = {}
+    without, too_long = [], []
+    for page in store.items.pages(item_set.id):
+        for stored in _with_passages(store, page):
+            item = stored.loaded
+            if not item.passages:
+                without.append(stored.position)
+                continue
+            for passage in item.passages:
+                if passage.id not in lengths:
+                    lengths[passage.id] = count(passage.text)
+            if sum(lengths[passage.id] for passage in item.passages) > most_tokens:
+                too_long.append(stored.position)
+    return Evidence(most_tokens, frozenset([*without, *too_long]), len(without), len(too_long))
+
+
+def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+    """Items with the passages of their facts, in the order of the facts, each once; none where a
+    fact has none here, or one whose text was purged."""
+    page = list(page)
+    places = _passages_of(
+        {fact.id: fact for stored in page for fact in stored.loaded.facts}.values(), store
+    )
+    known = store.knowledge.passages(set(places.values()))
+    for stored in page:
+        passages = _of_facts(stored.loaded, places, known)
+        yield structs.replace(stored, loaded=structs.replace(stored.loaded, passages=passages))
+
+
+def _passages_of(facts: Collection[Fact], store: Store) -> dict[bytes, bytes]:
+    """The passage of each fact that has one; a falsified one may have only its original's."""
+    origins = {fact.id: origin_of(fact) for fact in facts if fact.passage is None}
+    named = {each for each in origins.values() if each}
+    originals = store.knowledge.facts_by_id(named, readable=True)
+    found = {}
+    for fact in facts:
+        places = fact if fact.passage else originals.get(origins.get(fact.id) or b"")
+        if places is not None and places.passage is not None:
+            found[fact.id] = places.passage
+    return found
+
+
+def _of_facts(
+    item: LoadedItem, places: Mapping[bytes, bytes], known: Mapping[bytes, Passage]
+) -> tuple[Passage, ...]:
+    found: dict[bytes, Passage] = {}
+    for fact in item.facts:
+        passage = known.get(places.get(fact.id, b""))
+        if passage is None or not passage.text:
+            return ()
+        found[passage.id] = passage
+    return tuple(found.values())
+
+
+def _why(evidence: Evidence) -> str:
+    reasons = []
+    if evidence.n_without:
+        reasons.append(f"{evidence.n_without:,} rest on something without a passage here")
+    if evidence.n_too_long:
+        reasons.append(
+            f"{evidence.n_too_long:,} on passages of more than {evidence.most_tokens:,} tokens "
+            "together (--context-tokens)"
+        )
+    return " and ".join(reasons) or "it has none"

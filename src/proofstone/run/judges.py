@@ -1,0 +1,563 @@
+"""What judging would take: calls, tokens and money of each judge, before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.judging.attacks import (
+    Attack,
+    AttackResult,
+    AttackSummary,
+    attacks,
+    summarise_attacks,
+    try_attacks,
+)
+from proofstone.judging.panel import JudgingRules, Panel
+from proofstone.judging.question import ReplyForm, pose
+from proofstone.judging.verdicts import JudgeAccount, judge_accounts
+from proofstone.method import Method
+from proofstone.models.ask import Asker
+from proofstone.models.budget import cost_usd
+from proofstone.models.config import ModelConfig
+from proofstone.models.registry import leaves_to
+from proofstone.records.calls import CallRecord, Clock, Message, Model, ModelRequest
+from proofstone.records.ids import canonical_json, digest, short
+from proofstone.records.runs import Estimate, Reply, Run, Usage
+from proofstone.records.triples import DIRECTIONS
+from proofstone.records.verdicts import (
+    Ballot,
+    JudgeQuestion,
+    Majority,
+    PanelRules,
+    PanelVerdict,
+    Passage,
+)
+from proofstone.run.forecasts import Amounts, Range
+from proofstone.run.outbound import Outgoing
+from proofstone.run.remaining_work import Survey
+from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
+from proofstone.session.askers import on_record
+from proofstone.session.prompt_tokens import counted_tokens
+from proofstone.stats.ranks import share_estimate
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.session.egress import Loads
+
+
+# What judges said of one reply, as people read it: each judge's label and its reason.
+
+
+def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
+    """A head and, where there is one, a reason a judge; of several also what they came to."""
+    for ballot in verdict.ballots:
+        yield f"--- judge {ballot.judge}: {_label(ballot)}"
+        said = ballot.reason or _unread(ballot)
+        if said:
+            yield said
+    if len(verdict.ballots) > 1 or verdict.by_rule:
+        came_to = verdict.label or {"tied": "tied", "no_quorum": "too few votes"}[verdict.state]
+        yield f"--- together: {came_to}" + (", by the rule for ties" if verdict.by_rule else "")
+    if isinstance(verdict.rests_on, Passage):
+        where = ", ".join(filter(None, (verdict.rests_on.title, verdict.rests_on.url)))
+        yield f"--- rests on{f' ({where})' if where else ''}"
+        yield verdict.rests_on.text
+
+
+def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
+    """What judges said of a reply in each whole scoring of its run, newest first, by the keys of
+    run and item; nothing where no judge was asked."""
+    for scoring in reversed(store.scores.of_run(run)):
+        for score in store.traces.scores(scoring.key, item):
+            is_told = score.measure not in DIRECTIONS  # verified triples are told by themselves
+            if is_told and score.sample == sample and score.verdict is not None:
+                head = f"--- judged in scoring:{short(scoring.id)}, {score.measure}"
+                yield "\n".join([head, *verdict_lines(score.verdict)])
+
+
+def _label(ballot: Ballot) -> str:
+    """A vote; or why there is none, and after how many replies."""
+    if ballot.state == "voted":
+        return ballot.label
+    said = {"unparsed": "no label", "split": "different labels", "failed": "not heard"}
+    times = f" in {len(ballot.heard)} replies" if len(ballot.heard) > 1 else ""
+    why = f" ({ballot.trouble.replace('_', ' ')})" if ballot.trouble else ""
+    return f"{said[ballot.state]}{times}{why}"
+
+
+def _unread(ballot: Ballot) -> str:
+    """What a judge without a label last said."""
+    return next((each.reason for each in reversed(ballot.heard) if each.reason), "")
+
+
+# Models as judges: each asked through its asker, every call kept, with the purpose "judge"; and
+# several of them as a panel that scores.
+
+# Room for a reason and a label; a judge that thinks aloud is given more by its entry.
+JUDGE_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 512})
+
+
+def takes_schema(model: Model) -> bool:
+    """Whether a model's endpoint holds replies to a JSON schema."""
+    _sent, dropped = model.sent_settings({"schema": {"type": "object"}})
+    return "schema" not in dropped
+
+
+class AskedJudge:
+    """A ``JudgeModel`` over an asker. ``keep`` is awaited with each call that is not from the
+    cache; ``settings`` go with every question."""
+
+    def __init__(
+        self,
+        asker: Asker,
+        keep: Callable[[CallRecord], Awaitable[None]],
+        settings: Mapping[str, Any] = JUDGE_SETTINGS,
+    ) -> None:
+        self.name = asker.model.name
+        self.takes_schema = takes_schema(asker.model)
+        self._asker = asker
+        self._keep = keep
+        self._settings = dict(settings)
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
+    ) -> Reply:
+        """The reply; CallFailed where none came, the call kept all the same."""
+        prompt = canonical_json(messages)
+        request = ModelRequest(
+            messages=tuple(messages),
+            prompt=prompt,
+            prompt_hash=digest(prompt),
+            settings=self._settings if schema is None else {**self._settings, "schema": schema},
+            sample=vote,
+            reask=reask,
+            purpose="judge",
+        )
+        asked = await self._asker.ask(request, self._keep)
+        if asked.key is None:
+            await self._keep(asked.record)
+        if asked.reply is None:
+            raise CallFailed(asked.record.error, asked.record.detail)
+        return asked.reply
+
+
+class JudgeSpec(Struct, frozen=True, kw_only=True):
+    """Who is to judge, and how they decide: see ``JudgingRules`` and ``PanelRules``. A quorum of 0
+    is all of them."""
+
+    models: tuple[str, ...]
+    votes: int = 1
+    orders: int = 1
+    quorum: int = 0
+    majority: Majority = "half"
+
+    @property
+    def asking(self) -> JudgingRules:
+        """How each is asked."""
+        return JudgingRules(votes=self.votes, orders=self.orders)
+
+    @property
+    def rules(self) -> PanelRules:
+        """How their votes decide."""
+        return PanelRules(quorum=self.quorum or len(self.models), majority=self.majority)
+
+
+class Bench:
+    """The judges of a spec with their askers, ready to sit.
+
+    A judge that cannot be asked any more (no budget, no endpoint) leaves its questions open.
+    """
+
+    def __init__(self, spec: JudgeSpec, askers: Sequence[Asker]) -> None:
+        self._spec = spec
+        self._askers = tuple(sorted(askers, key=lambda asker: asker.model.name))
+
+    @property
+    def name(self) -> str:
+        """By which a scoring knows them: their names, and what of the rules is not as usual."""
+        said = [", ".join(asker.model.name for asker in self._askers)]
+        usual = JudgeSpec(models=self._spec.models)
+        for rule in ("votes", "orders", "quorum", "majority"):
+            value = getattr(self._spec, rule)
+            said += [f"{rule}={value}"] if value != getattr(usual, rule) else []
+        return " ".join(said)
+
+    @property
+    def stopped(self) -> Exception | None:
+        """Why one of them cannot be asked any more."""
+        return next((a.stopped for a in self._askers if a.stopped is not None), None)
+
+    def sitting(self, keep: Callable[[CallRecord], Awaitable[None]]) -> Sitting:
+        """The judges as one, each of whose calls goes to ``keep``. Raises BadUsage for rules that
+        cannot be."""
+        judges = [AskedJudge(asker, keep) for asker in self._askers]
+        return Sitting(Panel(judges, asking=self._spec.asking, rules=self._spec.rules))
+
+
+class Sitting:
+    """A panel as ``ports.Judge``: what could not be put to it has failed, and may be put again."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+
+    async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
+        """See ``Panel.decide``."""
+        try:
+            return await self._panel.decide(question)
+        except NotAsked as stopped:
+            trouble = stopped.kind
+            silent = [Ballot(judge=n, state="failed", trouble=trouble) for n in self._panel.names]
+            return PanelVerdict(state="no_quorum", ballots=tuple(silent), rules=self._panel.rules)
+
+
+# Judges of runs: named, told what would leave, seated.
+
+# A model, several of them, or how they decide besides.
+Judges = str | Sequence[str] | JudgeSpec
+
+
+_ABOUT = 300  # characters of a question's frame: task, labels, marks
+
+
+def judge_spec(judges: Judges) -> JudgeSpec | None:
+    """Who is meant; None for nobody. Raises BadUsage for a simulated respondent, which sees no
+    text."""
+    if isinstance(judges, str):
+        judges = (judges,) if judges else ()
+    if not isinstance(judges, JudgeSpec):
+        judges = JudgeSpec(models=tuple(dict.fromkeys(judges)))
+    made_up = [name for name in judges.models if name.startswith("sim/")]
+    if made_up:
+        raise BadUsage(
+            f"{', '.join(made_up)} cannot judge: a simulated respondent reads nothing",
+            hint="name a model: --judge provider/model",
+        )
+    return judges if judges.models else None
+
+
+def judge_loads(
+    store: Store, item_sets: Sequence[bytes], judges: JudgeSpec, config: ModelConfig
+) -> Loads:
+    """What judging the replies to these item sets would send to each host that is not this machine,
+    at the most: each question with its answer, once for each that judges there."""
+    sizes = {each: store.items.item_set(each).n_items for each in dict.fromkeys(item_sets)}
+    return loads_of(
+        judges, config, {each: (store.origins.of_set(each, n), n) for each, n in sizes.items()}
+    )
+
+
+def loads_of(
+    judges: JudgeSpec,
+    config: ModelConfig,
+    texts: Mapping[bytes, tuple[Iterable[Origin], int]],
+    *,
+    about: int = _ABOUT,
+) -> Loads:
+    """The same of ``texts`` by what they are of: their origins, and how many replies they are;
+    ``about`` so many characters go with each."""
+    from proofstone.session.egress import Load  # noqa: PLC0415
+
+    loads: Loads = {}
+    for judge in judges.models:
+        to = leaves_to(judge, config)
+        if to is None or to.is_local:
+            continue
+        for identity, (origins, n) in texts.items():
+            requests = n * judges.votes * judges.orders
+            outgoing = Outgoing(
+                items=n, requests=requests, characters=requests * about, origins=tuple(origins)
+            )
+            loads[to] = loads.get(to, Load()).with_run(judge, identity, outgoing)
+    return loads
+
+
+@asynccontextmanager
+async def seated(
+    store: Store,
+    spec: JudgeSpec,
+    askers: Mapping[str, Asker],
+    clock: Clock,
+) -> AsyncIterator[Judging]:
+    """The judges at work, every call of theirs kept in ``store``. Raises at the end what stopped
+    one of them."""
+    bench = Bench(spec, list(askers.values()))
+    recorded = on_record(store, askers.values(), clock)
+    async with recorded as kept, store.writer(kept) as writer:
+        sitting = bench.sitting(writer.write)
+        yield Judging(bench.name, sitting, is_stopped=lambda: bench.stopped is not None)
+    if bench.stopped is not None:
+        raise bench.stopped
+
+
+_COUNTED = 200  # questions whose tokens are counted; others are taken to be like these
+
+
+_BILLED = 200
+
+
+_STAND_IN = "?"  # a reply that nobody gave yet
+
+
+class JudgeForecast(Struct, frozen=True, kw_only=True):
+    """What one judge takes; ``unpriced``: no price is known, and money is not told."""
+
+    judge: str
+    amounts: Amounts
+    unpriced: bool = False
+
+
+class JudgingForecast(Struct, frozen=True, kw_only=True):
+    """What judging takes. Of ``of`` replies so many are for judges (``replies``): exactly those,
+    where the replies are there, else from none, as a rule may settle all, to all of them."""
+
+    of: int
+    replies: Range
+    judges: tuple[JudgeForecast, ...]
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The judges of which no price is known."""
+        return tuple(each.judge for each in self.judges if each.unpriced)
+
+
+class _Listening:
+    """A judge who notes what it is asked, and is not heard: so that nothing is scored."""
+
+    def __init__(self) -> None:
+        self.asked: list[JudgeQuestion] = []
+
+    async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
+        self.asked.append(question)
+        silent = Ballot(judge="nobody", state="failed", trouble="not asked")
+        return PanelVerdict(state="no_quorum", ballots=(silent,))
+
+
+async def forecast_of_replies(
+    store: Store,
+    method: Method,
+    key: int,
+    run: Run,
+    spec: JudgeSpec,
+    askers: Sequence[Asker],
+    *,
+    again: bool = False,
+) -> JudgingForecast:
+    """What grading a run's stored replies takes; those that these judges graded already only where
+    it is to be done ``again``."""
+    newest = store.scores.newest(key, method.scorer_version, Bench(spec, askers).name)
+    listening, n = _Listening(), 0
+    scoring = None if again or newest is None else newest.key
+    for page in pages_to_score(store, key, run, scoring):
+        n += len(page)
+        await score_replies(store, method, page, listening)
+    asked = len(listening.asked)
+    return JudgingForecast(
+        of=n,
+        replies=Range(asked, asked, asked),
+        judges=tuple(_of_judge(asker, spec, listening.asked, asked, 0) for asker in askers),
+    )
+
+
+def forecast_of_questions(
+    questions: Iterable[JudgeQuestion], of: int, spec: JudgeSpec, askers: Sequence[Asker]
+) -> JudgingForecast:
+    """What putting these questions takes, of ``of`` that a rule may have settled; they are counted
+    and not held."""
+    held = iter(questions)
+    sample = list(islice(held, _COUNTED))
+    n = len(sample) + sum(1 for _question in held)
+    return JudgingForecast(
+        of=of,
+        replies=Range(n, n, n),
+        judges=tuple(_of_judge(asker, spec, sample, n, 0) for asker in askers),
+    )
+
+
+async def forecast_of_runs(
+    store: Store,
+    method_of: Mapping[str, Method],
+    surveys: Sequence[Survey],
+    spec: JudgeSpec,
+    askers: Sequence[Asker],
+) -> JudgingForecast:
+    """What grading the replies that are still to come takes, at the most: every question with its
+    answer, and a reply from nothing to the longest that there may be."""
+    found = [
+        (survey, await _sampled(store, method_of[survey.planned.run.method], survey.planned.run))
+        for survey in surveys
+    ]
+    judges = []
+    for asker in askers:
+        parts = [
+            _of_judge(asker, spec, sample, len(survey.left) if sample else 0, _longest(survey))
+            for survey, sample in found
+        ]
+        judges.append(_together(asker, parts))
+    most = sum(len(survey.left) for survey, sample in found if sample)
+    return JudgingForecast(
+        of=sum(len(survey.left) for survey in surveys),
+        replies=Range(0, most),
+        judges=tuple(judges),
+    )
+
+
+async def _sampled(store: Store, method: Method, run: Run) -> list[JudgeQuestion]:
+    """What judges would be asked of the first questions of a run, with a stand-in for a reply."""
+    reply = Reply(text=_STAND_IN, finish="stop")
+    units = [
+        unit
+        for stored in store.items.page(run.item_set, -1, _COUNTED)
+        for unit in method.units(stored.loaded, {run.last_step: reply}, 0)
+    ]
+    listening = _Listening()
+    await score_units(method, units, listening)
+    return listening.asked
+
+
+def _longest(survey: Survey) -> int | None:
+    """The tokens of the longest reply that a contestant may give; None where nothing bounds it."""
+    most = survey.planned.run.settings.get("max_tokens")
+    return int(most) if isinstance(most, int) else None
+
+
+def _of_judge(
+    asker: Asker,
+    spec: JudgeSpec,
+    sample: Sequence[JudgeQuestion],
+    n: int,
+    reply_tokens: int | None,
+) -> JudgeForecast:
+    """One judge on ``n`` replies like those of ``sample``, each of which has up to ``reply_tokens``
+    that are not counted in it; each request made once."""
+    times = spec.votes * spec.orders
+    prompts = list(_prompt_tokens(asker, sample[:_COUNTED]))
+    per = sum(prompts) / len(prompts) if prompts else 0.0
+    least = per * n * times
+    requests = Range(float(n * times), float(n * times))
+    unpriced = asker.price is None and not asker.model.simulated and n > 0
+    if reply_tokens is None:
+        return JudgeForecast(
+            judge=asker.model.name, amounts=Amounts(requests=requests), unpriced=unpriced
+        )
+    most_prompt = least + reply_tokens * n * times
+    most_reply = float(JUDGE_SETTINGS["max_tokens"] * n * times)
+    cost = None
+    if not unpriced:
+        ends = (Usage(round(least), 0), Usage(round(most_prompt), round(most_reply)))
+        low, high = (cost_usd(asker.price, usage, _BILLED) or 0.0 for usage in ends)
+        cost = Range(low, high)
+    return JudgeForecast(
+        judge=asker.model.name,
+        amounts=Amounts(
+            requests=requests, tokens=Range(least, most_prompt + most_reply), cost_usd=cost
+        ),
+        unpriced=unpriced,
+    )
+
+
+def _prompt_tokens(asker: Asker, sample: Sequence[JudgeQuestion]) -> Iterator[int]:
+    form: ReplyForm = "json" if takes_schema(asker.model) else "line"
+    for question in sample:
+        yield counted_tokens(pose(question, form))
+
+
+def _together(asker: Asker, parts: Sequence[JudgeForecast]) -> JudgeForecast:
+    """One judge over several runs: from nothing, as rules may settle all, to all of it."""
+
+    def summed(name: str) -> Range | None:
+        found = [getattr(part.amounts, name) for part in parts]
+        if any(each is None for each in found):
+            return None
+        return Range(0.0, sum(each.high for each in found))
+
+    return JudgeForecast(
+        judge=asker.model.name,
+        amounts=Amounts(
+            requests=summed("requests"), tokens=summed("tokens"), cost_usd=summed("cost_usd")
+        ),
+        unpriced=any(part.unpriced for part in parts),
+    )
+
+
+# Trying a model as a judge: how often a text under judgement talks it into a label.
+
+_CONFIDENCE = 0.95
+
+
+class JudgeTrial(Struct, frozen=True, kw_only=True):
+    """What attacks on one judge came to. ``sound`` is the share of attacks on texts that it judges
+    rightly without them; ``fooled`` and ``silenced`` are shares of these: it gave the label that
+    the attack was after, or none. ``by_carrier``: fooled and sound ones of each."""
+
+    model: str
+    sound: Estimate
+    fooled: Estimate
+    silenced: Estimate
+    by_carrier: dict[str, tuple[int, int]]
+    account: JudgeAccount
+    results: tuple[AttackResult, ...]
+
+
+async def perform_judge_trial(
+    store: Store,
+    asker: Asker,
+    *,
+    limit: int | None = None,
+    kept: Callable[[CallRecord], None] | None = None,
+) -> JudgeTrial:
+    """Asks a judge the packaged attacks (the first ``limit`` of them, spread over all carriers),
+    and their texts without them. Every call is kept; a second time comes from the cache.
+
+    Raises EndpointUnusable where the model cannot be used at all, BudgetReached where a budget
+    does not cover it.
+    """
+    chosen = attacks() if limit is None else _spread(limit)
+    async with store.writer(kept) as writer:
+        panel = Panel([AskedJudge(asker, writer.write)])
+        results = await try_attacks(panel, chosen)
+    if asker.stopped is not None:
+        raise asker.stopped
+    return _trial(asker.model.name, results, summarise_attacks(results))
+
+
+def _spread(limit: int) -> tuple[Attack, ...]:
+    made = attacks()
+    step = max(1, len(made) // max(1, limit))
+    return made[::step][:limit]
+
+
+def _trial(model: str, results: tuple[AttackResult, ...], counts: AttackSummary) -> JudgeTrial:
+    return JudgeTrial(
+        model=model,
+        sound=_share(counts.sound, counts.n),
+        fooled=_share(counts.fooled, counts.sound),
+        silenced=_share(counts.silenced, counts.sound),
+        by_carrier=dict(counts.by_carrier),
+        account=judge_accounts(result.verdict for result in results)[0],
+        results=results,
+    )
+
+
+def _share(count: int, n: int) -> Estimate:
+    return share_estimate(count / n if n else float("nan"), n, _CONFIDENCE)

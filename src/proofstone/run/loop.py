@@ -1,0 +1,274 @@
+"""The run loop: plans from an index, asks, scores, and counts as finished what is committed.
+
+Workers take (item, sample) from small pages; a page leaves out what has a reply at the run's last
+step already, so a resumed run renders nothing that is done. Each call goes through the asker
+(cache, limit, retries) and then to the writer; finished items are scored a few at a time, while
+their replies are at hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proofstone.errors import CallFailed
+from proofstone.method import Method
+from proofstone.models.ask import Asked, Asker
+from proofstone.models.replies import read_reply
+from proofstone.records.calls import CallRecord, Clock, Message
+from proofstone.records.items import Oracle
+from proofstone.records.runs import Reply
+from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.plan import PlannedRun
+from proofstone.run.prompts import format_of, in_format
+from proofstone.run.score import Finished, open_scoring, score_replies
+from proofstone.run.thinking import request_of, sent_to_model
+from proofstone.session.cli_progress import RunProgress
+from proofstone.session.workspace import lease_held
+from proofstone.store.items import StoredItem
+from proofstone.store.store import Store
+from proofstone.store.writer import Place, Writer
+
+_PAGE = 128
+
+
+_SCORED_AT_ONCE = 64
+
+
+async def perform_run(
+    store: Store,
+    writer: Writer,
+    method: Method,
+    planned: PlannedRun,
+    asker: Asker,
+    *,
+    progress: RunProgress,
+    stop: asyncio.Event,
+    clock: Clock,
+    judges: str = "",
+) -> None:
+    """Asks what is left of a run, until done, stopped, or the model cannot be used.
+
+    Returns when every reply is committed; ``progress`` says what came of it. Replies that a rule
+    can score go to the scoring by these ``judges``; the others are left. Raises RunInUse
+    where another process works on it, and StoreFailed where replies could not be kept.
+    """
+    async with lease_held(store.runs, planned.key, clock):
+        scoring = open_scoring(store, method, planned.key, planned.run, clock, judges)
+        loop = _RunLoop(store, writer, method, planned, asker, progress, stop, scoring)
+        progress.begin(clock)
+        try:
+            await loop.work()
+            await writer.flush()
+        finally:
+            progress.end(clock)
+
+
+class _Job:
+    """One (item, sample) to ask; ``partial`` says that some of its steps have replies."""
+
+    __slots__ = ("partial", "sample", "stored")
+
+    def __init__(self, stored: StoredItem, sample: int, partial: bool) -> None:
+        self.stored = stored
+        self.sample = sample
+        self.partial = partial
+
+
+@dataclass
+class _RunLoop:
+    """The state of one run while it is being worked on."""
+
+    store: Store
+    writer: Writer
+    method: Method
+    planned: PlannedRun
+    asker: Asker
+    progress: RunProgress
+    stop: asyncio.Event
+    scoring: int
+
+    def __post_init__(self) -> None:
+        self._is_fresh = not self.store.runs.has_responses(self.planned.key)
+        self.settings = sent_to_model(self.planned.run.settings)
+        self._jobs: deque[_Job] = deque()
+        self._finished: list[Finished] = []
+        self._after = -1
+        self._left = self.planned.n_items
+        self._answer_format = format_of(self.planned.way.own_prompt, self.planned.run.settings)
+
+    async def work(self) -> None:
+        """Runs as many workers as the endpoint may take requests at once."""
+        keeping_up = asyncio.create_task(self._keep_up())
+        workers: list[asyncio.Task[None]] = []
+        try:
+            for n in range(self.asker.max_connections):
+                workers.append(asyncio.create_task(self._worker()))
+                if n % 8 == 7:  # all first requests in one step held up the loop for 30 ms
+                    await asyncio.sleep(0)
+            await asyncio.gather(*workers)
+        finally:
+            for task in (*workers, keeping_up):
+                task.cancel()
+            # A page it could not plan, a worker could not either, and has said so.
+            await asyncio.gather(keeping_up, return_exceptions=True)
+        await self._score_finished()
+
+    async def _keep_up(self) -> None:
+        """Plans ahead and scores between two bunches of replies, where it holds up nobody."""
+        while True:
+            await self.writer.lull()
+            self._plan_ahead()
+            while self._finished:
+                await asyncio.sleep(0)  # replies that came meanwhile go first
+                await self._score_finished(_SCORED_AT_ONCE)
+
+    async def _worker(self) -> None:
+        while not self.stop.is_set() and self.asker.stopped is None:
+            job = self._next()
+            if job is None:
+                return
+            self.progress.in_flight += 1
+            call = _ItemCall(self, job)
+            try:
+                await ask_item(self.method, job.stored.loaded, self.planned.way, call)
+                await call.finish()
+                replies = in_format(call.replies, self._answer_format)
+                self._finished.append(Finished(job.stored, replies, job.sample))
+            except CallFailed:
+                pass  # recorded and counted where it was known to have failed; others were not sent
+            finally:
+                self.progress.in_flight -= 1
+        if self.asker.stopped is not None:
+            self.progress.stopped = str(self.asker.stopped)
+
+    async def _score_finished(self, most: int | None = None) -> None:
+        """Scores what is finished and was not scored yet, ``most`` at the most."""
+        finished, self._finished = self._finished[:most], self._finished[most:] if most else []
+        try:
+            rows = await score_replies(self.store, self.method, finished)
+        except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
+            return  # score_run meets it again, and raises it, when all replies are kept
+        self.writer.write_scores(self.scoring, rows)
+
+    def _next(self) -> _Job | None:
+        """The next job; None when there is none left. Pages are small and read on the loop: in a
+        thread, the driver would give up the interpreter lock at every row and wait to get it back.
+        """
+        while not self._jobs and self._left > 0:
+            self._plan_next()
+        return self._jobs.popleft() if self._jobs else None
+
+    def _plan_ahead(self) -> None:
+        if len(self._jobs) < _PAGE and self._left > 0:
+            self._plan_next()
+
+    def _plan_next(self) -> None:
+        size = min(_PAGE, self._left)
+        self._jobs.extend(self._plan_page(self._after, size))
+        self._after += size
+        self._left -= size
+
+    def _plan_page(self, after: int, size: int) -> list[_Job]:
+        """What is left to ask of the ``size`` items behind position ``after``."""
+        store, planned = self.store, self.planned
+        if self._is_fresh:
+            return [
+                _Job(stored, sample, partial=False)
+                for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
+                for sample in range(planned.samples)
+            ]
+        steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
+        last = planned.run.last_step
+        if sum(last in done for done in steps.values()) == size * planned.samples:
+            return []
+        return [
+            _Job(stored, sample, (stored.key, sample) in steps)
+            for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
+            for sample in range(planned.samples)
+            if last not in steps.get((stored.key, sample), ())
+        ]
+
+
+class _ItemCall:
+    """The ``Call`` that a method's ``ask`` is handed for one (item, sample); it keeps the
+    ``replies`` by step."""
+
+    __slots__ = ("_job", "_loop", "replies")
+
+    def __init__(self, loop: _RunLoop, job: _Job) -> None:
+        self._loop = loop
+        self._job = job
+        self.replies: dict[str, Reply] = {}
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        loop, job = self._loop, self._job
+        if job.partial and (kept := self._kept(step)) is not None:
+            self.replies[step] = kept
+            return kept
+        request = request_of(
+            loop.planned.run, loop.settings, job.stored.loaded, job.sample, step, messages,
+            oracle=oracle, schema=schema,
+        )  # fmt: skip
+        place = Place(loop.planned.key, job.stored.key, job.sample, step)
+
+        async def record(attempt: CallRecord) -> None:
+            await self._record(attempt, place)
+
+        asked = await loop.asker.ask(request, record)
+        reply = self.replies[step] = await self._finish(place, asked)
+        return reply
+
+    async def finish(self) -> None:
+        """Finishes an item of which nothing is left to ask before the last step: the reply of the
+        step that was asked last stands for it, and is not asked or billed again."""
+        loop, job = self._loop, self._job
+        last = loop.planned.run.last_step
+        if last in self.replies or not self.replies:
+            return
+        step = next(reversed(self.replies))
+        await loop.writer.flush()  # the reply's call has a key once it is on disk
+        key = loop.store.runs.call_key(loop.planned.key, job.stored.key, job.sample, step)
+        place = Place(loop.planned.key, job.stored.key, job.sample, last)
+        await loop.writer.write(key, place, self._count_done)
+        self.replies[last] = self.replies[step]
+
+    def _kept(self, step: str) -> Reply | None:
+        loop, job = self._loop, self._job
+        kept = loop.store.runs.steps_done(loop.planned.key, job.stored.key, job.sample).get(step)
+        return None if kept is None else read_reply(kept.wire, kept.raw)
+
+    async def _record(self, call: CallRecord, place: Place) -> None:
+        """Keeps an attempt that is not the last one: billed, but of no use. It has its place, so
+        that it counts with its run also where the run is stopped before the next attempt."""
+        self._loop.progress.count(call)
+        await self._loop.writer.write(call, None if call.state == "submitted" else place)
+
+    async def _finish(self, place: Place, asked: Asked) -> Reply:
+        loop = self._loop
+        progress, call = loop.progress, asked.record
+        if asked.key is None:
+            progress.count(call)
+        else:
+            progress.cached += 1
+        is_last = place.step == loop.planned.run.last_step
+        reply = asked.reply
+        committed = self._count_done if is_last and reply is not None else None
+        await loop.writer.write(call if asked.key is None else asked.key, place, committed)
+        if reply is None:
+            progress.failed += 1
+            raise CallFailed(call.error, call.detail)
+        return reply
+
+    def _count_done(self) -> None:
+        self._loop.progress.done += 1

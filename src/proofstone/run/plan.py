@@ -1,0 +1,258 @@
+"""From what a person asks for to runs whose ids fix everything that shapes an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proofstone import __version__
+from proofstone.errors import BadUsage
+from proofstone.method import Method
+from proofstone.models.images import TEXT_WIRES
+from proofstone.models.settings import check_range, checked_stop
+from proofstone.records.calls import Clock, Model
+from proofstone.records.ids import content_id
+from proofstone.records.items import (
+    CONTEXT_CHUNKS,
+    CONTEXT_EMBEDDER,
+    CONTEXT_INDEX,
+    CONTEXT_SEARCH,
+    CONTEXT_SETTINGS,
+    CONTEXT_SOURCE,
+    CONTEXT_TOKENS,
+    PROMPT,
+    PROMPT_NAME,
+    ContextName,
+    ItemSet,
+    OwnPrompt,
+    Way,
+    context_of,
+)
+from proofstone.records.runs import Run, run_id
+from proofstone.run.evidence import (
+    CHUNKS,
+    MOST_TOKENS,
+    RetrievalAsked,
+    Retriever,
+    evidence_settings,
+    left_out_notes,
+    retrieved_notes,
+    retrieved_settings,
+    with_evidence,
+    with_retrieval,
+)
+from proofstone.run.fitting import bank_of, check_fit, plain_form, without_former_versions
+from proofstone.run.prompts import (
+    check_format,
+    kept_prompt,
+    prompt_settings,
+    try_prompts,
+    with_prompt,
+)
+from proofstone.run.thinking import check_thinking, thinking_note, with_room
+from proofstone.search.index import SearchWay
+from proofstone.search.search_sources import LOCAL
+from proofstone.store.store import Store
+
+
+class RunSpec(Struct, frozen=True, kw_only=True):
+    """What to run: an item set, a model, a way of asking with its settings.
+
+    ``settings`` override the method's defaults for the way; a value of None leaves one out.
+    ``limit`` asks only the first items and is not part of the run's id: without it the same
+    command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
+    With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
+    ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
+    finds for it in ``context_source``, by meaning with ``context_embedder``. ``context_index``
+    names the state of the sources that a run was begun on.
+    """
+
+    item_set: bytes
+    model: str
+    way: str
+    shots: int = 0
+    settings: dict[str, Any] = {}
+    samples: int = 1
+    replicate: str = ""
+    limit: int | None = None
+    prompt: OwnPrompt | None = None
+    context: ContextName = "none"
+    context_tokens: int = MOST_TOKENS
+    context_chunks: int = CHUNKS
+    context_search: SearchWay = "bm25"
+    context_source: str = LOCAL
+    context_embedder: str = ""
+    context_index: str = ""
+
+    @property
+    def retrieval(self) -> RetrievalAsked | None:
+        """What is to be searched for; None where nothing is."""
+        if self.context != "retrieved":
+            return None
+        return RetrievalAsked(
+            chunks=self.context_chunks,
+            most_tokens=self.context_tokens,
+            search=self.context_search,
+            source=self.context_source,
+            embedder=self.context_embedder,
+            index=self.context_index,
+        )
+
+
+class PlannedRun(Struct, frozen=True, kw_only=True):
+    """A run with its way made ready and how much of it there is to do: ``n_items`` from the set's
+    first on, without those that its way leaves out; ``key`` once stored. ``notes`` are what to say
+    before it is asked."""
+
+    run: Run
+    item_set: ItemSet
+    way: Way
+    samples: int
+    n_items: int
+    key: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """The number of (item, sample) to finish."""
+        return self.n_asked * self.samples
+
+    @property
+    def n_not_searched(self) -> int:
+        """How many (item, sample) are not asked since the search for them failed."""
+        return 0 if self.way.retrieved is None else len(self.way.retrieved.failed) * self.samples
+
+    @property
+    def n_asked(self) -> int:
+        """How many of its items are asked."""
+        evidence = self.way.evidence
+        left_out = () if evidence is None else evidence.left_out
+        return self.n_items - sum(place < self.n_items for place in left_out)
+
+
+def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
+    """What asks for this very run again: settings that it lacks are left out of the defaults.
+
+    Raises TextPurged where it was asked by a template that is gone.
+    """
+    settings = dict(run.settings)
+    settings.pop("endpoint", None)
+    prompt = kept_prompt(store, run)
+    context, most = context_of(settings), settings.get(CONTEXT_TOKENS, MOST_TOKENS)
+    found: dict[str, Any] = {
+        name: settings[name]
+        for name in (
+            CONTEXT_CHUNKS,
+            CONTEXT_SEARCH,
+            CONTEXT_INDEX,
+            CONTEXT_SOURCE,
+            CONTEXT_EMBEDDER,
+        )
+        if name in settings
+    }
+    ours = (PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS)
+    settings = {name: settings[name] for name in settings if name not in ours}
+    samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
+    left_out = {name: None for name in method.settings(run.way) if name not in settings}
+    return RunSpec(
+        item_set=run.item_set,
+        model=run.respondent,
+        way=run.way,
+        shots=shots,
+        settings={**settings, **left_out},
+        samples=samples,
+        replicate=run.replicate,
+        prompt=prompt,
+        context=context,
+        context_tokens=most,
+        **found,
+    )
+
+
+def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
+    """The plan with its run's key in the store, where it is put if it was not there, with the
+    template that it is asked by."""
+    if planned.way.own_prompt is not None:
+        store.own_prompts.keep(planned.way.own_prompt)
+    key = store.runs.add(planned.run, clock.now(), __version__)
+    store.runs.ask_first(key, planned.n_items)
+    return msgspec.structs.replace(planned, key=key)
+
+
+def plan_run(
+    store: Store, method: Method, spec: RunSpec, model: Model, retriever: Retriever | None = None
+) -> PlannedRun:
+    """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
+
+    Raises BadUsage for an unknown way, a sample count below one, shots that cannot be made, and
+    questions that the model cannot be asked (``check_fit``); BadInput for a template of a person's
+    own that cannot ask them.
+    """
+    if spec.samples < 1:
+        raise BadUsage(f"--samples takes 1 or more, not {spec.samples}")
+    if spec.limit is not None and spec.limit < 1:
+        raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
+    if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
+        raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
+    if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
+        raise BadUsage("a context is no setting", hint="--context NAME, or context = in a file")
+    item_set = store.items.item_set(spec.item_set)
+    bank = bank_of(store, item_set)
+    way = method.prepare(spec.way, spec.shots, plain_form(item_set), bank)
+    way = without_former_versions(store, way, item_set)
+    if spec.prompt is not None:
+        way = with_prompt(method, way, spec.prompt, item_set)
+    check_format(method, way, spec.prompt, {**method.settings(spec.way), **spec.settings})
+    if spec.context == "evidence":
+        way = with_evidence(store, way, item_set, spec.context_tokens)
+    if spec.retrieval is not None:
+        way = with_retrieval(way, method, item_set, spec.retrieval, retriever)
+    defaults = method.settings(spec.way)
+    asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
+    stop = checked_stop(asked.get("stop"))
+    if model.wire in TEXT_WIRES:
+        way = _as_text(way)
+        asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
+    settings = {name: value for name, value in sorted(asked.items()) if value is not None}
+    for name, value in settings.items():
+        check_range(name, value)
+    check_thinking(model, settings)
+    run = Run(
+        item_set=item_set.id,
+        method=method.name,
+        respondent=model.name,
+        way=way.name,
+        last_step=way.last_step,
+        prompt_hash=way.prompt_hash,
+        settings={
+            **settings,
+            "samples": spec.samples,
+            "shots": spec.shots,
+            "endpoint": model.endpoint,
+            **prompt_settings(spec.prompt),
+            **evidence_settings(way),
+            **retrieved_settings(way),
+        },
+        replicate=spec.replicate,
+        simulated=model.simulated,
+    )
+    run = msgspec.structs.replace(run, id=run_id(run))
+    n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
+    try_prompts(store, method, way, item_set, n_items)
+    notes = (
+        *left_out_notes(way, item_set),
+        *retrieved_notes(way),
+        *thinking_note(model, settings),
+        *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
+    )
+    return PlannedRun(
+        run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
+    )
+
+
+def _as_text(way: Way) -> Way:
+    """The way for a model that only goes on with a text; its prompts have a hash of their own."""
+    key = [way.prompt_hash, way.text.stop, way.text.version]
+    return msgspec.structs.replace(way, as_text=True, prompt_hash=content_id("as-text", key))

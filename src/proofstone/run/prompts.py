@@ -1,0 +1,177 @@
+"""Prompt templates of people's own: read from files, checked before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from proofstone.choices.answer_format import AnswerFormat, read_answer_format
+from proofstone.choices.outcomes import opens_with_refusal
+from proofstone.errors import BadInput, BadUsage, TextPurged
+from proofstone.method import Method, TakesPrompts
+from proofstone.records.ids import content_id
+from proofstone.records.items import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Way, own_prompt_of
+from proofstone.records.runs import ANSWER_FORMAT, Reply, Run
+from proofstone.run.first_prompts import first_prompt, first_prompts
+from proofstone.run.fitting import plain_form
+from proofstone.store.store import Store
+from proofstone.texts.templates import answer_format_in
+
+if TYPE_CHECKING:
+    from proofstone.run.plan import RunSpec
+
+
+_NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+
+
+_LONGEST = 1 << 20  # bytes; a longer file is no template, and is refused before it is read
+
+
+def read_own_prompt(path: Path) -> OwnPrompt:
+    """The template in a file, under the file's own name. Raises BadInput where it cannot be read
+    as UTF-8."""
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise BadInput(f"{path} is larger than 1 MB: it is no prompt template")
+        return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"), str(path.resolve()))
+    except FileNotFoundError:
+        raise BadInput(f"there is no prompt template {path}", hint="see docs/prompts.md") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"the prompt template {path} is not UTF-8: byte {error.start} cannot be read",
+            hint="save it as UTF-8",
+        ) from error
+    except OSError as error:
+        raise BadInput(
+            f"the prompt template {path} cannot be read: {error.strerror or error}"
+        ) from error
+
+
+def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) -> Way:
+    """The way, asking by a person's template; its prompts' hash is another one then.
+
+    Raises BadInput for a template that the method cannot ask by, BadUsage where it takes none.
+    """
+    if not isinstance(method, TakesPrompts):
+        raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
+    method.check_prompt(prompt, way.name, item_set)
+    _check_read(method, way, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}")
+    key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
+    return structs.replace(way, own_prompt=prompt, prompt_hash=key)
+
+
+def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
+    """The template that a run was asked by, from the store; None where it was the method's own.
+    Raises TextPurged where it is gone."""
+    if PROMPT not in run.settings:
+        return None
+    text = store.own_prompts.text(bytes.fromhex(run.settings[PROMPT]))
+    if text is None:
+        raise TextPurged(
+            f"the template {own_prompt_of(run.settings)}, by which this run asked, was purged"
+        )
+    return OwnPrompt(run.settings.get(PROMPT_NAME, ""), text)
+
+
+def format_of(
+    prompt: OwnPrompt | None, settings: Mapping[str, Any] = _NO_SETTINGS
+) -> AnswerFormat | None:
+    """The format of answers that a template or a run's settings state; None for none. Raises
+    BadInput for one that cannot be used, BadUsage where both state one."""
+    stated = "" if prompt is None else answer_format_in(prompt.text)
+    of_run = settings.get(ANSWER_FORMAT) or ""
+    if stated and of_run:
+        raise BadUsage(
+            "the format of answers is stated by the run and by its template",
+            hint="leave out --answer-format, or the template's line {# answer: ... #}",
+        )
+    if not isinstance(of_run, str):
+        raise BadInput(f"no format of answers: {of_run!r}")
+    return read_answer_format(of_run or stated) if of_run or stated else None
+
+
+def check_format(
+    method: Method, way: Way, prompt: OwnPrompt | None, settings: Mapping[str, Any]
+) -> None:
+    """Raises BadInput for a format of answers that cannot be used, BadUsage where the way takes
+    none or where the template states one too."""
+    _check_read(method, way, format_of(prompt, settings), "--answer-format")
+
+
+def _check_read(method: Method, way: Way, stated: AnswerFormat | None, where: str) -> None:
+    if stated is not None and way.whole_response:
+        raise BadUsage(
+            f"{method.name} takes no format of answers with {way.name}: {way.whole_response}",
+            hint=f"leave out {where}",
+        )
+
+
+def in_format(replies: Mapping[str, Reply], stated: AnswerFormat | None) -> Mapping[str, Reply]:
+    """The replies by step as they are scored: in a stated format, their answers alone."""
+    if stated is None:
+        return replies
+    return {
+        step: stated.applied(reply, is_refusal=opens_with_refusal(reply.text))
+        for step, reply in replies.items()
+    }
+
+
+def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:
+    """What a run's settings hold of its template."""
+    return {} if prompt is None else {PROMPT: prompt.hash.hex(), PROMPT_NAME: prompt.name}
+
+
+def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int) -> None:
+    """Renders what may fail on single questions, as many of them as are looked at before a run: a
+    person's template, and worked examples of which some may not be shown. Raises BadInput where a
+    template fails on one or says nothing, BadUsage where one finds too few examples."""
+    if way.own_prompt is None and not way.unfit:
+        return
+    for messages in first_prompts(store, method, way, item_set, n_items):
+        if way.own_prompt is not None and not messages[-1].text.strip():
+            raise BadInput(f"the template {way.own_prompt.name} makes an empty prompt")
+
+
+def check_told_apart(
+    store: Store, find_method: Callable[[str], Method], specs: Sequence[RunSpec]
+) -> None:
+    """Raises BadUsage where one template would ask in several ways alike: their replies would be
+    read and compared as if they had been asked for different things."""
+    asked: dict[tuple[bytes, bytes], tuple[OwnPrompt, list[str]]] = {}
+    for spec in specs:
+        if spec.prompt is not None:
+            key = (spec.item_set, spec.prompt.hash)
+            ways = asked.setdefault(key, (spec.prompt, []))[1]
+            ways += [] if spec.way in ways else [spec.way]
+    for (identity, _hash), (prompt, ways) in asked.items():
+        if len(ways) > 1:
+            _check_set(store, find_method, identity, prompt, ways)
+
+
+def _check_set(
+    store: Store,
+    find_method: Callable[[str], Method],
+    identity: bytes,
+    prompt: OwnPrompt,
+    ways: Sequence[str],
+) -> None:
+    item_set = store.items.item_set(identity)
+    method = find_method(item_set.method)
+    first = next(iter(store.items.page(identity, -1, 1)))
+    seen: dict[str, str] = {}
+    for name in ways:
+        way = with_prompt(
+            method, method.prepare(name, 0, plain_form(item_set), None), prompt, item_set
+        )
+        text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
+        if text in seen:
+            raise BadUsage(
+                f"{prompt.name} asks {seen[text]} and {name} alike",
+                hint="ask in one way, let the template look at {{ way }}, or give each way a "
+                f'template in a run file: [ask.{name}] prompt = "FILE"',
+            )
+        seen[text] = name

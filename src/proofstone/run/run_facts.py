@@ -1,0 +1,155 @@
+"""Who answered a run, in words: said where it was more than one model, or one that changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from msgspec import Struct
+
+from proofstone.errors import CallFailed
+from proofstone.models.ask import Asker
+from proofstone.models.availability import (
+    CONTROL_SETTINGS,
+    ControlAnswer,
+    ask_control,
+    summarise_control,
+)
+from proofstone.records.calls import CallRecord, Message, ModelRequest
+from proofstone.records.ids import canonical_json, short
+from proofstone.records.runs import Plan, Reply, Run
+from proofstone.session.dates import minute
+from proofstone.store.lookup import Found
+from proofstone.store.runs import ServedShare
+from proofstone.store.store import Store
+
+
+def shares_of(store: Store, key: int, run: Run) -> tuple[ServedShare, ...]:
+    """The shares of a run's replies by who answered; none for a simulated respondent, which is
+    what its name says."""
+    return () if run.simulated else store.served.of_run(key)
+
+
+def note_of_run(store: Store, found: Found) -> str:
+    """The note on a run as a line of its own; empty for what is no run, or has none."""
+    if found.kind != "run":
+        return ""
+    note = served_note(shares_of(store, *store.runs.run(found.id)))
+    return f"run:{short(found.id)} was {note}" if note else ""
+
+
+def served_models(shares: Iterable[ServedShare]) -> dict[str, int]:
+    """The replies of each model that answered, in the order in which they began to."""
+    models: dict[str, int] = {}
+    for share in shares:
+        models[share.model] = models.get(share.model, 0) + share.replies
+    return models
+
+
+def served_note(shares: Sequence[ServedShare]) -> str:
+    """What to say of a run whose endpoint changed model or serving under it; else nothing."""
+    models = served_models(shares)
+    if len(models) > 1:
+        parts = [f"{model} ({_spell(model, shares)})" for model in models]
+        return f"answered by {len(models)} models: {', '.join(parts)}"
+    prints = list(dict.fromkeys(share.fingerprint for share in shares if share.fingerprint))
+    if len(prints) > 1:
+        (model,) = models
+        shown = ", ".join(prints[:3]) + (", ..." if len(prints) > 3 else "")
+        return f"answered by {model} with {len(prints)} system fingerprints: {shown}"
+    return ""
+
+
+def _spell(model: str, shares: Sequence[ServedShare]) -> str:
+    """How many replies of a model, and when."""
+    own = [share for share in shares if share.model == model]
+    n = sum(share.replies for share in own)
+    first, last = min(s.first_at for s in own), max(s.last_at for s in own)
+    noun = "reply" if n == 1 else "replies"
+    times = dict.fromkeys((_minute(first), _minute(last)))
+    return f"{n:,} {noun}, {' to '.join(times)} UTC"
+
+
+def _minute(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+# The control: a few simple completions asked of a model, so that a reader sees it was asked.
+
+
+class ControlReport(Struct, frozen=True, kw_only=True):
+    """The answers of one model to the control's prompts, and their summary in a line."""
+
+    model: str
+    answers: tuple[ControlAnswer, ...]
+    summary: str
+
+
+async def perform_control(
+    store: Store, asker: Asker, kept: Callable[[CallRecord], None] | None = None
+) -> ControlReport:
+    """Asks the packaged prompts; every call is kept, and a second time comes from the cache.
+
+    ``kept`` is told of each call once it is on disk. Raises EndpointUnusable where the model cannot
+    be used at all, BudgetReached where a budget does not cover it.
+    """
+    async with store.writer(kept) as writer:
+
+        async def ask(messages: tuple[Message, ...]) -> Reply:
+            prompt = canonical_json(messages)
+            request = ModelRequest(
+                messages=messages,
+                prompt=prompt,
+                prompt_hash=sha256(prompt).digest(),
+                settings=dict(CONTROL_SETTINGS),
+                purpose="control",
+            )
+            asked = await asker.ask(request, keep)
+            if asked.key is None:
+                await keep(asked.record)
+            if asked.reply is None:
+                raise CallFailed(asked.record.error, asked.record.detail)
+            return asked.reply
+
+        async def keep(call: CallRecord) -> None:
+            await writer.write(call)
+
+        answers = await ask_control(ask)
+    if asker.stopped is not None:
+        raise asker.stopped
+    return ControlReport(
+        model=asker.model.name, answers=answers, summary=summarise_control(answers)
+    )
+
+
+# Which plan a run was made under.
+
+
+def plan_in_force(store: Store, key: int, run: Run) -> tuple[Plan, bool] | None:
+    """The newest plan made before the first reply of a run, else the newest of all with True: made
+    after. A reply from the cache counts from when it was asked. None where there is no plan."""
+    plans = store.plans.of_sets([run.item_set])
+    if not plans:
+        return None
+    first = store.runs.totals(key).first_at or math.inf
+    before = [plan for plan in plans if plan.at <= first]
+    return (before[-1], False) if before else (plans[-1], True)
+
+
+def plan_sentence(store: Store, key: int, run: Run) -> str:
+    """``planned 2026-03-01 14:05 UTC 3f2a91bc``, or that it was planned after; else nothing."""
+    found = plan_in_force(store, key, run)
+    if found is None:
+        return ""
+    plan, is_after = found
+    late = ", made after the first reply: exploratory" if is_after else ""
+    return f"planned {minute(plan.at)} {short(plan.id)}{late}"
+
+
+def n_begun(store: Store, plan: Plan) -> int:
+    """How many runs of a plan's target had replies before it was made."""
+    sets = [plan.target] if plan.kind == "form" else store.items.sets_of_bank(plan.target)
+    runs = store.runs.of_sets(sets)
+    return sum(0 < store.runs.totals(key).first_at < plan.at for key, _run in runs)

@@ -1,0 +1,556 @@
+"""A run file: what is to be run, as a TOML text that stands beside the results it makes.
+
+    target = "elements-7f3a"
+    ask = ["direct", "cot"]
+    samples = 2
+    max_tokens = 2048
+
+    [models."openai/gpt-5.1"]
+    reasoning_effort = "low"
+
+    [models."local/models/small.gguf"]
+
+Read whole: every unknown key and wrong value is named with its line. Paths are meant from the
+folder of the file.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET as NOT_SAID
+from msgspec import Struct, UnsetType
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.models.budget import read_budget
+from proofstone.models.entries import Entry, KeyPath, key_lines, line_of
+from proofstone.models.names import parse_model_name, unknown_key
+from proofstone.models.settings import (
+    NUMBER_SETTINGS,
+    SETTINGS,
+    THINKING,
+    check_range,
+    checked_stop,
+)
+from proofstone.records.items import CONTEXTS
+from proofstone.records.runs import ANSWER_FORMAT
+from proofstone.run.request import Asking, RunRequest
+from proofstone.run.thinking import AUTO, THINKING_TOKENS
+from proofstone.search.index import SEARCH_WAYS
+from proofstone.search.search_sources import LOCAL
+
+# What a run file may say, key by key: of which type it is, and what is wrong with it.
+
+UNSET = "unset"  # in place of a value: the setting is left out, though it has a default
+
+
+_COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
+
+
+_NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
+
+
+_SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT}
+
+
+ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
+
+
+MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
+
+
+JUDGE_RULES = ("votes", "orders", "quorum", "majority")
+
+
+TOP_KEYS = (
+    *ASKING_KEYS,
+    "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
+    "preset", "context", "context_tokens", "context_chunks", "context_search",
+    "context_source", "context_embedder", "judge",
+    *JUDGE_RULES,
+)  # fmt: skip
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    )
+
+
+def _contexts(value: Any) -> bool:
+    words = [value] if isinstance(value, str) else value
+    return isinstance(words, list) and bool(words) and all(word in CONTEXTS for word in words)
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _number(value: Any, least: float = float("-inf")) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return least <= value < float("inf")
+
+
+# What a key takes: a check, and how a person would call it. Settings of no row may be any value.
+_TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **{
+        name: (partial(_whole, least=least), f"a whole number from {least} up")
+        for name, least in _COUNTS.items()
+    },
+    **dict.fromkeys(NUMBER_SETTINGS, (_number, "a number")),
+    "max_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "top_k": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "seed": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "stop": (_texts, "a text or several"),
+    "thinking": (lambda value: value in THINKING, '"on" or "off"'),
+    THINKING_TOKENS: (
+        lambda value: value == AUTO or _whole(value, 0),
+        'a whole number from 0 up, or "auto"',
+    ),
+    ANSWER_FORMAT: (lambda value: isinstance(value, str), "regex:PATTERN or json:PATH"),
+    "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
+    "preset": (lambda value: isinstance(value, str), "the name of a preset"),
+    "replicate": (lambda value: isinstance(value, str), "a text"),
+    "prompt": (lambda value: isinstance(value, str), "the path of a template"),
+    "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
+    "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "context_chunks": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "context_search": (lambda value: value in SEARCH_WAYS, '"bm25", "dense" or "hybrid"'),
+    "context_source": (_texts, f"{LOCAL!r}, a search of the web, or several"),
+    "context_embedder": (lambda value: isinstance(value, str), "the name of a model"),
+    "judge": (_texts, "a model or several"),
+    "votes": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "orders": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "quorum": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "majority": (lambda value: value in ("half", "most", "all"), '"half", "most" or "all"'),
+    "set": (lambda value: isinstance(value, dict), "a table of settings"),
+    "ask": (_texts, "a way of asking or several"),
+    "target": (_texts, "a form or bank, or several"),
+    "targets": (_texts, "a form or bank, or several"),
+    "file": (lambda value: isinstance(value, str), "the path of a model's file"),
+    "workspace": (lambda value: isinstance(value, str), "the path of a folder"),
+    "max_connections": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "timeout_s": (lambda value: _number(value, 0.001), "a number of seconds"),
+    "cache": (lambda value: value in ("same", "any"), '"same" or "any"'),
+    "budget": (lambda value: isinstance(value, str), 'an amount such as "5USD" or "2Mtok"'),
+}
+
+
+# Where the type is not all: these raise BadUsage for what they cannot read.
+_READS: Mapping[str, Callable[[Any], object]] = {
+    **{name: partial(check_range, name) for name in NUMBER_SETTINGS},
+    "stop": checked_stop,
+    "budget": read_budget,
+}
+
+
+def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, str]:
+    """What is wrong, by key, of a table that may hold the ``known`` keys."""
+    wrong = {key: unknown_key(key, known) for key in fields if key not in known}
+    for key, value in fields.items():
+        if key in wrong or key not in _TAKES or _is_unset(key, value):
+            continue
+        fits, called = _TAKES[key]
+        if known is TOP_KEYS and _is_sweep(key, value):
+            continue
+        if not fits(value):
+            wrong[key] = f"{key}: expected {called}, not {value!r}"
+        elif key in _READS:
+            wrong |= _unreadable(key, value, called)
+    return wrong
+
+
+def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
+    """The layer that a checked table makes; paths are meant from ``folder``. Numbers are floats
+    where a setting takes fractions, so that 0 and 0.0 are one run; what stands in ``set`` stays as
+    it is."""
+    own = {name: _setting(name, value) for name, value in fields.items() if name in _SETTINGS}
+    others = {
+        name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
+    }
+    return Asking(
+        **{name: fields[name] for name in (*_COUNTS, "replicate") if name in fields},
+        prompt=_prompt(fields, folder),
+        settings={**own, **others},
+    )
+
+
+def beside(folder: Path, path: str) -> Path:
+    """A path that a run file names, meant from the file's ``folder``."""
+    return (folder / Path(path).expanduser()).resolve()
+
+
+def has_own_key(name: str, value: Any) -> bool:
+    """Whether a setting is written under its own key and comes back as it is; else in ``set``."""
+    if name not in ASKING_KEYS or name in ("set", "prompt"):
+        return False
+    if value is None:
+        return True
+    fits = wrong_keys({name: value}, ASKING_KEYS) == {}
+    same = _setting(name, value)
+    return fits and type(same) is type(value) and same == value
+
+
+def _prompt(fields: Mapping[str, Any], folder: Path) -> str | None:
+    """The template's path; "" for the method's own prompt, over a layer that names a template."""
+    path: str | None = fields.get("prompt")
+    return str(beside(folder, path)) if path else path
+
+
+def _is_sweep(key: str, value: Any) -> bool:
+    """Whether a value asks everything once with each of several words."""
+    if not (isinstance(value, list) and value):
+        return False
+    if key == "thinking":
+        return all(word in THINKING for word in value)
+    return key == "reasoning_effort" and all(isinstance(word, str) and word for word in value)
+
+
+def _is_unset(key: str, value: Any) -> bool:
+    return key in SETTINGS and value == UNSET
+
+
+def _setting(name: str, value: Any) -> Any:
+    if value == UNSET:
+        return None
+    if name == "stop":
+        return list(checked_stop(value))
+    return float(value) if name in NUMBER_SETTINGS else value
+
+
+def _unreadable(key: str, value: Any, called: str) -> dict[str, str]:
+    """What the key's own reader has against a value of the right type."""
+    try:
+        _READS[key](value)
+    except BadUsage as error:
+        return {key: f"{key}: expected {called}; {error.message}"}
+    return {}
+
+
+# A request as the text of a run file, which read again means the very same runs.
+
+
+def run_file_text(
+    request: RunRequest, folder: Path, *, heading: str = "", names: Mapping[str, str] | None = None
+) -> str:
+    """The run file of a request whose flags are none; files of models and templates are written as
+    seen from ``folder``, targets with their ``names`` behind them. Raises BadInput for a setting
+    that TOML cannot hold."""
+    parts = ["\n".join(_top(request, folder, heading, names or {}))]
+    parts += [_table("ask", way, _asking(layer, folder)) for way, layer in request.ways.items()]
+    parts += [
+        _table("models", model, _model(request, model, layer, folder))
+        for model, layer in request.models.items()
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _top(
+    request: RunRequest, folder: Path, heading: str, names: Mapping[str, str]
+) -> Iterator[str]:
+    yield from (f"# {line}" for line in heading.splitlines())
+    yield "targets = ["
+    for target in request.targets:
+        name = f"  # {names[target]}" if target in names else ""
+        yield f"    {_value(target, 'targets')},{name}"
+    yield "]"
+    whole = {
+        "max_connections": request.max_connections,
+        "budget": request.budget or None,
+        "cache": request.cache or None,
+        "context": list(request.contexts) or None,
+        "context_tokens": request.context_tokens,
+        "context_chunks": request.context_chunks,
+        "context_search": request.context_search or None,
+        "context_source": list(request.context_sources) or None,
+        "context_embedder": request.context_embedder or None,
+        "judge": list(request.judge) or None,
+        **request.judge_rules,
+    }
+    yield from _lines({name: value for name, value in whole.items() if value is not None})
+    swept = {"thinking": request.thinking, "reasoning_effort": request.efforts}
+    yield from _lines({name: list(words) for name, words in swept.items() if words})
+    yield from _lines(_asking(request.for_all, folder))
+
+
+def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
+    """The keys of a layer: counts and the template first, then settings; those without a key of
+    their own in ``set``."""
+    counts = {
+        name: value
+        for name in ("shots", "samples", "limit", "replicate")
+        if (value := getattr(layer, name)) is not None
+    }
+    if layer.prompt is not None:
+        counts["prompt"] = _seen_from(folder, layer.prompt) if layer.prompt else ""
+    known = {n: value for n, value in layer.settings.items() if has_own_key(n, value)}
+    others = {n: value for n, value in layer.settings.items() if n not in known}
+    return {**counts, **known, **({"set": others} if others else {})}
+
+
+def _model(request: RunRequest, model: str, layer: Asking, folder: Path) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if model in request.model_ways:
+        fields["ask"] = list(request.model_ways[model])
+    entry = request.entries.get(model, Entry())
+    if not isinstance(entry.model, UnsetType):
+        path = entry.model.partition("?")[0]
+        fields["file"] = _seen_from(folder, path)
+    for name in ("max_connections", "timeout_s"):
+        value = getattr(entry, name)
+        if not isinstance(value, UnsetType):
+            fields[name] = value
+    return {**fields, **_asking(layer, folder)}
+
+
+def _seen_from(folder: Path, path: str) -> str:
+    try:
+        return Path(os.path.relpath(path, folder.absolute())).as_posix()
+    except ValueError:  # another drive, on Windows
+        return path
+
+
+def _table(kind: str, name: str, fields: Mapping[str, Any]) -> str:
+    return "\n".join([f"[{kind}.{_key(name)}]", *_lines(fields)])
+
+
+def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in fields.items():
+        if name == "set":
+            pairs = ", ".join(
+                f"{_key(key)} = {_run_file_text_setting(entry, key)}"
+                for key, entry in value.items()
+            )
+            yield f"set = {{ {pairs} }}"
+        else:
+            yield f"{_key(name)} = {_run_file_text_setting(value, name)}"
+
+
+def _run_file_text_setting(value: Any, name: str) -> str:
+    """A value, or the word that leaves a setting out."""
+    if value == UNSET:
+        raise _unwritable(name, value)
+    return _quoted(UNSET) if value is None else _value(value, name)
+
+
+def _key(name: str) -> str:
+    plain = name.replace("_", "").replace("-", "")
+    return name if plain.isascii() and plain.isalnum() else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """A TOML text; JSON's escapes are TOML's, but for DEL."""
+    return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
+
+
+def _value(value: Any, name: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, Mapping):
+        pairs = (f"{_key(str(key))} = {_value(entry, name)}" for key, entry in value.items())
+        return f"{{ {', '.join(pairs)} }}" if value else "{}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value(entry, name) for entry in value)}]"
+    raise _unwritable(name, value)
+
+
+def _unwritable(name: str, value: Any) -> BadInput:
+    return BadInput(f"the setting {name} cannot be written into a run file: {value!r}")
+
+
+_SUFFIX = ".toml"
+
+
+class RunFile(Struct, frozen=True, kw_only=True):
+    """A run file as it was read: what it asks for, the workspace it names, and its text, to find
+    lines in."""
+
+    path: Path
+    request: RunRequest
+    workspace: Path | None = None
+    text: str = ""
+
+
+def is_run_file(target: str) -> bool:
+    """Whether a target of ``run`` is meant as a run file: no form or bank ends so."""
+    return target.endswith(_SUFFIX)
+
+
+def read_run_file(path: Path) -> RunFile:
+    """The run file at ``path``. Raises BadInput naming every problem of it with its line."""
+    text = _text_of(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path} is not TOML: {error}") from error
+    problems = _Problems(path, key_lines(text))
+    models, ways = _tables(document, "models", problems), _tables(document, "ask", problems)
+    problems.add((), wrong_keys({k: v for k, v in document.items() if k not in _NESTED}, TOP_KEYS))
+    for name, fields in models.items():
+        problems.add(("models", name), wrong_keys(fields, MODEL_KEYS))
+        problems.add(("models", name), _wrong_name(name))
+    for way, fields in ways.items():
+        problems.add(("ask", way), wrong_keys(fields, ASKING_KEYS))
+    if "target" in document and "targets" in document:
+        problems.add((), {"targets": "target and targets say the same: leave one out"})
+    if problems.found:
+        raise BadInput(f"{path} cannot be run", problems.found, hint="see docs/run-files.md")
+    return RunFile(
+        path=path,
+        request=_request(document, models, ways, path.parent),
+        workspace=beside(path.parent, document["workspace"]) if "workspace" in document else None,
+        text=text,
+    )
+
+
+_NESTED = ("models", "ask")  # each a list of names, or a table of tables
+
+
+_SWEPT = ("thinking", "reasoning_effort")  # each a setting of all, or a list: asked with each
+
+
+class _Problems:
+    """What is wrong with a file, each with its line."""
+
+    def __init__(self, path: Path, lines: Mapping[KeyPath, int]) -> None:
+        self.found: list[Problem] = []
+        self._path = path
+        self._lines = lines
+
+    def add(self, table: KeyPath, wrong: Mapping[str, str]) -> None:
+        """Adds what is wrong with keys of a table."""
+        for key, what in wrong.items():
+            line = line_of(self._lines, (*table, key))
+            where = str(self._path) if line is None else f"{self._path}, line {line}"
+            self.found.append(Problem(where, what))
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"there is no run file {path}", hint="see docs/run-files.md") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"the run file {path} cannot be read: {error}") from error
+
+
+def _tables(
+    document: Mapping[str, Any], key: str, problems: _Problems
+) -> dict[str, Mapping[str, Any]]:
+    """The tables below ``models`` or ``ask`` by name; names alone have empty ones."""
+    value = document.get(key, {})
+    names = _listed(value)
+    if names is not None:
+        return {name: {} for name in names}
+    if not isinstance(value, dict):
+        problems.add((), {key: f"{key}: expected names or tables, not {value!r}"})
+        return {}
+    no_tables = {
+        name: f"expected a table [{key}.{name}], not {fields!r}"
+        for name, fields in value.items()
+        if not isinstance(fields, dict)
+    }
+    problems.add((key,), no_tables)
+    return {name: fields for name, fields in value.items() if name not in no_tables}
+
+
+def _request(
+    document: Mapping[str, Any],
+    models: Mapping[str, Mapping[str, Any]],
+    ways: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+) -> RunRequest:
+    targets = document.get("target", document.get("targets", ()))
+    return RunRequest(
+        targets=tuple(_listed(targets) or ()),
+        models={name: read_asking(fields, folder) for name, fields in models.items()},
+        ways={way: read_asking(fields, folder) for way, fields in ways.items()},
+        for_all=_for_all(document, folder),
+        model_ways={
+            name: tuple(_listed(fields["ask"]) or ())
+            for name, fields in models.items()
+            if "ask" in fields
+        },
+        entries=dict(_entries(models, folder)),
+        thinking=_swept(document, "thinking"),
+        efforts=_swept(document, "reasoning_effort"),
+        max_connections=document.get("max_connections"),
+        budget=document.get("budget", ""),
+        cache=document.get("cache", ""),
+        preset=document.get("preset", ""),
+        contexts=tuple(_listed(document.get("context", ())) or ()),  # type: ignore[arg-type]
+        context_tokens=document.get("context_tokens"),
+        context_chunks=document.get("context_chunks"),
+        context_search=document.get("context_search", ""),
+        context_sources=tuple(_listed(document.get("context_source", ())) or ()),
+        context_embedder=document.get("context_embedder", ""),
+        judge=tuple(_listed(document.get("judge", ())) or ()),
+        judge_rules={name: document[name] for name in JUDGE_RULES if name in document},
+    )
+
+
+def _for_all(document: Mapping[str, Any], folder: Path) -> Asking:
+    own = {key: value for key, value in document.items() if key in ASKING_KEYS}
+    for key in _SWEPT:
+        if isinstance(own.get(key), list):  # asked once with each: no setting of one run
+            del own[key]
+    return read_asking(own, folder)
+
+
+def _swept(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    words = document.get(key)
+    return tuple(dict.fromkeys(words)) if isinstance(words, list) else ()
+
+
+def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:
+    """How single models are reached: a local one's file, meant from ``folder``, and connections.
+
+    The model keeps the name that is written here, so that a run is the same from anywhere.
+    """
+    for name, fields in models.items():
+        file = _file_of(name, fields.get("file"), folder)
+        entry = Entry(
+            model=file or NOT_SAID,
+            max_connections=fields.get("max_connections", NOT_SAID),
+            timeout_s=fields.get("timeout_s", NOT_SAID),
+        )
+        if entry != Entry():
+            yield name, entry
+
+
+def _file_of(name: str, file: str | None, folder: Path) -> str:
+    """The path that a local model's file is to be read from, with the options of its name."""
+    provider, _, rest = name.partition("/")
+    path, question, options = rest.partition("?")
+    if file is None and provider == "local" and path.endswith(".gguf"):
+        file = path
+    return "" if file is None else f"{beside(folder, file)}{question}{options}"
+
+
+def _wrong_name(name: str) -> dict[str, str]:
+    try:
+        parse_model_name(name)
+    except BadUsage as error:
+        return {"": error.message}
+    return {}
+
+
+def _listed(value: Any) -> list[str] | None:
+    """One text or several as a list, each once; None for anything else."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+        return list(dict.fromkeys(value))
+    return None

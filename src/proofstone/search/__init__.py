@@ -1,0 +1,1 @@
+"""Search in what was read, in Wikipedia and on the web."""

@@ -1,0 +1,205 @@
+"""Texts cut into chunks of so many tokens, at the ends of sentences.
+
+A chunk is a span of its text, never a copy with changes: what is found can be traced to its
+passage, and by it to the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+CountTokens = Callable[[str], int]
+
+
+FindSentences = Callable[[str], Iterable[tuple[int, int]]]
+
+
+CHUNKS_VERSION = 1  # raised where the same text would be cut otherwise
+
+
+LEAST_TOKENS = 8  # one character is up to four tokens: a piece of one always fits
+
+
+# Where an endless sentence is cut, if anywhere: behind a clause, else behind white space.
+_CLAUSE = re.compile(r"[，、；：,;:](?=.)|\n", re.DOTALL)
+
+
+_SPACE = re.compile(r"\s(?=\S)")
+
+
+# A token of cl100k_base is seldom longer than this: where to look first for where a piece ends.
+_CHARACTERS = 6
+
+
+class Chunk(Struct, frozen=True, gc=False, order=True):
+    """Code points [start, end) of a text, with no white space at either end."""
+
+    start: int
+    end: int
+
+
+class Chunking(Struct, frozen=True, kw_only=True):
+    """How texts are cut: chunks of at most ``most`` tokens; each begins with as many whole
+    sentences of the end of the one before as fit into ``overlap`` tokens. Raises BadUsage."""
+
+    most: int = 200
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        if self.most < LEAST_TOKENS:
+            raise BadUsage(f"a chunk takes {LEAST_TOKENS} tokens or more, not {self.most}")
+        if not 0 <= self.overlap <= self.most // 2:
+            raise BadUsage(
+                f"chunks overlap by 0 to {self.most // 2} tokens (half of one), not {self.overlap}"
+            )
+
+
+def cut_chunks(
+    text: str, chunking: Chunking, *, count: CountTokens, sentences: FindSentences
+) -> list[Chunk]:
+    """The chunks of a text in order; none of a text of white space.
+
+    ``count`` counts tokens, ``sentences`` gives the spans of sentences in order. Sentences are put
+    together while ``count`` of the whole span is no more than ``most``; only one that is longer
+    itself is cut: behind a clause, else behind a word, else between characters. All that is no
+    white space is in a chunk, and without overlap in one only.
+    """
+    pieces = [
+        piece
+        for start, end in sentences(text)
+        for piece in _pieces(text, start, end, chunking.most, count)
+    ]
+    return list(_packed(text, pieces, chunking, count))
+
+
+def _packed(
+    text: str, pieces: list[Chunk], chunking: Chunking, count: CountTokens
+) -> Iterator[Chunk]:
+    """Pieces joined while they fit."""
+    at = 0
+    while at < len(pieces):
+        until = at + 1
+        while until < len(pieces) and _fits(text, pieces[at], pieces[until], chunking.most, count):
+            until += 1
+        yield Chunk(pieces[at].start, pieces[until - 1].end)
+        if until == len(pieces):
+            return
+        at = _overlapping(text, pieces, at, until, chunking, count)
+
+
+def _overlapping(
+    text: str, pieces: list[Chunk], at: int, until: int, chunking: Chunking, count: CountTokens
+) -> int:
+    """Where the chunk behind [at, until) begins: never where this one did, and only so early that
+    it takes in the next piece too."""
+    last, start = pieces[until - 1], until
+    while start - 1 > at and _fits(text, pieces[start - 1], last, chunking.overlap, count):
+        start -= 1
+    while start < until and not _fits(text, pieces[start], pieces[until], chunking.most, count):
+        start += 1
+    return start
+
+
+def _fits(text: str, first: Chunk, last: Chunk, most: int, count: CountTokens) -> bool:
+    # No token has more than 128 characters of text worth reading; longer is not counted at all.
+    length = last.end - first.start
+    return length <= 128 * most and count(text[first.start : last.end]) <= most
+
+
+def _pieces(text: str, start: int, end: int, most: int, count: CountTokens) -> Iterator[Chunk]:
+    """A sentence whole, or where it is too long in parts that fit, none of them white space."""
+    while start < end:
+        while start < end and text[start].isspace():
+            start += 1
+        if start == end:
+            return
+        stop = _reach(text, start, end, most, count)
+        trimmed = start + len(text[start:stop].rstrip())
+        yield Chunk(start, trimmed)
+        start = stop
+
+
+def _reach(text: str, start: int, end: int, most: int, count: CountTokens) -> int:
+    """How far a piece from ``start`` goes: to the end of the sentence, or to a cut before which
+    all fits."""
+
+    def fits(stop: int) -> bool:
+        return count(text[start:stop].rstrip()) <= most
+
+    if end - start <= 128 * most and fits(end):
+        return end
+    beyond = min(end, start + _CHARACTERS * most)
+    words = _last([found.end() for found in _SPACE.finditer(text, start, beyond)], fits)
+    half = start + ((words or beyond) - start) // 2
+    clauses = _last([found.end() for found in _CLAUSE.finditer(text, half, words or beyond)], fits)
+    return clauses or words or _last(range(start + 1, beyond + 1), fits) or start + 1
+
+
+def _last(places: Sequence[int], fits: Callable[[int], bool]) -> int | None:
+    """The last of these places, in order, that fits, if those before it do; None of none."""
+    low, high = 0, len(places)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if fits(places[middle]) else (low, middle)
+    return places[low - 1] if low else None
+
+
+def tokens_by_bytes(text: str) -> int:
+    """About how many tokens a text has: four bytes are one, in Latin letters as in Chinese."""
+    return -(-len(text.encode()) // 4)
+
+
+# What a search finds, and the order of it.
+
+
+class Hit(Struct, frozen=True, gc=False):
+    """A text by its place in the index, and how well it fits; more is better."""
+
+    place: int
+    score: float
+
+
+def best_hits(places: NDArray[np.int64], scores: NDArray[Any], k: int) -> list[Hit]:
+    """The ``k`` best of these texts (in any order, each with its score), best first; of equals the
+    one of the lower place. Fewer where there are fewer."""
+    import numpy as np  # noqa: PLC0415
+
+    if k < 1:
+        return []
+    if len(places) > k:
+        bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+        kept = scores >= bar
+        places, scores = places[kept], scores[kept]
+    order = np.lexsort((places, -scores))[:k]
+    return list(map(Hit, places[order].tolist(), scores[order].astype(np.float64).tolist()))
+
+
+# Several rankings of the same texts as one: reciprocal rank fusion.
+#
+# Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+# learning methods" (SIGIR 2009): a text gets 1 / (60 + rank) from each ranking that has it. Scores
+# of different kinds (BM25's, cosines) need no common scale so.
+
+RANK_CONSTANT = 60  # the paper's, chosen there once and for all
+
+
+def fuse_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+    """The ``k`` texts with the most over all rankings (each best first), best first; of equals the
+    one of the lower place."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, start=1):
+            scores[hit.place] = scores.get(hit.place, 0.0) + 1 / (RANK_CONSTANT + rank)
+    best = sorted((-score, place) for place, score in scores.items())
+    return [Hit(place, -score) for score, place in best[: max(k, 0)]]

@@ -1,0 +1,208 @@
+"""The vectors of an index's chunks: kept beside its words, and made only where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from proofstone.errors import BadUsage
+from proofstone.models.config import resolve
+from proofstone.models.names import parse_model_name
+from proofstone.models.spending import open_request_purse
+from proofstone.records.calls import Clock, Embedder
+from proofstone.records.ids import canonical_json
+from proofstone.search.index import ChunkPlace, PartFiles, SourcePart
+from proofstone.session.permits import SentBeside, SentLog
+from proofstone.session.workspace import Background
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    import asyncio
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from proofstone.models.config import ModelConfig
+    from proofstone.models.embeddings import EmbeddingUse
+    from proofstone.models.spending import Spending
+
+
+_AT_ONCE = 1024  # chunks whose texts are held together, which an endpoint may take in several lots
+
+
+class ToEmbed(Struct, frozen=True, kw_only=True):
+    """Chunks whose vectors are not kept yet: of which sources, how many, and how long together (in
+    characters)."""
+
+    sources: tuple[bytes, ...]
+    chunks: int
+    characters: int
+
+
+def all_vectors(
+    store: Store,
+    files: PartFiles,
+    keys: Mapping[bytes, bytes],
+    parts: Mapping[bytes, SourcePart],
+    embedder: Embedder,
+    admit: Callable[[ToEmbed], None] | None = None,
+) -> list[NDArray[np.float32]]:
+    """The vectors of each source's chunks, in the order of ``parts``, kept under its key or made.
+
+    Where what is kept has another length than what the embedder makes now (its model was changed
+    behind its name), it is made again.
+    """
+    found: dict[bytes, NDArray[np.float32]] = {}
+    for source, part in parts.items():
+        kept = files.read_vectors(source, keys[source], embedder.name)
+        if kept is not None and len(kept) == len(part.places):
+            found[source] = kept
+    lacking = [source for source in parts if source not in found and parts[source].places]
+    if lacking:
+        _admit(parts, lacking, admit)
+        width = _make(store, files, keys, parts, embedder, lacking, found)
+        stale = [source for source in found if _width(found[source]) not in (0, width)]
+        if stale:
+            _admit(parts, stale, admit)
+            _make(store, files, keys, parts, embedder, stale, found)
+    return [found[source] for source in parts if source in found]
+
+
+def _make(
+    store: Store,
+    files: PartFiles,
+    keys: Mapping[bytes, bytes],
+    parts: Mapping[bytes, SourcePart],
+    embedder: Embedder,
+    lacking: list[bytes],
+    found: dict[bytes, NDArray[np.float32]],
+) -> int:
+    """Makes, keeps and adds to ``found`` the vectors of sources; how long the last ones are. Small
+    sources are embedded together: an endpoint takes a batch in the time of a text."""
+    for lot in _lots(lacking, parts):
+        made = _embedded(store, [place for each in lot for place in parts[each].places], embedder)
+        start = 0
+        for source in lot:
+            end = start + len(parts[source].places)
+            own = made[start:end]
+            found[source] = files.write_vectors(source, keys[source], embedder.name, own)
+            start = end
+    return _width(found[lacking[-1]])
+
+
+def _lots(sources: list[bytes], parts: Mapping[bytes, SourcePart]) -> Iterator[list[bytes]]:
+    lot: list[bytes] = []
+    held = 0
+    for source in sources:
+        size = len(parts[source].places)
+        if lot and held + size > _AT_ONCE:
+            yield lot
+            lot, held = [], 0
+        lot.append(source)
+        held += size
+    if lot:
+        yield lot
+
+
+def _embedded(
+    store: Store, places: Sequence[ChunkPlace], embedder: Embedder
+) -> NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415
+
+    made = []
+    for start in range(0, len(places), _AT_ONCE):
+        some = places[start : start + _AT_ONCE]
+        texts = store.knowledge.passages({place.passage for place in some})
+        made.append(
+            embedder.embed([texts[each.passage].text[each.start : each.end] for each in some])
+        )
+    return np.concatenate(made).astype(np.float32)
+
+
+def _width(vectors: NDArray[np.float32]) -> int:
+    return int(vectors.shape[1]) if len(vectors) else 0
+
+
+def _admit(
+    parts: Mapping[bytes, SourcePart],
+    sources: list[bytes],
+    admit: Callable[[ToEmbed], None] | None,
+) -> None:
+    if admit is None:
+        return
+    places = [place for source in sources for place in parts[source].places]
+    admit(
+        ToEmbed(
+            sources=tuple(sources),
+            chunks=len(places),
+            characters=sum(place.end - place.start for place in places),
+        )
+    )
+
+
+# An embedder behind an endpoint, for callers that wait: ``ports.Embedder`` by a model's name.
+
+
+class EndpointEmbedder:
+    """Texts as vectors by a model of the configuration (``openai/text-embedding-3-small``); its
+    host must be let out before. ``sources`` are the titles that the log names for what is sent.
+    ``spending`` is charged for it, on whichever loop: no call of it may be under way.
+
+    ``name`` tells apart whatever may give other vectors: the model as its endpoint knows it, the
+    endpoint, and the fields that every request carries (``body = {dimensions = 256}``).
+    """
+
+    def __init__(
+        self,
+        model: str,
+        config: ModelConfig,
+        clock: Clock,
+        log: SentLog,
+        spending: Spending | None = None,
+    ) -> None:
+        named = parse_model_name(model)
+        if named.provider in ("local", "sim", "inspect"):
+            raise BadUsage(
+                f"{model} cannot be asked for vectors: an embedder is a model behind an "
+                "OpenAI-compatible /embeddings",
+                hint="name one of proofstone.toml, or leave --embedder out for the carried encoder",
+            )
+        self._endpoint = endpoint = resolve(named, config)
+        body = canonical_json(dict(endpoint.body)).decode() if endpoint.body else ""
+        self.name = " ".join(part for part in (endpoint.served_as, endpoint.identity, body) if part)
+        self.model = model
+        self.sources: tuple[str, ...] = ()
+        self._clock, self._log = clock, log
+        self._purse = open_request_purse(model, endpoint.price, spending)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Vectors (texts, dimensions) of length 1. Raises EndpointUnusable, EgressRefused,
+        BudgetReached."""
+
+        async def work(_stop: asyncio.Event) -> NDArray[np.float64]:
+            from proofstone.models.embeddings import EmbeddingsEndpoint  # noqa: PLC0415
+
+            client = EmbeddingsEndpoint(
+                self._endpoint, clock=self._clock, rng=Random(), purse=self._purse
+            )
+            try:
+                return await client.embed(texts)
+            finally:
+                self._note(client.use)
+                await client.close()
+
+        return Background(work).wait()
+
+    def _note(self, use: EmbeddingUse) -> None:
+        if use.requests:
+            line = SentBeside(
+                at=self._clock.now(), endpoint=self._endpoint.identity, what="embedded",
+                by=self.model, requests=use.requests, n_bytes=use.n_bytes, tokens=use.tokens,
+                cost_usd=use.cost_usd, sources=self.sources,
+            )  # fmt: skip
+            self._log.add([line])
+        if self._purse is not None:
+            self._purse.noted(use.billed)

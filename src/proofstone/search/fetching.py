@@ -1,0 +1,202 @@
+"""One GET through the gate: what came, bounded in size, time and redirects, or a clear problem."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+from urllib.parse import urljoin
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.errors import EgressRefused, EndpointUnusable
+from proofstone.records.ids import canonical_json
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from proofstone.models.config import ModelConfig
+    from proofstone.models.credentials import Secret
+    from proofstone.models.egress import EgressGate
+    from proofstone.models.names import Destination
+
+
+PageProblem = Literal[
+    "", "not_found", "too_large", "not_text", "too_many_redirects", "refused", "unreachable",
+    "http_error",
+]  # fmt: skip
+
+
+MOST_BYTES = 8 * 2**20
+
+
+_TIMEOUT_S, _CONNECT_S = 30.0, 10.0
+
+
+_REDIRECTS = 5
+
+
+_TEXTS = ("text/html", "text/plain", "application/xhtml+xml")
+
+
+_MOVED = frozenset({301, 302, 303, 307, 308})
+
+
+class Got(Struct, frozen=True, kw_only=True):
+    """An answer, its headers by name in any case; the body is cut short where ``is_cut``."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    is_cut: bool = False
+
+
+class FetchedPage(Struct, frozen=True, kw_only=True):
+    """A page of the web, or why there is none: ``problem`` is empty where there is one. ``url`` is
+    where it lay in the end."""
+
+    url: str
+    media_type: str = ""
+    body: bytes = b""
+    problem: PageProblem = ""
+    detail: str = ""
+
+
+async def get(
+    url: str,
+    config: ModelConfig,
+    *,
+    parameters: Mapping[str, str] | None = None,
+    headers: Mapping[str, Secret] | None = None,
+    most_bytes: int = MOST_BYTES,
+    outside: bool = False,
+    resends: bool = True,
+    gate: EgressGate | None = None,
+) -> Got:
+    """Return what an address answers, no more than ``most_bytes`` of it read.
+
+    ``gate`` holds for this request in place of the configuration's; ``resends`` is as of
+    ``open_session``. Raises EgressRefused where the
+    gate is shut, or where a host that is to be ``outside`` stands for this machine or its network;
+    EndpointUnusable where nothing answers in time, or where the address cannot be asked.
+    """
+    import aiohttp  # noqa: PLC0415 - heavy
+
+    from proofstone.models.connections import choose_route  # noqa: PLC0415
+    from proofstone.models.entries import Entry  # noqa: PLC0415
+    from proofstone.models.http_session import open_session  # noqa: PLC0415
+
+    route = choose_route(url, Entry(), config.environment, gate or config.gate, "the address")
+    limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
+    try:
+        session = open_session(
+            url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S,
+            outside=outside, resends=resends,
+        )  # fmt: skip
+        async with (
+            session,
+            session.get(url, params=parameters, timeout=limit, allow_redirects=False) as reply,
+        ):
+            body, is_cut = await _read(reply, most_bytes)
+            return Got(status=reply.status, headers=reply.headers, body=body, is_cut=is_cut)
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        host = url.partition("://")[2].partition("/")[0]
+        raise EndpointUnusable(f"{host} does not answer: {type(error).__name__}") from error
+
+
+async def fetch_page(
+    url: str, config: ModelConfig, *, local: bool = False, found: bool = False
+) -> FetchedPage:
+    """A page as HTML or text: at most 8 MB, 30 seconds a request and 5 redirects, every host past
+    the gate. Raises nothing for what a page is or lacks. One that was ``found`` by a search that a
+    person allowed may be of any host that no policy refuses: its address alone is sent.
+
+    An address of this machine or of the network that it stands in is refused unless it is meant
+    (``local``): what the web names must not reach what only this machine may see.
+    """
+    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+    for _redirect in range(_REDIRECTS + 1):
+        to = destination_of(url)
+        if to is None or (_is_inside(to) and not local):
+            return FetchedPage(url=url, problem="refused", detail="no address of the web")
+        try:
+            gate = config.gate
+            if found:
+                gate.check_policies(to)
+                gate = gate.permitting(to)
+            got = await get(url, config, outside=not local, gate=gate)
+        except EgressRefused as error:
+            return FetchedPage(url=url, problem="refused", detail=error.message)
+        except EndpointUnusable as error:
+            return FetchedPage(url=url, problem="unreachable", detail=error.message)
+        if got.status in _MOVED and (moved := got.headers.get("location")):
+            try:
+                url = urljoin(url, moved)
+            except ValueError:
+                return FetchedPage(url=url, problem="refused", detail="it moved to no address")
+            continue
+        return _page(url, got)
+    return FetchedPage(url=url, problem="too_many_redirects", detail=f"more than {_REDIRECTS}")
+
+
+def _is_inside(to: Destination) -> bool:
+    """Whether it is this machine, or by its number one that only its network reaches. What a name
+    stands for is told where it is looked up."""
+    from proofstone.models.http_session import is_inside  # noqa: PLC0415 - heavy
+
+    try:
+        return is_inside(to.host)
+    except ValueError:
+        return to.is_local
+
+
+def _page(url: str, got: Got) -> FetchedPage:
+    kind = got.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if got.status in (404, 410):
+        return FetchedPage(url=url, problem="not_found", detail=f"HTTP {got.status}")
+    if got.status != 200:
+        return FetchedPage(url=url, problem="http_error", detail=f"HTTP {got.status}")
+    if kind not in _TEXTS or b"\0" in got.body[:4096]:
+        return FetchedPage(url=url, problem="not_text", detail=kind or "no type is stated")
+    if got.is_cut:
+        return FetchedPage(url=url, problem="too_large", detail=f"more than {MOST_BYTES:,} bytes")
+    return FetchedPage(url=url, media_type=kind, body=got.body)
+
+
+async def _read(reply: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
+    """The body up to ``most`` bytes, and whether there is more. A length that is stated to be more
+    is not waited for."""
+    if (reply.content_length or 0) > most:
+        return await reply.content.read(4096), True
+    parts: list[bytes] = []
+    left = most
+    while block := await reply.content.readany():
+        left -= len(block)
+        if left < 0:
+            return b"".join(parts), True
+        parts.append(block)
+    return b"".join(parts), False
+
+
+# Notes of what came of asking the web, a file each: written whole, believed where readable.
+
+T = TypeVar("T", bound=Struct)
+
+
+def read_note(file: Path, kind: type[T]) -> T | None:
+    """What was noted; None where nothing was, or nothing that can be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def write_note(file: Path, note: Struct) -> None:
+    """Notes it in place of what was noted before; two processes may do so at once."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    begun = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    begun.write_bytes(canonical_json(note))
+    begun.replace(file)

@@ -1,0 +1,245 @@
+"""Articles of a live wiki, looked up by name or drawn by it, kept as they were when it was asked.
+
+In the folder of its pages lies a note a name, with the page that it led to, and a note a draw. What
+is noted is not asked again: a build goes on with the same articles, also without a network.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from proofstone.documents.wiki_api import AT_ONCE, PAGE_READER, WikiAddress, WikiFound, WikiPage
+from proofstone.documents.wiki_dump import WikiArticle, fetched_article
+from proofstone.records.builds import WikiText
+from proofstone.records.calls import Clock
+from proofstone.records.ids import content_id
+from proofstone.search.fetching import read_note, write_note
+from proofstone.search.wiki_client import WikiClient
+from proofstone.search.wiki_kept import pages_folder
+from proofstone.search.wiki_pages import file_of_page, folder_of_wiki, keep_page
+
+if TYPE_CHECKING:
+    from proofstone.models.config import ModelConfig
+    from proofstone.models.names import Destination
+
+
+_ILLEGAL = frozenset("#<>[]{}|\x00\x1f")  # no title holds one of these
+
+
+_LONGEST = 255  # bytes of a title
+
+
+_IDLE_DRAWS = 3  # rounds without a new title, after which a wiki has no more
+
+
+class NotedName(Struct, frozen=True, kw_only=True):
+    """Where a name led, and when that was asked (seconds since the epoch): to a page in a revision,
+    or to none (0). ``is_counted``: how many statements there are was asked, too."""
+
+    name: str
+    title: str = ""
+    revision: int = 0
+    timestamp: str = ""
+    page_id: int = 0
+    address: str = ""
+    wikidata: str = ""
+    is_meanings: bool = False
+    is_counted: bool = False
+    statements: int | None = None
+    asked_at: float = 0.0
+
+
+class _Draw(Struct, frozen=True):
+    """Titles in the order in which a wiki drew them."""
+
+    titles: tuple[str, ...] = ()
+
+
+class _Where(Struct, frozen=True):
+    """The API at which statements about a wiki's pages are kept; empty for none."""
+
+    api: str = ""
+
+
+class LiveWiki:
+    """A wiki behind its API, with what is kept of it in a workspace's ``folder``."""
+
+    def __init__(self, api: str, folder: Path, config: ModelConfig, clock: Clock) -> None:
+        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+        self.api = api
+        self.client = WikiClient(api, config, clock)
+        self.host = self.client.host
+        self.to: Destination | None = destination_of(api)
+        self._config, self._clock = config, clock
+        self._sent: Counter[str] = Counter()
+        self._pages = pages_folder(folder)
+        self._folder = folder_of_wiki(self._pages, self.host)
+
+    # ---------------------------------------------------------------- what is kept
+
+    def noted(self, name: str) -> NotedName | None:
+        """Where a name led; None where nobody asked yet."""
+        return (
+            NotedName(name=name) if not _is_title(name) else read_note(self._note(name), NotedName)
+        )
+
+    def led(self, names: Sequence[str]) -> NotedName | None:
+        """Where the first of the names led that leads anywhere; None for nowhere."""
+        found = (self.noted(name) for name in names)
+        return next((each for each in found if each is not None and each.revision), None)
+
+    def lacking(self, names: Sequence[Sequence[str]]) -> list[str]:
+        """The names that are next to be asked for: of each list the first that was not yet, unless
+        one before it led somewhere."""
+        return list(self._waiting(names))
+
+    def _waiting(self, names: Sequence[Sequence[str]]) -> dict[str, list[Sequence[str]]]:
+        waiting: dict[str, list[Sequence[str]]] = {}
+        for each in names:
+            if (name := self._next(each)) is not None:
+                waiting.setdefault(name, []).append(each)
+        return waiting
+
+    def _next(self, names: Sequence[str]) -> str | None:
+        for name in names:
+            noted = self.noted(name)
+            if noted is None:
+                return name
+            if noted.revision:
+                return None
+        return None
+
+    def titles(self, n: int, seed: int) -> tuple[str, ...]:
+        """The first ``n`` titles that were drawn so far."""
+        return (read_note(self._drawn(seed), _Draw) or _Draw()).titles[:n]
+
+    def text(self, noted: NotedName) -> WikiText:
+        """The article that a name led to."""
+        article = self._article(noted.revision)
+        return WikiText(
+            asked=noted.name, title=noted.title, text=article.text,
+            page_id=str(noted.page_id or ""), url=noted.address or article.url,
+            date=noted.timestamp[:10], content=article.content, language=article.language,
+            wikidata=noted.wikidata,
+            statements=noted.statements,
+            is_meanings=noted.is_meanings or article.is_meanings, trouble=article.trouble,
+        )  # fmt: skip
+
+    def _article(self, revision: int) -> WikiArticle:
+        """The text of a page, kept too: reading it takes a tenth of a second, and rows of a build
+        are read several times."""
+        file = self._folder / "texts" / f"{revision}.{PAGE_READER.replace(' ', '-')}.json"
+        known = read_note(file, WikiArticle)
+        if known is None:
+            known = fetched_article(file_of_page(self._pages, self.host, revision))
+            write_note(file, known)
+        return known
+
+    @property
+    def sent(self) -> dict[str, int]:
+        """How many requests went to which API."""
+        return dict(self._sent + Counter({self.api: self.client.n_requests}))
+
+    # ---------------------------------------------------------------- asking
+
+    async def draw(self, n: int, seed: int) -> tuple[str, ...]:
+        """``n`` titles that the wiki drew, fewer where it has no more; a larger ``n`` begins with
+        those drawn before."""
+        titles, idle = list(self.titles(n, seed)), 0
+        while len(titles) < n and idle < _IDLE_DRAWS:
+            found = await self.client.random(n - len(titles))
+            new = [title for title in dict.fromkeys(found) if title not in titles]
+            titles += new[: n - len(titles)]
+            idle = 0 if new else idle + 1
+            write_note(self._drawn(seed), _Draw(tuple(titles)))
+        return tuple(titles)
+
+    async def look_up(
+        self, names: Sequence[Sequence[str]], watch: Callable[[int], None] = lambda _n: None
+    ) -> None:
+        """Notes where names lead, name by name of each list until one leads somewhere, and keeps
+        the articles; ``watch`` hears how many lists have one or are through."""
+        n_through = sum(self._next(each) is None for each in names)
+        while waiting := self._waiting(names):
+            lacking = list(waiting)
+            for start in range(0, len(lacking), AT_ONCE):
+                part = lacking[start : start + AT_ONCE]
+                found = await self.client.find([WikiAddress(self.api, name) for name in part])
+                for address, page, wiki in found:
+                    await self._keep(address.title, page, wiki)
+                asked = (each for name in part for each in waiting[name])
+                n_through += sum(self._next(each) is None for each in asked)
+                watch(n_through)
+
+    def uncounted(self, names: Sequence[Sequence[str]]) -> list[NotedName]:
+        """The articles that names led to, of which nobody asked how many statements there are."""
+        led = [each for each in map(self.led, names) if each is not None]
+        return [each for each in led if each.wikidata and not each.is_counted]
+
+    async def count_statements(self, names: Sequence[Sequence[str]]) -> str:
+        """Notes how many statements there are about the articles that names led to; says why it
+        could not, else nothing."""
+        if not (open_ones := self.uncounted(names)):
+            return ""
+        if not (api := await self.repository()):
+            return f"{self.host} does not say where statements about its pages are kept"
+        numbers = list(dict.fromkeys(each.wikidata for each in open_ones))
+        async with WikiClient(api, self._config, self._clock) as client:
+            counts = await client.statements(numbers)
+            self._sent[api] += client.n_requests
+        for each in open_ones:
+            found = counts.get(each.wikidata)
+            self._write(structs.replace(each, is_counted=True, statements=found))
+        return ""
+
+    async def repository(self) -> str:
+        """Where statements about its pages are kept, as the wiki says; empty where it does not, or
+        where that is this machine and the wiki is not."""
+        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+        file = self._folder / "repository.json"
+        known = read_note(file, _Where)
+        if known is None:
+            async with WikiClient(self.api, self._config, self._clock) as client:
+                known = _Where(await client.repository())
+                self._sent[self.api] += client.n_requests
+            to = destination_of(known.api)
+            if to is None or (to.is_local and not (self.to is not None and self.to.is_local)):
+                known = _Where()
+            write_note(file, known)
+        return known.api
+
+    async def _keep(self, name: str, page: WikiPage, found: WikiFound) -> None:
+        if not page.revision or page.namespace:
+            self._write(NotedName(name=name, asked_at=self._clock.now()))
+            return
+        file = file_of_page(self._pages, self.host, page.revision)
+        if not file.exists():
+            keep_page(file, await self.client.page(page, found))
+        self._write(
+            NotedName(
+                name=name, title=page.title, revision=page.revision, timestamp=page.timestamp,
+                page_id=page.page_id, address=page.address, wikidata=page.wikidata,
+                is_meanings=page.is_meanings, asked_at=self._clock.now(),
+            )
+        )  # fmt: skip
+
+    def _write(self, noted: NotedName) -> None:
+        write_note(self._note(noted.name), noted)
+
+    def _note(self, name: str) -> Path:
+        return self._folder / "names" / f"{content_id('wiki-name', [self.api, name]).hex()}.json"
+
+    def _drawn(self, seed: int) -> Path:
+        return self._folder / "drawn" / f"{content_id('wiki-draw', [self.api, seed]).hex()}.json"
+
+
+def _is_title(name: str) -> bool:
+    """Whether a page may have this name at all: of others a wiki answers about something else."""
+    return bool(name.strip()) and not _ILLEGAL & set(name) and len(name.encode()) <= _LONGEST

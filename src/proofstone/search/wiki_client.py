@@ -1,0 +1,229 @@
+"""The web API of one wiki: one request at a time, through the gate, as patient as it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from msgspec import structs
+
+from proofstone import __version__
+from proofstone.documents.wiki_api import (
+    AT_ONCE,
+    WikiAddress,
+    WikiError,
+    WikiFile,
+    WikiFound,
+    WikiPage,
+    page_query,
+    parse_query,
+    random_query,
+    read_found,
+    read_html,
+    read_random,
+    read_repository,
+    read_statements,
+    repository_query,
+    statements_query,
+)
+from proofstone.errors import EndpointUnusable
+from proofstone.models.retry_after import read_retry_after
+from proofstone.records.calls import Clock
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from proofstone.models.config import ModelConfig
+
+
+_TRIES = 6
+
+
+_LONGEST_WAIT_S = 120.0
+
+
+_TIMEOUT_S, _CONNECT_S = 60.0, 20.0
+
+
+_HINT = "Give the address of its API: --wiki-api URL of ingest, wiki:URL of a corpus"
+
+
+T = TypeVar("T")
+
+
+_MOST_BYTES = 64 * 2**20
+
+
+_BUSY = {429, 500, 502, 503, 504}
+
+
+_BUSY_CODES = {"maxlag", "ratelimited", "readonly"}
+
+
+_CONTACT = "PROOFSTONE_CONTACT"  # who may be written to where requests are too many
+
+
+class _Answered(NamedTuple):
+    status: int = 0
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+
+
+class WikiClient:
+    """The API of one wiki, open while its ``async with`` lasts. It says who it is
+    (``proofstone/VERSION``, with what PROOFSTONE_CONTACT holds), waits where it is asked to
+    (Retry-After, maxlag), and sends one request at a time. All methods raise EndpointUnusable where
+    the wiki cannot be asked; entering raises EgressRefused where a policy names another host."""
+
+    def __init__(self, api: str, config: ModelConfig, clock: Clock) -> None:
+        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+        to = destination_of(api)
+        if to is None:
+            raise EndpointUnusable(f"{api} is no address of a wiki's API.")
+        self.host = str(to)
+        self.n_requests = 0
+        self._api, self._config, self._clock, self._to = api, config, clock, to
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> WikiClient:
+        from proofstone.models.connections import choose_route  # noqa: PLC0415
+        from proofstone.models.credentials import Secret  # noqa: PLC0415 - heavy
+        from proofstone.models.entries import Entry  # noqa: PLC0415 - heavy
+        from proofstone.models.http_session import open_session  # noqa: PLC0415
+
+        gate, environment = self._config.gate, self._config.environment
+        gate.check_policies(self._to)
+        gate.permit(self._to)  # who names the address sends its title there, and nothing else
+        self._session = open_session(
+            self._api,
+            choose_route(self._api, Entry(), environment, gate, "the address"),
+            headers=[("User-Agent", Secret(_agent(environment)))],
+            connect_timeout_s=_CONNECT_S,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def find(
+        self, addresses: Sequence[WikiAddress]
+    ) -> list[tuple[WikiAddress, WikiPage, WikiFound]]:
+        """Each page in the revision that is to be read, and what the wiki said of itself."""
+        by_title: dict[str, tuple[WikiPage, WikiFound]] = {}
+        titles = list(dict.fromkeys(address.title for address in addresses))
+        for start in range(0, len(titles), AT_ONCE):
+            part = titles[start : start + AT_ONCE]
+            going_on: dict[str, str] = {}
+            while True:
+                found = await self._asked(
+                    page_query(part, going_on), partial(read_found, asked=part)
+                )
+                for page in found.pages:
+                    known = by_title.get(page.asked)
+                    whole = page if known is None else _joined(known[0], page)
+                    by_title[page.asked] = (whole, found)
+                if not found.going_on or found.going_on == going_on:
+                    break
+                going_on = found.going_on
+        made = []
+        for address in addresses:
+            page, found = by_title.get(
+                address.title, (WikiPage(asked=address.title, title=address.title), WikiFound())
+            )
+            if address.revision and page.revision:
+                other = address.revision != page.revision
+                page = structs.replace(
+                    page, revision=address.revision, timestamp="" if other else page.timestamp
+                )
+            made.append((address, page, found))
+        return made
+
+    async def page(self, page: WikiPage, found: WikiFound) -> WikiFile:
+        """The text of a revision."""
+        html = await self._asked(parse_query(page.revision), read_html)
+        base = self._api.removesuffix("/api.php")
+        return WikiFile(
+            title=page.title, revision=page.revision, timestamp=page.timestamp,
+            address=f"{base}/index.php?oldid={page.revision}", site=found.site,
+            language=found.language, licence=found.licence, html=html,
+        )  # fmt: skip
+
+    async def random(self, n: int) -> list[str]:
+        """The titles of at most ``n`` articles that the wiki draws."""
+        return await self._asked(random_query(n), read_random)
+
+    async def repository(self) -> str:
+        """The address of the API where statements about its pages are kept; empty for none."""
+        return await self._asked(repository_query(), read_repository)
+
+    async def statements(self, numbers: Sequence[str]) -> dict[str, int]:
+        """How many statements this place keeps about Q numbers, of those that it knows."""
+        counts: dict[str, int] = {}
+        for start in range(0, len(numbers), AT_ONCE):
+            part, going_on = numbers[start : start + AT_ONCE], dict[str, str]()
+            while True:
+                found, more = await self._asked(statements_query(part, going_on), read_statements)
+                counts |= found
+                if not more or more == going_on:
+                    break
+                going_on = more
+        return counts
+
+    async def _asked(self, query: dict[str, str], read: Callable[[bytes], T]) -> T:
+        """What a request is answered, after as many waits as the wiki asks for, within bounds."""
+        import aiohttp  # noqa: PLC0415 - heavy
+
+        why, answer = "", _Answered()
+        for attempt in range(_TRIES):
+            try:
+                answer = await self._answer(query)
+                if answer.status not in _BUSY:
+                    return read(answer.body)
+                why = f"HTTP {answer.status}"
+            except WikiError as error:
+                if error.code not in _BUSY_CODES:
+                    raise EndpointUnusable(f"{self.host} answers: {error}.", hint=_HINT) from error
+                why = str(error)
+            except (aiohttp.ClientError, TimeoutError) as error:
+                why, answer = str(error) or "no answer in time", _Answered()
+            asked_for = read_retry_after(answer.headers, self._clock.now())
+            wait = 2.0**attempt if asked_for is None else asked_for
+            if wait > _LONGEST_WAIT_S or attempt == _TRIES - 1:
+                break
+            await self._clock.sleep(wait)
+        raise EndpointUnusable(f"{self.host} cannot be asked now: {why}.", hint="Try again later.")
+
+    async def _answer(self, query: dict[str, str]) -> _Answered:
+        import aiohttp  # noqa: PLC0415 - heavy
+
+        if self._session is None:
+            raise EndpointUnusable(f"{self.host} is not open.")
+        self.n_requests += 1
+        limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
+        async with self._session.get(
+            self._api, params=query, timeout=limit, allow_redirects=False
+        ) as reply:
+            body = await reply.content.read(_MOST_BYTES + 1)
+            while len(body) <= _MOST_BYTES and (more := await reply.content.read(_MOST_BYTES)):
+                body += more
+            if len(body) > _MOST_BYTES:
+                raise EndpointUnusable(f"{self.host} sends more than {_MOST_BYTES:,} bytes a page.")
+            headers = dict(reply.headers)
+            if reply.status >= 300 and reply.status not in _BUSY:
+                raise EndpointUnusable(f"{self.host} answers HTTP {reply.status}.", hint=_HINT)
+            return _Answered(reply.status, headers, body)
+
+
+def _joined(one: WikiPage, other: WikiPage) -> WikiPage:
+    """A page of which two parts of an answer say something each: what either says."""
+    said = {name: getattr(other, name) for name in WikiPage.__struct_fields__}
+    return structs.replace(one, **{name: value for name, value in said.items() if value})
+
+
+def _agent(environment: Mapping[str, str]) -> str:
+    contact = " ".join(environment.get(_CONTACT, "").split())
+    told = "; ".join(filter(None, (contact, "reads single pages, one at a time")))
+    return f"proofstone/{__version__} ({told})"

@@ -1,0 +1,1 @@
+"""A workspace in use: folder, configuration, egress, models, progress."""

@@ -1,0 +1,173 @@
+"""Askers for the models that a command names: opened before anything is asked, closed after."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from random import Random
+from typing import Any
+
+from proofstone.errors import NoPrice, StoreFailed
+from proofstone.models.ask import Asker
+from proofstone.models.budget import no_price, unbounded_reply
+from proofstone.models.config import ModelConfig
+from proofstone.models.entries import Entry
+from proofstone.models.limits import Limiters
+from proofstone.models.registry import open_asker
+from proofstone.models.served import CacheUse
+from proofstone.models.spending import Exposure, Spending
+from proofstone.records.calls import CallRecord, CallStore, Clock
+from proofstone.run.plan import PlannedRun
+from proofstone.store.calls import Expense
+from proofstone.store.database import this_process
+from proofstone.store.store import Store
+
+# A budget over the runs of one command: what must hold before, what a kill leaves on record.
+
+_HEARTBEAT_S = 2.0
+
+
+_RUNS_NAMED = 8
+
+
+Kept = Callable[[CallRecord], None]
+
+
+def check_bounded(runs: Sequence[tuple[PlannedRun, Asker]]) -> None:
+    """Raises UnboundedReply, naming all models whose replies a budget cannot hold."""
+    check_replies_end([(asker, planned.run.settings) for planned, asker in runs])
+
+
+def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
+    """The same for models with the settings that they are asked with."""
+    names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
+    if names:
+        raise unbounded_reply(list(dict.fromkeys(names)))
+
+
+@asynccontextmanager
+async def on_record(
+    store: Store, askers: Collection[Asker], clock: Clock, *, runs: Sequence[str] = ()
+) -> AsyncIterator[Kept | None]:
+    """While inside, a kill leaves behind how much may be billed and is not stored; ``runs`` names
+    what is asked. Gives what the writer is to tell of each call on disk.
+
+    The bound is what these askers, which share one spending, have under way and not committed, at
+    most: calls, and with a budget what is put aside for them. Nothing is recorded where no model
+    bills.
+    """
+    spending = next((asker.spending for asker in askers), None)
+    if spending is None or not any(asker.bills for asker in askers):
+        yield None if spending is None else spending.keep
+        return
+    record = _Record(store, clock, spending, " ".join(runs[:_RUNS_NAMED]))
+    spending.record_in(record)
+    heartbeat = asyncio.create_task(record.keep_alive())
+    try:
+        yield spending.keep
+    finally:
+        heartbeat.cancel()
+        record.end()
+        spending.record_in(None)
+
+
+class _Record:
+    """The row of this command among the expenses. ``Journal`` of its spending."""
+
+    def __init__(self, store: Store, clock: Clock, spending: Spending, runs: str) -> None:
+        self._expenses = store.expenses
+        self._clock = clock
+        self._spending = spending
+        budget = spending.budget
+        self._is_bounded = budget is not None
+        self._writing = threading.Lock()
+        self._has_ended = False
+        self._key = store.expenses.begin(
+            Expense(
+                owner=this_process(),
+                runs=runs,
+                unit="" if budget is None else budget.unit,
+                budget=None if budget is None else budget.amount,
+                started_at=clock.now(),
+                exposed_calls=0,
+                exposed=self._amount(Exposure(0, 0)),
+            )
+        )
+
+    async def allow(self, most: Exposure) -> None:
+        """Returns once it is on disk that so much may be billed."""
+        await asyncio.to_thread(self._allow, most)
+
+    async def keep_alive(self) -> None:
+        """Renews the row now and then, its bound as low as it has been of late."""
+        while True:
+            await self._clock.sleep(_HEARTBEAT_S)
+            with suppress(StoreFailed):  # the writer says so; the bound on disk is only too high
+                await self._spending.tighten()
+
+    def end(self) -> None:
+        """Ends the row with what was sent and is not stored: nothing, unless the command broke off
+        or could not store."""
+        left = self._spending.exposure
+        with self._writing, suppress(StoreFailed):  # else it stays open, for the next command
+            self._has_ended = True
+            self._expenses.end(self._key, left.calls, self._amount(left), self._clock.now())
+
+    def _allow(self, most: Exposure) -> None:
+        """On a thread, which goes on where the one that waited for it was cancelled: what it writes
+        must not come behind the end."""
+        with self._writing:
+            if not self._has_ended:
+                now = self._clock.now()
+                self._expenses.allow(self._key, most.calls, self._amount(most), now)
+
+    def _amount(self, exposure: Exposure) -> int | None:
+        return exposure.amount if self._is_bounded else None
+
+
+@asynccontextmanager
+async def open_askers(
+    names: Sequence[str],
+    config: ModelConfig,
+    *,
+    store: CallStore,
+    clock: Clock,
+    stop: asyncio.Event,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+) -> AsyncIterator[dict[str, Asker]]:
+    """An asker a name; with ``cache`` "any" they take replies of any served version. All share one
+    spending, which has no budget unless one is given. Raises what ``open_asker`` raises (NoPrice
+    for all models that lack one), before anything is asked of any."""
+    flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
+    limiters = Limiters()
+    spending = Spending() if spending is None else spending
+    askers: dict[str, Asker] = {}
+    async with AsyncExitStack() as opened:
+        unpriced = []
+        for name in names:
+            try:
+                askers[name] = await open_asker(
+                    name,
+                    config,
+                    store=store,
+                    clock=clock,
+                    rng=Random(),  # jitter only; nothing that enters an id
+                    limiters=limiters,
+                    flags=flags,
+                    stop=stop,
+                    cache=cache,
+                    spending=spending,
+                )
+            except NoPrice:
+                unpriced.append(name)
+            else:
+                opened.push_async_callback(askers[name].close)
+        if unpriced:
+            today = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).date()
+            raise no_price(unpriced, today.isoformat())
+        yield askers

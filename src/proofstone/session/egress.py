@@ -1,0 +1,407 @@
+"""Before anything leaves: who is told, who is asked, and what the policy refuses.
+
+``clear_loads`` and ``clear_probe`` are called before a client is used; the gate in the clients
+refuses what neither has let out.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct, structs
+
+from proofstone.build.plan import PlannedBuild
+from proofstone.errors import EgressRefused, ProofstoneError
+from proofstone.method import find_method
+from proofstone.models.config import ModelConfig
+from proofstone.models.failures import NOT_SENT
+from proofstone.models.names import Destination, destination_of
+from proofstone.models.registry import leaves_to, open_endpoint
+from proofstone.records.calls import Clock
+from proofstone.run.evidence import Retriever
+from proofstone.run.outbound import (
+    Outgoing,
+    cells_would_leave,
+    rows_would_leave,
+    searched_would_leave,
+    what_would_leave,
+)
+from proofstone.run.plan import RunSpec, plan_run
+from proofstone.session.permits import BesideKind, Permits, SentBeside
+from proofstone.store.builds import EnteringRow
+from proofstone.store.outbound import SentCalls
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.models.egress import EgressGate
+    from proofstone.run.pilot import Pilot
+
+
+_CONFIG = "proofstone.toml"
+
+
+class Leaving(Struct, frozen=True, kw_only=True):
+    """What is about to be sent to one host, by which models, and whether it needs a person's word:
+    "listed" in the policy, "permitted" before, "new" (the origins in ``asked``), or a "probe" that
+    holds nothing of the workspace."""
+
+    to: str
+    models: tuple[str, ...]
+    state: Literal["listed", "permitted", "new", "probe"]
+    outgoing: Outgoing = Outgoing()
+    asked: tuple[Origin, ...] = ()
+
+
+def keep_local(folder: Path) -> bool:
+    """Adds the policy that lets nothing leave this machine to the ``proofstone.toml`` of a
+    workspace's folder; returns False where that file states a policy already."""
+    path = folder / _CONFIG
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if "egress" in tomllib.loads(text):
+        return False
+    gap = "\n" if text and not text.endswith("\n\n") else ""
+    path.write_text(f'{text}{gap}[egress]\nhosts = ["local"]\n', encoding="utf-8", newline="\n")
+    return True
+
+
+class AskEgress(Protocol):
+    """Tells a person what is about to be sent; for a "new" one the answer is how it was permitted
+    ("asked", "--yes"), or "" where it was not. For all others the answer means nothing."""
+
+    def __call__(self, leaving: Leaving) -> str:
+        """How it was permitted."""
+        ...
+
+
+class Load(Struct, frozen=True):
+    """What several runs would send to one place, and by which models."""
+
+    models: tuple[str, ...] = ()
+    by_set: dict[bytes, Outgoing] = {}
+
+    @property
+    def outgoing(self) -> Outgoing:
+        """All of it."""
+        return sum(self.by_set.values(), Outgoing())
+
+    def with_run(self, model: str, item_set: bytes, outgoing: Outgoing) -> Load:
+        """The same with one more run."""
+        known = self.by_set.get(item_set)
+        one = outgoing if known is None else known.again(outgoing)
+        models = tuple(dict.fromkeys([*self.models, model]))
+        return Load(models, {**self.by_set, item_set: one})
+
+
+Loads = dict[Destination, Load]
+
+
+async def plan_loads(
+    store: Store,
+    specs: Sequence[RunSpec],
+    config: ModelConfig,
+    clock: Clock,
+    retriever: Retriever | None = None,
+) -> Loads:
+    """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
+
+    Raises what ``open_model`` and ``plan_run`` raise.
+    """
+    loads: Loads = {}
+    for spec in specs:
+        to = leaves_to(spec.model, config)
+        model = open_endpoint(spec.model, config, clock=clock)
+        if to is None or to.is_local or model is None:
+            continue
+        method = find_method(store.items.item_set(spec.item_set).method)
+        planned = plan_run(store, method, spec, model, retriever)
+        outgoing = await what_would_leave(store, method, planned)
+        if outgoing.requests:
+            known = loads.get(to, Load())
+            loads[to] = known.with_run(spec.model, spec.item_set, outgoing)
+    return loads
+
+
+def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> Loads:
+    """What pilots would send to each host that is not this machine: of that which they drew, what
+    the cache does not have."""
+    loads: Loads = {}
+    for pilot in pilots:
+        model = pilot.group.planned.run.respondent
+        to = leaves_to(model, config)
+        if to is None or to.is_local:
+            continue
+        for place, survey in enumerate(pilot.group.surveys):
+            cells = [cell for at, cell in pilot.sample if at == place and cell not in survey.cached]
+            if cells:
+                length = survey.characters / survey.to_ask
+                outgoing = cells_would_leave(store, survey.planned, cells, length)
+                known = loads.get(to, Load())
+                loads[to] = known.with_run(model, survey.planned.item_set.id, outgoing)
+    return loads
+
+
+def build_loads(
+    store: Store,
+    planned: PlannedBuild,
+    config: ModelConfig,
+    rows: Sequence[EnteringRow] | None = None,
+) -> Loads:
+    """What a build would send to each host that is not this machine: as much as all its rows (or as
+    these ``rows``), once for each step that asks."""
+    loads: Loads = {}
+    outgoing: Outgoing | None = None
+    for step in planned.pipeline.steps:
+        for role in step.asks:
+            model = planned.build.models[role]
+            to = leaves_to(model, config)
+            if to is None or to.is_local:
+                continue
+            if outgoing is None:
+                outgoing = rows_would_leave(store, planned, rows)
+            known = loads.get(to, Load())
+            sources = planned.reads.searches_sources(step.reads)
+            web = planned.reads.searches_web(step.reads)
+            sent = searched_would_leave(store, outgoing, sources=sources, web=web)
+            loads[to] = known.with_run(model, planned.build.inputs, sent)
+    return loads
+
+
+def clear_loads(
+    loads: Loads, gate: EgressGate, *, permits: Permits, ask: AskEgress | None, clock: Clock
+) -> None:
+    """Lets out what runs would send, host by host, once it is allowed.
+
+    Raises EgressRefused naming every source that may not go to its host, before anybody is asked;
+    and where something is new and ``ask`` is missing or says no.
+    """
+    for to, load in loads.items():
+        _refuse(gate, to, load.outgoing.origins)
+    for to, load in loads.items():
+        leaving = _judged(gate, to, load, permits.titles(str(to)))
+        said = "" if ask is None else ask(leaving)
+        if leaving.state == "new":
+            if not said:
+                raise _not_permitted(leaving)
+            titles = _permits_of(leaving.asked, leaving.outgoing)
+            permits.add(str(to), titles, at=clock.now(), by=said)
+        gate.permit(to)
+
+
+def clear_probe(names: Sequence[str], config: ModelConfig, ask: AskEgress | None) -> None:
+    """Lets out requests that hold nothing of a workspace, to the hosts of models. A model that
+    cannot be opened, or whose host a policy refuses, is left out: opening it says why."""
+    hosts: dict[Destination, list[str]] = {}
+    for name in dict.fromkeys(names):
+        with suppress(ProofstoneError):
+            to = leaves_to(name, config)
+            if to is not None and not to.is_local:
+                config.gate.check_policies(to)
+                hosts.setdefault(to, []).append(name)
+    for to, models in hosts.items():
+        if ask is not None:
+            ask(Leaving(to=str(to), models=tuple(models), state="probe"))
+        config.gate.permit(to)
+
+
+def _refuse(gate: EgressGate, to: Destination, origins: Sequence[Origin]) -> None:
+    """Raises EgressRefused with everything that the policies have against it."""
+    gate.check_policies(to)
+    refused: dict[str, EgressRefused] = {}
+    for origin in origins:
+        for name in origin.names:
+            try:
+                gate.check_source(name, to)
+            except EgressRefused as error:
+                refused.setdefault(error.message, error)
+    if refused:
+        hint = next(iter(refused.values())).hint
+        raise EgressRefused("\n".join(refused), hint=hint)
+
+
+def _judged(gate: EgressGate, to: Destination, load: Load, permitted: frozenset[str]) -> Leaving:
+    asked = [
+        origin
+        for origin in load.outgoing.origins
+        if any(gate.of_source(name, to) == "ask" for name in origin.names)
+    ]
+    wanted = zip(asked, _permits_of(asked, load.outgoing), strict=True)
+    new = tuple(
+        origin
+        for origin, name in wanted
+        if name not in permitted and _with_text(origin.title) not in permitted
+    )
+    state: Literal["listed", "permitted", "new"] = "permitted" if asked else "listed"
+    return Leaving(
+        to=str(to), models=load.models, state="new" if new else state, outgoing=load.outgoing,
+        asked=new,
+    )  # fmt: skip
+
+
+def _permits_of(origins: Iterable[Origin], outgoing: Outgoing) -> list[str]:
+    """What is kept of a permission, origin by origin: that questions on a source may go says
+    nothing of its own words, so these are asked about by themselves."""
+    return [_with_text(o.title) if outgoing.passages else o.title for o in origins]
+
+
+def _with_text(title: str) -> str:
+    return f"{title} [with its passages]"
+
+
+def _not_permitted(leaving: Leaving) -> EgressRefused:
+    titles = [repr(origin.title) for origin in leaving.asked]
+    more = f" and {len(titles) - 5} more sources" if len(titles) > 5 else ""
+    return EgressRefused(
+        f"nobody has allowed {', '.join(titles[:5])}{more} to go to {leaving.to}; nothing was sent",
+        hint=f'to allow it, add [egress] hosts = ["{leaving.to}"] to proofstone.toml, or '
+        "give --yes once",
+    )
+
+
+# All that was ever sent, by host: what a person who must answer for it reads.
+
+HERE = "this machine"
+
+
+class SentSource(Struct, frozen=True, order=True):
+    """A source of which something was sent: ``n_items`` questions, 0 where it only stood in worked
+    examples."""
+
+    title: str
+    licence: str
+    n_items: int
+
+
+class BesideTotal(Struct, frozen=True, kw_only=True):
+    """What went to one host besides calls of models, for one reason by one name; ``sources`` are
+    titles. ``cost_usd`` is None where a price was not known."""
+
+    what: BesideKind
+    by: str
+    requests: int = 0
+    n_bytes: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    sources: tuple[str, ...] = ()
+
+    def with_line(self, line: SentBeside) -> BesideTotal:
+        """The same with one more line of the log."""
+        known = self.cost_usd is not None and line.cost_usd is not None
+        return structs.replace(
+            self,
+            requests=self.requests + line.requests,
+            n_bytes=self.n_bytes + line.n_bytes,
+            tokens=self.tokens + line.tokens,
+            cost_usd=(self.cost_usd or 0.0) + (line.cost_usd or 0.0) if known else None,
+            sources=tuple(sorted({*self.sources, *line.sources})),
+        )
+
+
+class SentTo(Struct, frozen=True, kw_only=True):
+    """What went to one host. ``calls`` are stored calls, ``attempts`` counts their retries,
+    ``n_bytes`` the prompts of all attempts; ``checks`` short questions without anything of the
+    workspace, ``not_sent`` calls that never reached it. Times are seconds since the epoch, 0 where
+    nothing was sent."""
+
+    host: str
+    is_local: bool
+    models: tuple[str, ...] = ()
+    calls: int = 0
+    attempts: int = 0
+    n_bytes: int = 0
+    purged: int = 0
+    checks: int = 0
+    not_sent: int = 0
+    first_at: float = 0.0
+    last_at: float = 0.0
+    sources: tuple[SentSource, ...] = ()
+    beside: tuple[BesideTotal, ...] = ()
+
+
+def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentTo]:
+    """Every host that a call or check of this workspace, or what stands in the log ``beside`` them,
+    went to: others first, this machine last.
+
+    Reads the rows alone; simulated respondents, and people's answers, went nowhere.
+    """
+    found: dict[str, SentTo] = {}
+    for sent in store.sent.calls(NOT_SENT):
+        known = _of(found, sent.endpoint)
+        found[known.host] = _with_calls(known, sent)
+    for check in store.sent.checks():
+        known = _of(found, check.endpoint)
+        found[known.host] = structs.replace(
+            _dated(known, check),
+            models=_named(known.models, check.model),
+            checks=known.checks + check.calls,
+        )
+    for line in beside:
+        known = _of(found, line.endpoint)
+        found[known.host] = _with_line(known, line)
+    sources: dict[str, list[SentSource]] = {}
+    for source in store.sent.sources(NOT_SENT):
+        origin = SentSource(source.title, source.licence, source.n_items)
+        sources.setdefault(_of(found, source.endpoint).host, []).append(origin)
+    complete = [
+        structs.replace(sent, sources=_merged(sources.get(sent.host, ())))
+        for sent in found.values()
+    ]
+    return sorted(complete, key=lambda sent: (sent.is_local, sent.host))
+
+
+def _of(found: dict[str, SentTo], endpoint: str) -> SentTo:
+    to = destination_of(endpoint)
+    is_local = to is None or to.is_local
+    host = HERE if is_local else str(to)
+    return found.get(host, SentTo(host=host, is_local=is_local))
+
+
+def _with_calls(known: SentTo, sent: SentCalls) -> SentTo:
+    return structs.replace(
+        _dated(known, sent) if sent.calls else known,
+        models=_named(known.models, sent.model),
+        calls=known.calls + sent.calls,
+        attempts=known.attempts + sent.attempts,
+        n_bytes=known.n_bytes + sent.n_bytes,
+        purged=known.purged + sent.purged,
+        not_sent=known.not_sent + sent.not_sent,
+    )
+
+
+def _with_line(known: SentTo, line: SentBeside) -> SentTo:
+    totals = {(each.what, each.by): each for each in known.beside}
+    own = totals.get((line.what, line.by), BesideTotal(what=line.what, by=line.by))
+    totals[line.what, line.by] = own.with_line(line)
+    return structs.replace(
+        known,
+        beside=tuple(totals[key] for key in sorted(totals)),
+        first_at=min(known.first_at or line.at, line.at),
+        last_at=max(known.last_at, line.at),
+    )
+
+
+def _dated(known: SentTo, sent: SentCalls) -> SentTo:
+    return structs.replace(
+        known,
+        first_at=min(known.first_at or sent.first_at, sent.first_at),
+        last_at=max(known.last_at, sent.last_at),
+    )
+
+
+def _named(models: tuple[str, ...], model: str) -> tuple[str, ...]:
+    return tuple(sorted({*models, model}))
+
+
+def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
+    """One a title and licence; several endpoints of a host may have been asked the same items, so
+    the larger count is kept rather than their sum."""
+    found: dict[tuple[str, str], SentSource] = {}
+    for origin in origins:
+        key = (origin.title, origin.licence)
+        known = found.get(key, origin)
+        found[key] = structs.replace(origin, n_items=max(known.n_items, origin.n_items))
+    return tuple(found[key] for key in sorted(found))

@@ -1,0 +1,275 @@
+"""The models of a workspace: which there are, what they cost, and whether they still answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from proofstone.errors import BadUsage
+from proofstone.models.availability import call_roll
+from proofstone.models.checking import Checked
+from proofstone.models.config import ModelConfig, card_of, price_of
+from proofstone.models.entries import key_lines
+from proofstone.models.names import parse_model_name
+from proofstone.models.registry import Listed, list_models
+from proofstone.records.calls import Clock
+from proofstone.records.models import CardSnapshot, CheckState, ModelCheck, Price, family_of
+from proofstone.run.plan import PlannedRun
+from proofstone.session.cli_progress import RunProgress
+from proofstone.session.folders import CONFIG_NAME
+from proofstone.session.workspace import Background
+from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.session.egress import AskEgress
+
+
+OLD_PRICE_DAYS = 90  # makers change their prices a few times a year
+
+
+_FREE = {"local": "runs on this machine", "sim": "simulated"}
+
+
+class PriceRow(Struct, frozen=True, kw_only=True):
+    """What a model costs, or what to write so that it is known.
+
+    ``free`` says why a model costs nothing. ``age_days`` counts from the price's date. Where no
+    price is known, ``table`` and ``line`` are what to add to ``file``, of which the two figures,
+    and the page they stand on, are to be filled in; ``table_at`` is the line of that file on which
+    the table stands already, 0 where it does not.
+    """
+
+    name: str
+    price: Price | None = None
+    free: str = ""
+    age_days: int | None = None
+    is_old: bool = False
+    file: str = ""
+    table: str = ""
+    table_at: int = 0
+    line: str = ""
+
+
+def snapshots(config: ModelConfig, names: Iterable[str], now: float) -> list[CardSnapshot]:
+    """What is known now of the models of these names, simulated ones left out."""
+    parsed = [parse_model_name(name) for name in names]
+    return [
+        CardSnapshot(
+            model=str(name),
+            card=card_of(name, config),
+            price=price_of(name, config),
+            recorded_at=now,
+        )
+        for name in parsed
+        if name.provider != "sim"
+    ]
+
+
+def keep_cards(
+    store: Store,
+    config: ModelConfig,
+    runs: Sequence[tuple[PlannedRun, RunProgress]],
+    clock: Clock,
+) -> None:
+    """Keeps what is known now of the models of these runs; it is in force for those of the runs
+    that have something left to ask."""
+    names = {planned.run.respondent for planned, _progress in runs if not planned.run.simulated}
+    asked = {
+        planned.key: planned.run.respondent
+        for planned, progress in runs
+        if not planned.run.simulated and not progress.complete
+    }
+    if names:
+        store.models.record(snapshots(config, sorted(names), clock.now()), asked)
+
+
+def list_catalogue(store: Store, config: ModelConfig) -> list[Listed]:
+    """The configured models and known providers, and the models once run, with their last check."""
+    checks = store.models.last_checks()
+    return [
+        structs.replace(listed, checked=checks.get(listed.name))
+        for listed in list_models(config, store.models.once_run())
+    ]
+
+
+async def check_catalogue(
+    store: Store, config: ModelConfig, names: Sequence[str], clock: Clock
+) -> list[Checked]:
+    """Checks the models of these names, else all configured ones and all once run; keeps what came
+    of it, and what is known of them now."""
+    once_run = store.models.once_run()
+    asked = list(names) or _all_models(config, once_run)
+    for name in asked:
+        parse_model_name(name)  # a name that is none is a mistake of the command, not of a model
+    checks = await call_roll(asked, config, clock, once_run=frozenset(once_run))
+    now = clock.now()
+    real = [check for check in checks if not check.name.startswith("sim/")]
+    store.models.add_checks([_kept(check, now) for check in real])
+    store.models.record(snapshots(config, [check.name for check in real], now), {})
+    return checks
+
+
+def prices(
+    store: Store, config: ModelConfig, names: Sequence[str], *, file: str, now: float
+) -> list[PriceRow]:
+    """The price of each of these models, else of all configured ones and all once run."""
+    today = datetime.fromtimestamp(now, UTC).date()
+    asked = list(names) or _all_models(config, store.models.once_run())
+    return [_price_row(name, config, file, today) for name in dict.fromkeys(asked)]
+
+
+def _all_models(config: ModelConfig, once_run: Iterable[str]) -> list[str]:
+    names = sorted({*config.models, *once_run})
+    if not names:
+        raise BadUsage(
+            "no model is configured here and none was run yet",
+            hint="name some: openai/gpt-5.1, local/FILE.gguf",
+        )
+    return names
+
+
+def _kept(check: Checked, now: float) -> ModelCheck:
+    state: CheckState = "answered"
+    if not check.usable:
+        state = "retired" if check.retired else "failed"
+    detail = f"{check.kind}: {check.detail}" if check.kind else ""
+    return ModelCheck(
+        model=check.name,
+        state=state,
+        endpoint=check.endpoint,
+        detail=detail,
+        checked_at=now,
+    )
+
+
+def _line_of_table(name: str, config: ModelConfig, file: str) -> int:
+    for layer in config.layers:
+        if layer.where == file:
+            return key_lines(layer.text).get(("models", name), 0)
+    return 0
+
+
+def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceRow:
+    parsed = parse_model_name(name)
+    price = price_of(parsed, config)
+    if price is None and parsed.provider in _FREE:
+        return PriceRow(name=name, free=_FREE[parsed.provider])
+    if price is None:
+        line = f'price = {{ input = ..., output = ..., date = "{today}", source = "https://..." }}'
+        at = _line_of_table(name, config, file)
+        table = f'[models."{name}"]'
+        return PriceRow(name=name, file=file, table=table, table_at=at, line=line)
+    age = (today - date.fromisoformat(price.date)).days
+    return PriceRow(name=name, price=price, age_days=age, is_old=age > OLD_PRICE_DAYS)
+
+
+# The models of a workspace, as its methods: which there are, what they cost, do they answer.
+
+
+class Catalogue:
+    """What a workspace can say of models."""
+
+    folder: Path
+    store: Store
+    clock: Clock
+    ask_egress: AskEgress | None
+    tell: Callable[[str], None] | None = None  # hears how far something is that takes long
+
+    @cached_property
+    def config(self) -> ModelConfig:
+        """The models' settings: this folder's file, the user's, and the environment."""
+        from proofstone.models.config import load_config  # noqa: PLC0415
+
+        return load_config(self.folder, other_tables=frozenset({"workspace"}))
+
+    def family_of(self, model: str) -> str:
+        """The family by which a model's kin is known: by its card, else by its name."""
+        from proofstone.run.self_preference import family_by_card  # noqa: PLC0415
+
+        return family_by_card(self.store, self.config, model)
+
+    def models(self) -> list[Listed]:
+        """The configured models, those once run and known providers: what keeps each from use."""
+
+        return list_catalogue(self.store, self.config)
+
+    def models_here(self) -> list[str]:
+        """Models on this machine that need no key and no configuration: those that running local
+        servers list, then the bundled one where its package is installed."""
+        from proofstone.models.availability import served_here  # noqa: PLC0415
+        from proofstone.models.entries import usable_bundled  # noqa: PLC0415
+
+        config, clock = self.config, self.clock
+        served = Background(lambda _stop: served_here(config, clock)).wait()
+        return [*served, *usable_bundled()]
+
+    def check_models(self, names: Sequence[str] = ()) -> list[Checked]:
+        """Asks endpoints for these models, else for all: whether they list them, and one tiny
+        question each. What came of it is kept."""
+        from proofstone.session.egress import clear_probe  # noqa: PLC0415
+
+        config = self.config
+        asked = names or [*config.models, *self.store.models.once_run()]
+        clear_probe(asked, config, self.ask_egress)
+        work = Background(lambda _stop: check_catalogue(self.store, config, names, self.clock))
+        return work.wait()
+
+    def prices(self, names: Sequence[str] = ()) -> list[PriceRow]:
+        """What these models cost, else all; or the line to add where that is not known."""
+
+        file = str(self.folder / CONFIG_NAME)
+        return prices(self.store, self.config, names, file=file, now=self.clock.now())
+
+
+# Which models can be used here, and which of them a person is likely to mean.
+
+
+class ModelChoice(Struct, frozen=True):
+    """A model and what it costs, in words."""
+
+    name: str
+    costs: str
+
+
+def model_choices(
+    listed: Iterable[Listed], prices: Iterable[PriceRow], here: Iterable[str] = ()
+) -> list[ModelChoice]:
+    """The models that nothing keeps from use: those on this machine first, then by name, then those
+    of ``here`` that are not configured. Providers without a model, retired and simulated ones are
+    left out."""
+    costs = {row.name: _cost(row) for row in prices}
+    usable = [
+        each.name
+        for each in listed
+        if not each.name.endswith("/...")
+        and not each.name.startswith("sim/")
+        and not (each.unset or each.problem)
+        and not (each.checked and each.checked.state == "retired")
+    ]
+    names = sorted(dict.fromkeys(usable), key=lambda name: (not name.startswith("local/"), name))
+    known = [ModelChoice(name, costs.get(name, "price not known")) for name in names]
+    return [*known, *(ModelChoice(name, _here(name)) for name in here if name not in names)]
+
+
+def _here(name: str) -> str:
+    is_bundled = name.startswith("local/")
+    return f"free: {'bundled, small, to try with' if is_bundled else 'a server on this machine'}"
+
+
+def other_family(writer: str, choices: Sequence[ModelChoice]) -> str:
+    """A judge for what a model writes: the first of another family; else the writer itself."""
+    own = family_of(writer)
+    return next((each.name for each in choices if family_of(each.name) != own), writer)
+
+
+def _cost(row: PriceRow) -> str:
+    if row.free:
+        return f"free: {row.free}"
+    if row.price is None:
+        return "price not known"
+    return f"{row.price.input:g} / {row.price.output:g} USD a million tokens in / out"

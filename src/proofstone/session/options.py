@@ -1,0 +1,272 @@
+"""Options that stand on many commands, each in one place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import click
+from click.core import ParameterSource
+
+from proofstone.wording.messages import LANGUAGES, Language, speaking
+
+if TYPE_CHECKING:
+    from proofstone.method import Parameter
+    from proofstone.records.knowledge import Role
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+workspace_option = click.option(
+    "-w",
+    "--workspace",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The workspace; else the nearest one at or above this folder.",
+)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def _speak(context: click.Context, _parameter: click.Parameter, wanted: Language) -> None:
+    """All texts until the command ends are in that language; keys of JSON and errors are not."""
+    context.with_resource(speaking(wanted))
+
+
+def _language(of: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--language",
+        type=click.Choice(LANGUAGES),
+        default="en",
+        show_default=True,
+        expose_value=False,
+        callback=_speak,
+        help=f"The language of {of}: English or Chinese.",
+    )
+
+
+def _read_languages(
+    _context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
+    """The first parts of codes, each once; none for ``all``, None where nothing was said."""
+    if text is None:
+        return None
+    from proofstone.ingest.ingest_report import main_language  # noqa: PLC0415
+    from proofstone.texts.languages import read_language_code  # noqa: PLC0415
+
+    named = read_list([text])
+    if named == ["all"]:
+        return ()
+    codes = {name: read_language_code(name) for name in named}
+    wrong = [name for name, code in codes.items() if code is None]
+    if wrong or not codes:
+        raise click.BadParameter(
+            f"{', '.join(wrong) or text!r}: expected codes such as en,zh, or all", param=parameter
+        )
+    return tuple(dict.fromkeys(main_language(code or "") for code in codes.values()))
+
+
+def languages_option(help_text: str) -> Callable[[Command], Command]:
+    """The languages of the passages that are meant: a tuple of codes, empty for all, None where
+    nothing was said."""
+    return click.option(
+        "--languages",
+        metavar="CODE,...",
+        callback=_read_languages,
+        help=f"{help_text} all: in any.",
+    )
+
+
+language_option = _language("page, figures and summary")
+
+
+sheet_language_option = _language("the sheets")
+
+
+audience_option = click.option(
+    "--audience",
+    type=click.Choice(["internal", "public"]),
+    default="internal",
+    show_default=True,
+    help="public leaves out every text of items, passages and replies.",
+)
+
+
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
+)
+
+
+budget_option = click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="The most that this command may spend on all its calls, retries too: 20USD, 0.05USD, "
+    "500ktok, 5Mtok. What was spent before does not count, nor do replies from the cache.",
+)
+
+
+cache_option = click.option(
+    "--cache",
+    type=click.Choice(["same", "any"]),
+    default="same",
+    show_default=True,
+    help="Stored replies to use: those of the model that answers now, or of any.",
+)
+
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
+
+
+yes_option = click.option(
+    "--yes", is_flag=True, help="Answer yes to every question, also to what may be sent where."
+)
+
+
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The seed of all draws.",
+)
+
+
+def read_list(values: Iterable[str]) -> list[str]:
+    """The entries of an option that may be repeated or take commas, in order, each once."""
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    return list(dict.fromkeys(entry for entry in entries if entry))
+
+
+def read_panel(values: Iterable[str]) -> list[str]:
+    """The judges of an option that may be repeated or take commas. UsageError where one of them
+    stands twice: it would still have one vote, and no panel is meant by that."""
+    return read_once(values, "each judge has one vote")
+
+
+def read_once(values: Iterable[str], because: str) -> list[str]:
+    """As ``read_list``; UsageError, saying ``because``, where an entry stands twice."""
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    twice = [entry for entry, n in Counter(filter(None, entries)).items() if n > 1]
+    if twice:
+        raise click.UsageError(f"{', '.join(twice)} is named twice: {because}")
+    return read_list(values)
+
+
+def was_given(context: click.Context, name: str) -> bool:
+    """Whether a person gave this option, not its default."""
+    return context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+
+
+def read_roles(pairs: Sequence[str]) -> list[Role]:
+    """``wrote=MODEL`` pairs, the model as leaderboards or people name it."""
+    from proofstone.records.knowledge import (  # noqa: PLC0415 - no command but one needs them
+        Role,
+        RoleName,
+    )
+
+    known: dict[str, RoleName] = {name: name for name in get_args(RoleName)}
+    roles = []
+    for pair in pairs:
+        role, equals, model = (part.strip() for part in pair.partition("="))
+        if role not in known or not equals or not model:
+            raise click.BadParameter(
+                f"{pair!r}: expected ROLE=MODEL, with one of {', '.join(known)}",
+                param_hint="--role",
+            )
+        roles.append(Role(known[role], model))
+    return roles
+
+
+def read_seeds(text: str | None, seed: int) -> list[int]:
+    """``5``: five seeds from ``seed`` on; ``40,41,42`` or ``40-42``: these."""
+    if text is None:
+        return [seed]
+    if re.fullmatch(r"\d+", text):
+        return _some_seeds(range(seed, seed + int(text)), text)
+    seeds: list[int] = []
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|\.\.)\s*(\d+)\s*)?", part)
+        if ends is None:
+            raise click.BadParameter(
+                f"{text!r}: expected a number of seeds (5), a list (40,41) or a range (40-42)",
+                param_hint="--seeds",
+            )
+        low = int(ends[1])
+        seeds += range(low, int(ends[2] or low) + 1)
+    return _some_seeds(seeds, text)
+
+
+def _some_seeds(seeds: Iterable[int], text: str) -> list[int]:
+    """Each seed once; BadParameter where ``text`` left none."""
+    chosen = list(dict.fromkeys(seeds))
+    if not chosen:
+        raise click.BadParameter(f"{text!r} leaves no seed", param_hint="--seeds")
+    return chosen
+
+
+def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """``name=value`` pairs; a value is JSON where it reads as JSON, else text."""
+    import json  # noqa: PLC0415
+
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{pair!r}: expected NAME=VALUE", param_hint="--set")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """All of these options on a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def with_parameters(
+    parameters: Sequence[Parameter],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options made from a method's declared parameters; their values arrive under their names."""
+
+    return with_options(*map(_option, parameters))
+
+
+def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    flag = "--" + parameter.name.replace("_", "-")
+    default = parameter.default
+    if parameter.kind == "range" and isinstance(default, list | tuple):
+        default = "-".join(str(end) for end in default)
+    common: dict[str, Any] = {"default": default, "help": parameter.help}
+    if parameter.kind == "flag":
+        return click.option(f"{flag}/--no-{flag[2:]}", parameter.name, **common)
+    kinds: dict[str, Any] = {
+        "int": int,
+        "float": float,
+        "range": str,
+        "text": str,
+        "choice": click.Choice(parameter.choices),
+    }
+    metavar = "LOW-HIGH" if parameter.kind == "range" else None
+    shown = parameter.default not in (None, "")
+    return click.option(
+        flag,
+        parameter.name,
+        type=kinds[parameter.kind],
+        metavar=metavar,
+        show_default=shown,
+        **common,
+    )

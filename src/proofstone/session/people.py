@@ -1,0 +1,57 @@
+"""Who corrects or purges, and why: a person behind a random actor id, a reason without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proofstone.errors import BadUsage, NotFound
+from proofstone.models.credentials import scrub
+from proofstone.records.calls import Clock
+from proofstone.records.ids import short
+from proofstone.records.reviews import Person
+from proofstone.store.store import Store
+
+# Says who acts; called once all is checked, so that a refused correction adds nobody.
+Who = Callable[[], Person]
+
+
+def acting_person(store: Store, name: str, clock: Clock) -> Person:
+    """The person of this name, or whose actor id starts with these digits; a new name is added.
+
+    Raises BadUsage for no name, and where several people have it.
+    """
+    name = name.strip()
+    if not name:
+        raise BadUsage("nobody is named who corrects", hint="say it with --by NAME")
+    known = _by_digits(store, name) or store.people.of_name(name)
+    return _the_one(known, name) if known else store.people.add(name, clock.now())
+
+
+def find_person(store: Store, name: str) -> Person:
+    """As ``acting_person``, of people who are known here. Raises NotFound."""
+    known = store.people.of_name(name) or _by_digits(store, name)
+    if not known:
+        names = ", ".join(f"{p.name} ({short(p.actor)})" for p in store.people.every()[:8])
+        raise NotFound(
+            f"no person is known as {name!r}", hint=f"there is: {names}" if names else "nobody yet"
+        )
+    return _the_one(known, name)
+
+
+def stated_reason(reason: str, of: str = "a correction") -> str:
+    """The reason ``of`` what is done, as it is stored; BadUsage where none is given."""
+    if not reason.strip():
+        raise BadUsage(f"{of} needs its reason", hint='say why: --reason "..."')
+    return scrub(reason.strip())
+
+
+def _by_digits(store: Store, name: str) -> list[Person]:
+    is_hex = 4 <= len(name) <= 64 and all(c in "0123456789abcdef" for c in name)
+    return store.people.like(name) if is_hex else []
+
+
+def _the_one(known: list[Person], name: str) -> Person:
+    if len(known) > 1:
+        actors = ", ".join(short(person.actor) for person in known)
+        raise BadUsage(f"{len(known)} people are known as {name!r}: {actors}", hint="name the id")
+    return known[0]

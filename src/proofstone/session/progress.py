@@ -1,0 +1,136 @@
+"""Progress: one line a run. Redrawn on a terminal, now and then a plain line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+from proofstone.session.terminal import say
+
+if TYPE_CHECKING:
+    from proofstone.session.cli_progress import RunProgress
+
+
+Watch = Callable[[list["RunProgress"]], None]
+
+
+_PLAIN_EVERY_S = 10.0
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Watch | None]:
+    """A function that shows the progress of runs; the last state stays on the screen.
+
+    Who leaves at once (KeyboardInterrupt) is told how to go on.
+    """
+    showing = nullcontext(None) if quiet else _redrawn() if sys.stderr.isatty() else _plain()
+    try:
+        with showing as watch:
+            yield watch
+    except KeyboardInterrupt:
+        say("interrupted: what was committed is kept, and the same command goes on", quiet=quiet)
+        raise
+
+
+def progress_line(progress: RunProgress, now: float) -> str:
+    """One run: done, rate, time left, tokens, errors by kind."""
+    share = progress.done / progress.total if progress.total else 1.0
+    parts = [f"{progress.label:<36}", f"{progress.done:>6} of {progress.total}", f"{share:>4.0%}"]
+    if progress.started:
+        parts.append(f"{progress.rate(now):6.1f}/s")
+        left = progress.seconds_left(now)
+        if left is not None and progress.ended is None:
+            parts.append(f"{duration(left)} left")
+    tokens = progress.prompt_tokens + progress.completion_tokens
+    parts.append(f"{tokens:,} tokens")
+    if progress.cost_usd:
+        parts.append(f"{progress.cost_usd:.4f} USD")
+    if progress.cached:
+        parts.append(f"{progress.cached} cached")
+    parts += [f"{kind} {n}" for kind, n in progress.errors.most_common(4)]
+    return "  ".join(parts)
+
+
+def _new_notes(shown: Sequence[RunProgress], told: set[str]) -> list[str]:
+    """The notes of these runs that were not told yet, each once."""
+    notes = [note for run in shown for note in run.notes if note not in told]
+    told.update(notes)
+    return list(dict.fromkeys(notes))
+
+
+@contextmanager
+def _redrawn() -> Iterator[Watch]:
+    from rich.console import Console  # noqa: PLC0415 - not needed to print a help text
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False)
+    live = Live(console=console, auto_refresh=False, transient=False)
+    told: set[str] = set()
+
+    def watch(shown: list[RunProgress]) -> None:
+        if not live.is_started and not _lines(shown):
+            return  # it takes the terminal over, and a question may still have to be asked there
+        live.start()
+        for note in _new_notes(shown, told):
+            live.console.print(Text(f"note: {note}"))
+        live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
+
+    try:
+        yield watch
+    finally:
+        live.stop()
+
+
+@contextmanager
+def _plain() -> Iterator[Watch]:
+    """Now and then a line for each run at work; one more for each when it has ended."""
+    due = time.monotonic() + _PLAIN_EVERY_S
+    told: set[int] = set()
+    seen: list[RunProgress] = []
+
+    noted: set[str] = set()
+
+    def watch(shown: list[RunProgress]) -> None:
+        nonlocal due
+        for note in _new_notes(shown, noted):
+            say(f"note: {note}")
+        seen[:] = shown
+        ended = [run for run in shown if run.ended is not None and id(run) not in told]
+        told.update(id(run) for run in ended)
+        _print(ended)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _PLAIN_EVERY_S
+            _print([run for run in shown if run.ended is None])
+
+    yield watch
+    watch(seen.copy())
+
+
+def _print(shown: Sequence[RunProgress]) -> None:
+    for line in _lines(shown):
+        click.echo(line, err=True)
+
+
+def _lines(shown: Sequence[RunProgress]) -> list[str]:
+    now = time.monotonic()
+    return [progress_line(progress, now) for progress in shown if progress.started]
+
+
+def tell_interrupt(in_flight: int) -> None:
+    """Says that a first Ctrl-C was heard."""
+    say(f"stopping: waiting for {in_flight} replies in flight; Ctrl-C again leaves at once")
+
+
+def duration(seconds: float) -> str:
+    """``41 s``, ``12 min``, ``3.4 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

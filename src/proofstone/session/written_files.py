@@ -1,0 +1,203 @@
+"""Several files put into a folder together: whole or not at all, and never over another's."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.errors import BadUsage, ProofstoneError, StoreFailed
+from proofstone.files.tables import read_rows
+from proofstone.files.write import write_rows
+
+# Work lists as files: written once, and never over what a person decided in one.
+
+
+def write_work_file(
+    path: Path, rows: Iterable[Mapping[str, Any]], *, columns: Sequence[str] | None = None
+) -> int:
+    """Writes the rows of a work list; returns how many.
+
+    Raises BadUsage where the file is there with other decisions on what is listed than would be
+    written now. Otherwise as ``write_rows``.
+    """
+    listed = list(rows)
+    proposed = {str(row.get("target", "")): str(row.get("decision") or "") for row in listed}
+    kept = _decisions(path).items()
+    lost = sum(proposed.get(target, decision) != decision for target, decision in kept)
+    if lost:
+        raise BadUsage(
+            f"{path} holds {lost} decisions that would be lost",
+            hint="carry them out first ('retire --from', 'edit --from'), or name another file",
+        )
+    return write_rows(path, listed, columns=columns)
+
+
+def _decisions(path: Path) -> dict[str, str]:
+    """The decisions in a file by their targets; none where it is no work list."""
+    if not path.is_file():
+        return {}
+    try:
+        rows = [row.values for row in read_rows(path)]
+    except ProofstoneError:
+        return {}
+    return {
+        str(row["target"]): str(row["decision"]).strip()
+        for row in rows
+        if row.get("target") and str(row.get("decision") or "").strip()
+    }
+
+
+class Shelf(Struct, frozen=True):
+    """What kind of files a folder is for: their name in sentences, the index that lists them, and
+    the option that names the folder."""
+
+    what: str
+    index: str
+    option: str
+
+
+TABLES = Shelf("tables", "tables.json", "--tables-to")
+
+
+FIGURES = Shelf("figures", "figures.json", "--figures-to")
+
+
+HELD = Shelf("rows", "rows.json", "-o")
+
+
+class OwnFile(Struct, frozen=True):
+    """A file that was written: what it holds, and the digest of its bytes."""
+
+    name: str
+    about: str
+    sha256: str
+
+
+class _Index(Struct, frozen=True):
+    made_by: str
+    files: tuple[OwnFile, ...]
+
+
+def check_folder(folder: Path, names: Sequence[str], shelf: Shelf = TABLES) -> None:
+    """Raises BadUsage where one of these files is there already and was not written by us, or was
+    changed since; where ``folder`` is a file; and where it would stand in a folder that is none."""
+    if not folder.exists():
+        if not folder.parent.is_dir():
+            raise BadUsage(
+                f"{folder}: there is no folder {folder.parent}", hint="make it, or name another"
+            )
+        return
+    if not folder.is_dir():
+        raise BadUsage(
+            f"{folder} is a file, not a folder", hint=f"name another: {shelf.option} DIR"
+        )
+    own = _untouched(folder, shelf.index)
+    foreign = [
+        name for name in (*names, shelf.index) if (folder / name).exists() and name not in own
+    ]
+    if foreign:
+        shown = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" * (len(foreign) > 5))
+        raise BadUsage(
+            f"{folder} holds files that are not as they were written here: {shown}",
+            hint=f"move them away, or name another folder: {shelf.option} DIR",
+        )
+
+
+@contextmanager
+def files_into(
+    folder: Path, made_by: str, shelf: Shelf = TABLES
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder to write files in, and a mapping to fill with each one's name and what it holds.
+
+    When the block ends well they take their places in ``folder``, with an index; what an earlier
+    index named and nobody changed is replaced, or gone where it is not written again. When anything
+    fails all is as before. Raises what ``check_folder`` does, and StoreFailed.
+    """
+    is_new = not folder.exists()
+    about: dict[str, str] = {}
+    stage = folder / f".{shelf.what}-{secrets.token_hex(4)}.part"
+    try:
+        stage.mkdir(parents=True)
+        (stage / "new").mkdir()
+        (stage / "old").mkdir()
+        yield stage / "new", about
+        check_folder(folder, list(about), shelf)
+        _write_index(stage / "new" / shelf.index, about, made_by)
+        _swap(folder, stage, [*about], shelf.index)
+    except OSError as cause:
+        raise StoreFailed(
+            f"the {shelf.what} were not written to {folder}: {cause.strerror or cause}.",
+            hint="Check the folder, its permissions and the free space; what was there still is.",
+        ) from cause
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if is_new and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def take_away(folder: Path, shelf: Shelf) -> None:
+    """Removes what was written into a folder and nobody changed since, and the folder where nothing
+    else is in it. Raises StoreFailed where a file cannot be removed."""
+    if not (folder / shelf.index).is_file():
+        return
+    try:
+        for name in _untouched(folder, shelf.index):
+            (folder / name).unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    except OSError as cause:
+        raise StoreFailed(
+            f"the {shelf.what} in {folder} were not removed: {cause.strerror or cause}.",
+            hint="Check the folder and its permissions; remove it by hand.",
+        ) from cause
+
+
+def _swap(folder: Path, stage: Path, names: Sequence[str], index: str) -> None:
+    """Moves what is replaced or no more written out of the way, then the new files in; where a
+    move fails, back."""
+    gone = [name for name in _untouched(folder, index) if (folder / name).exists()]
+    moved: list[tuple[Path, Path]] = []
+    try:
+        moves = [(folder / name, stage / "old" / name) for name in gone]
+        moves += [(stage / "new" / name, folder / name) for name in [*names, index]]
+        for before, after in moves:
+            before.replace(after)
+            moved.append((before, after))
+    except OSError:
+        for before, after in reversed(moved):
+            after.replace(before)
+        raise
+
+
+def _untouched(folder: Path, index: str) -> list[str]:
+    """The files there that the index names and nobody changed, and the index itself."""
+    try:
+        known = msgspec.json.decode((folder / index).read_bytes(), type=_Index)
+    except (OSError, msgspec.DecodeError):
+        return []
+    plain = [file for file in known.files if Path(file.name).name == file.name]
+    same = [file.name for file in plain if _digest(folder / file.name) == file.sha256]
+    return [*same, index]
+
+
+def _write_index(path: Path, about: Mapping[str, str], made_by: str) -> None:
+    files = tuple(
+        OwnFile(name, what, _digest(path.with_name(name))) for name, what in about.items()
+    )
+    encoded = msgspec.json.format(msgspec.json.encode(_Index(made_by, files)), indent=1)
+    path.write_bytes(encoded + b"\n")
+
+
+def _digest(path: Path) -> str:
+    """The digest of a file; empty where there is none."""
+    if not path.is_file():
+        return ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,1 @@
+"""The first steps: the demonstration and the guided start."""

@@ -1,0 +1,164 @@
+"""The demonstration: from facts nobody here wrote to a page of results, with a real model.
+
+An ordinary workspace with an ordinary bank, forms and runs; everything in it can be looked at with
+the other commands afterwards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.api import Workspace
+from proofstone.errors import Incomplete
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.knowledge import Bank
+from proofstone.run.campaign import Watch
+from proofstone.run.plan import RunSpec
+
+if TYPE_CHECKING:
+    from proofstone.results.board import Leaderboard
+    from proofstone.run.campaign import RunResult
+    from proofstone.run.run_facts import ControlReport
+
+
+CARRIED_MODEL = "local/smollm2-135m"
+
+
+TABLES = ("elements", "countries", "codes")
+
+
+SEEDS = (40, 41, 42)
+
+
+WAYS = ("direct", "cot")
+
+
+QUESTIONS = 20
+
+
+WHOLE_S = 190.0  # what all may take but writing the page, so that the whole is under four minutes
+
+
+_FEWEST = 2
+
+
+_PILOT_SEED, _PILOT_QUESTIONS = 39, 4
+
+
+# The carried model answers at once or not at all; a stranger's model keeps the ways' defaults.
+_LOCAL_SETTINGS: dict[str, dict[str, Any]] = {
+    "direct": {"max_tokens": 16, "logprobs": True},
+    "cot": {"max_tokens": 160, "logprobs": True},
+}
+
+
+class Demonstration(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    bank: Bank
+    forms: tuple[ItemSet, ...]
+    results: tuple[RunResult, ...]
+    control: ControlReport
+    board: Leaderboard
+    page: Path
+    seconds: float
+
+
+def demonstrate(
+    workspace: Workspace,
+    model: str,
+    *,
+    questions: int | None = None,
+    watch: Watch | None = None,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> Demonstration:
+    """Builds, composes, asks, scores and reports; again, it goes on where it stopped.
+
+    ``questions`` a form: as given, or 20, or as many as the model's measured speed allows.
+    Raises NotFound where the facts' packages are missing, EndpointUnusable where the model is,
+    KeyboardInterrupt once the replies in flight are kept.
+    """
+    started = time.monotonic()
+    bank = workspace.build_bank("statements", TABLES, name="facts")
+    books = {fact.stratum.book for fact in workspace.store.knowledge.bank(bank.id).facts()}
+    tell(f"bank   {_shown(bank)}   {len(bank.facts):,} statements from {len(books)} fact tables")
+    control = workspace.control(model)
+    tell(f"model  {model}   {control.summary}")
+    if questions is None:
+        questions = _composed_before(workspace, bank)
+    if questions is None:
+        speed = _measured_speed(workspace, bank, model, tell)
+        left = WHOLE_S - (time.monotonic() - started)
+        fitting = int(left / (len(SEEDS) * speed)) if speed > 0 else QUESTIONS
+        questions = max(_FEWEST, min(QUESTIONS, fitting))
+    forms = workspace.build_form(bank, seeds=SEEDS, questions=questions)
+    seeds = " ".join(str(form.seed) for form in forms)
+    tell(f"form   {' '.join(map(_shown, forms))}   {questions} questions each, seeds {seeds}")
+    results = _ask(workspace, forms, model, watch)
+    page = workspace.folder / "report.html"
+    runs = [result.planned.run for result in results]
+    if not any(result.n_scored for result in results):
+        stopped = next((result.stopped for result in results if result.stopped), "no reply came")
+        raise Incomplete(f"{model} answered nothing: {stopped}", hint="see: proofstone doctor")
+    workspace.report(*runs, path=page, control=control, command="proofstone demo")
+    return Demonstration(
+        bank=bank,
+        forms=tuple(forms),
+        results=tuple(results),
+        control=control,
+        board=workspace.leaderboard(*runs),
+        page=page,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _measured_speed(
+    workspace: Workspace, bank: Bank, model: str, tell: Callable[[str], None]
+) -> float:
+    """Seconds that a question takes in all ways of asking, by a few that are not counted."""
+    (pilot,) = workspace.build_form(
+        bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"
+    )
+    seconds = 0.0
+    for way, tried in zip(WAYS, _ask(workspace, [pilot], model, None), strict=True):
+        spent = tried.seconds / _PILOT_QUESTIONS
+        tell(f"speed  {way:<7} {spent:.2f} s a question")
+        seconds += spent
+    return seconds
+
+
+def _ask(
+    workspace: Workspace, forms: Sequence[ItemSet], model: str, watch: Watch | None
+) -> list[RunResult]:
+    """The forms asked in each way, the model loaded once. KeyboardInterrupt passes, once the
+    replies in flight are kept."""
+    specs = [
+        RunSpec(item_set=form.id, model=model, way=way, settings=_settings(model, way))
+        for way in WAYS
+        for form in forms
+    ]
+    results = workspace.run_specs(specs, watch=watch)
+    if any(result.interrupted for result in results):
+        raise KeyboardInterrupt
+    return results
+
+
+def _composed_before(workspace: Workspace, bank: Bank) -> int | None:
+    """The size of the forms of an earlier demonstration, which this one goes on with."""
+    store = workspace.store
+    forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
+    return next((form.n_items for form in forms if form.seed == SEEDS[0]), None)
+
+
+def _settings(model: str, way: str) -> dict[str, Any]:
+    return _LOCAL_SETTINGS[way] if model == CARRIED_MODEL else {}
+
+
+def _shown(thing: Bank | ItemSet) -> str:
+    return f"{thing.name}-{short(thing.id, 4)}"

@@ -1,0 +1,1 @@
+"""Statistics: intervals, ranks, stability, agreement, items, power."""

@@ -1,0 +1,337 @@
+"""Units that share any key are dependent; sums over exactly those pairs, and over no others.
+
+A composed question rests on nine statements, so it has nine keys and clusters overlap. Connected
+components would not do: one of them holds 99.9% of Encyclo-K's questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proofstone.stats.intervals import MeanIntervals, interval_of_means, unlike_values
+from proofstone.stats.intervals import Moments as MeanMoments
+
+# Bounds the memory of one block of the units x units matrix (about 20 bytes a pair).
+_PAIRS_A_BLOCK = 2_000_000
+
+
+# A key held by more than this share of the units makes so many pairs that they are summed by
+# class (units with the same such keys) and not one by one; 64 of them fit the bits of a word.
+_HEAVY_FROM = 0.02
+
+
+_MOST_HEAVY = 64
+
+
+Floats = NDArray[np.float64]
+
+
+Integers = NDArray[np.int64]
+
+
+Bits = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class SharedKeys:
+    """Which of ``n_units`` units holds which key: E edges ``unit[e]`` -> ``key[e]``.
+
+    A unit may have any number of keys, also none (then it is independent of all others). An edge
+    given twice counts once.
+    """
+
+    n_units: int
+    unit: Integers
+    key: Integers
+
+    @classmethod
+    def none(cls, n_units: int) -> SharedKeys:
+        """Units that share nothing."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(n_units, nothing, nothing)
+
+    def among(self, units: Integers) -> SharedKeys:
+        """The same for the chosen units (no unit twice), renumbered in the order given."""
+        if np.array_equal(units, np.arange(self.n_units)):
+            return self
+        place = np.full(self.n_units, -1, dtype=np.int64)
+        place[units] = np.arange(len(units))
+        new = place[self.unit]
+        kept = new >= 0
+        chosen = SharedKeys(len(units), new[kept], self.key[kept])
+        # A part of pairs already made is cheaper than making them again: hundreds of strata.
+        if (known := self.__dict__.get("pairs")) is not None:
+            chosen.__dict__["pairs"] = known.among(units)
+        return chosen
+
+    @cached_property
+    def groups(self) -> Integers | None:
+        """The group of each unit, where keys part the units: none has two. None elsewhere."""
+        codes, key = np.unique(self.key, return_inverse=True)
+        group = len(codes) + np.arange(self.n_units)  # a unit without a key is alone
+        group[self.unit] = key
+        return group if bool((group[self.unit] == key).all()) else None
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """All pairs that share, made once; None where they would take too much memory."""
+        heavy, light = _split_heavy(self)
+        incidence = key_matrix(light)
+        if _reach(incidence).sum() > _PAIRS_A_BLOCK:
+            return None
+        return Pairs(heavy, _sharing(incidence, incidence.T.tocsr(), heavy, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs that share: by ``heavy`` bits (units), else by a one in ``light``.
+
+    ``light`` is a CSR matrix of units x units. A unit's pair with itself is in one of the two.
+    """
+
+    heavy: Bits
+    light: Any
+
+    def among(self, units: Integers) -> Pairs:
+        """The pairs of the chosen units."""
+        return Pairs(self.heavy[units], self.light[units][:, units])
+
+
+def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
+    """``out[i, c]`` sums ``columns[j, c]`` over the units j that share a key with i, and i itself.
+
+    ``columns`` and the result are (units, C); with no shared key they are equal. A column of ones
+    counts partners, so the sum of the result is the number of ordered pairs that share. Memory is
+    bounded whatever one key holds: too many pairs are made block by block.
+    """
+    if not len(keys.unit):
+        return columns
+    if keys.groups is not None:
+        return _group_sums(keys.groups, columns)
+    if keys.pairs is not None:
+        sums: Floats = keys.pairs.light @ columns
+        return sums + _heavy_sums(keys.pairs.heavy, columns)
+    heavy, light = _split_heavy(keys)
+    return _blockwise_sums(light, heavy, columns) + _heavy_sums(heavy, columns)
+
+
+def _group_sums(group: Integers, columns: Floats) -> Floats:
+    """The sum over each unit's group, for every column."""
+    _, place = np.unique(group, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    sizes = np.bincount(place)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.asarray(np.add.reduceat(columns[order], starts, axis=0)[place])
+
+
+def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:
+    """Each unit's keys that many units hold, as bits (units), and the edges of all other keys."""
+    _, key, holders = np.unique(keys.key, return_inverse=True, return_counts=True)
+    most_held = np.argsort(-holders, kind="stable")[:_MOST_HEAVY]
+    heavy_keys = most_held[holders[most_held] > _HEAVY_FROM * keys.n_units]
+    place = np.full(len(holders), -1, dtype=np.int64)
+    place[heavy_keys] = np.arange(len(heavy_keys))
+    bit = place[key]
+    is_heavy = bit >= 0
+    bits = np.zeros(keys.n_units, dtype=np.uint64)
+    np.bitwise_or.at(bits, keys.unit[is_heavy], np.uint64(1) << bit[is_heavy].astype(np.uint64))
+    return bits, SharedKeys(keys.n_units, keys.unit[~is_heavy], key[~is_heavy])
+
+
+def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
+    """The sums over partners by a heavy key, by classes of units with the same ones."""
+    if not bits.any():
+        return np.zeros_like(columns)
+    classes, member = np.unique(bits, return_inverse=True)
+    of_class = np.zeros((len(classes), columns.shape[1]))
+    np.add.at(of_class, member, columns)
+    sums = np.zeros_like(of_class)
+    for first, last in _row_blocks(np.full(len(classes), float(len(classes)))):
+        shares = (classes[first:last, None] & classes[None, :]) != 0
+        sums[first:last] = shares.astype(np.float64) @ of_class
+    return np.asarray(sums[member])
+
+
+def _blockwise_sums(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
+    """The sums over partners by a light key, and the unit itself, that share no heavy one."""
+    incidence = key_matrix(light)
+    transposed = incidence.T.tocsr()
+    sums = np.zeros_like(columns)
+    for first, last in _row_blocks(_reach(incidence)):
+        sums[first:last] = _sharing(incidence[first:last], transposed, heavy, first) @ columns
+    return sums
+
+
+def _sharing(rows: Any, transposed: Any, heavy: Bits, first: int) -> Any:
+    """One where a unit of ``rows`` (from number ``first``) shares a light key and no heavy one."""
+    shares = rows @ transposed
+    row = np.repeat(np.arange(first, first + rows.shape[0]), np.diff(shares.indptr))
+    shares.data[:] = (heavy[row] & heavy[shares.indices]) == 0
+    return shares
+
+
+def key_matrix(keys: SharedKeys) -> Any:
+    """Return the units x keys matrix (CSR) of ones; a unit without a key has a private one."""
+    codes, column = np.unique(keys.key, return_inverse=True)
+    alone = np.setdiff1d(np.arange(keys.n_units), keys.unit)
+    unit = np.concatenate([keys.unit, alone])
+    column = np.concatenate([column, len(codes) + np.arange(len(alone))])
+    shape = (keys.n_units, len(codes) + len(alone))
+    return sparse.csr_matrix((np.ones(len(unit)), (unit, column)), shape=shape)
+
+
+def _reach(incidence: Any) -> Floats:
+    """At most how many units each unit shares with (units)."""
+    holders = np.asarray(incidence.sum(axis=0)).ravel()
+    return np.asarray(np.minimum(incidence @ holders, incidence.shape[0]))
+
+
+def _row_blocks(reach: Floats) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that together reach about ``_PAIRS_A_BLOCK`` others, ``reach`` (rows) each."""
+    block = np.floor(np.cumsum(reach) / _PAIRS_A_BLOCK)
+    cuts = (np.flatnonzero(np.diff(block)) + 1).tolist()
+    yield from pairwise([0, *cuts, len(reach)])
+
+
+# Answers that are not independent: several of one item, and items that share keys.
+#
+# A figure of n answers is, near its value, a sum of what each answer adds to its error (its part:
+# the empirical influence, divided by n). Its variance sums products of parts over all pairs of
+# answers of one item and of items that share any key (Liang and Zeger 1986, for overlapping
+# clusters), corrected by G / (G - 1) with Kish's effective number of groups, as `spread` does for
+# means.
+
+DependenceIntegers = NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Of C figures, each a sum over answers: ``covariance`` (C, C), symmetric, and ``alone``, the
+    same were items independent of each other. The variances (diagonal) of the first are not below
+    those of the second: where shared keys seem to make a figure surer, that is noise."""
+
+    covariance: Floats
+    alone: Floats
+
+    def variances(self) -> Floats:
+        """The variance of each figure (C)."""
+        return np.asarray(np.maximum(np.diag(self.covariance), np.diag(self.alone)))
+
+    def root(self) -> Floats:
+        """The symmetric square root (C, C) of the nearest covariance without negative parts, its
+        rows scaled to these variances."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        own, wanted = np.sqrt((root**2).sum(axis=1)), np.sqrt(self.variances())
+        scale = np.where(own > 0, wanted / np.where(own > 0, own, 1.0), 0.0)
+        return np.asarray(root * scale[:, None])
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Which of n answers depend on each other: ``unit`` (n) is the unit of each in ``keys``."""
+
+    keys: SharedKeys
+    unit: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, n: int, unit: DependenceIntegers | None = None, keys: SharedKeys | None = None
+    ) -> Dependence:
+        """Of n answers by their units' codes, by default each a unit of its own; without ``keys``
+        units share nothing."""
+        codes = np.arange(n) if unit is None else np.asarray(unit, dtype=np.int64)
+        if keys is None:
+            keys = SharedKeys.none(int(codes.max(initial=-1)) + 1)
+        return cls(keys, codes)
+
+    def among(self, chosen: NDArray[np.bool_]) -> Dependence:
+        """Of the answers chosen by a mask (n)."""
+        return Dependence(self.keys, self.unit[chosen])
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether any two answers depend on each other."""
+        return bool(self._pairs > len(self.unit))
+
+    @cached_property
+    def groups(self) -> float:
+        """The effective number of independent groups, n**2 over the ordered pairs of answers that
+        depend, each with itself included: n where none do; 0 of no answers."""
+        return len(self.unit) ** 2 / self._pairs if len(self.unit) else 0.0
+
+    @cached_property
+    def _pairs(self) -> float:
+        sums = self.sums(np.ones((len(self.unit), 1)))
+        return float((sums * partner_sums(self.keys, sums)).sum())
+
+    def sums(self, parts: Floats) -> Floats:
+        """The sum of ``parts`` (n, C) over the answers of each unit (units, C)."""
+        n, units = self.keys.n_units, self.unit
+        columns = [np.bincount(units, weights=column, minlength=n) for column in parts.T]
+        return np.column_stack(columns) if columns else np.zeros((n, 0))
+
+    def moments(self, parts: Floats, *, groups: float | None = None) -> Moments:
+        """The covariance of the C figures to which each answer adds ``parts`` (n, C), corrected for
+        ``groups`` effective groups, by default all. With fewer than two there is none to speak of:
+        nothing corrects it then."""
+        groups = self.groups if groups is None else groups
+        sums = self.sums(parts)
+        product = sums.T @ partner_sums(self.keys, sums)
+        factor = groups / (groups - 1.0) if groups >= 2.0 else 1.0
+        n_units = len(np.unique(self.unit))
+        bessel = n_units / (n_units - 1.0) if n_units > 1 else 1.0
+        return Moments(factor * (product + product.T) / 2.0, bessel * (sums.T @ sums))
+
+    def shares(
+        self, member: Floats, scores: Floats, confidence: float
+    ) -> tuple[Floats, MeanIntervals]:
+        """The mean of ``scores`` (n) over each of S sets of answers, ``member`` (n, S) 0 or 1, with
+        its interval by ``interval_of_means``, on the set's own groups less one. NaN of an empty
+        set; all of [0, 1] with fewer than two groups that depend.
+        """
+        sizes = member.sum(axis=0)
+        held = np.maximum(sizes, 1.0)
+        means = scores @ member / held
+        left = member * (scores[:, None] - means) / held
+        sums = self.sums(np.hstack([member, left]))
+        products = (sums * partner_sums(self.keys, sums)).sum(axis=0)
+        groups = sizes**2 / np.maximum(products[: len(sizes)], 1.0)
+        corrected = products[len(sizes) :] * groups / np.maximum(groups - 1.0, 0.5)
+        alone = (sums[:, len(sizes) :] ** 2).sum(axis=0) * held / np.maximum(held - 1.0, 1.0)
+        is_binary = bool(((scores == 0.0) | (scores == 1.0)).all())
+        found = interval_of_means(
+            MeanMoments(
+                n=held,
+                means=means,
+                squares=scores**2 @ member / held,
+                variances=np.maximum(corrected, alone),
+                degrees=np.where(groups < 2.0, 0.0, groups - 1.0),
+                groups=groups,
+                unlike=_unlike(member > 0.0, scores),
+                is_binary=np.full(len(sizes), is_binary),
+                is_plain=products[: len(sizes)] <= sizes + 0.5,
+            ),
+            confidence,
+        )
+        low, high = (np.where(sizes > 0, each, np.nan) for each in (found.low, found.high))
+        return np.where(sizes > 0, means, np.nan), replace(found, low=low, high=high)
+
+
+def _unlike(member: NDArray[np.bool_], scores: Floats) -> Floats:
+    """How many scores of each set (n, S) differ from the rest of it; 0 of an empty set."""
+    found = np.zeros(member.shape[1])
+    for place, chosen in enumerate(member.T):
+        values = scores[chosen]
+        if len(values):
+            weights = np.full(len(values), 1.0 / len(values))
+            found[place] = unlike_values(values[:, None], weights)[0]
+    return found

@@ -1,0 +1,554 @@
+"""How far weighted means, and differences between them, may lie from what they estimate.
+
+For weights w and residuals e of respondent r, the sum of ``w_i e_ir w_j e_jr`` over pairs of units
+that are dependent estimates the variance of r's mean; with two respondents it estimates the
+covariance, so that paired comparisons come from the same matrix.
+
+- "bank": fresh forms of this bank. Items are independent, so only i = j counts.
+- "knowledge": the facts are a sample. All ordered pairs that share any key count.
+
+Small-sample correction, within each group g of the weighting: G / (G - 1), where
+``G = n**2 / (ordered pairs that share, each unit with itself included)`` is the number of equal
+disjoint clusters with as many sharing pairs (Kish's effective count). For such clusters this is
+CR1's correction; with nothing shared it is n / (n - 1). The result of "knowledge" is never below
+that of "bank": a negative sum of cross products is noise, not information.
+
+Many composed questions over few statements leave hardly any pair that shares nothing, and so hardly
+any group. Each mean has a second variance then, `KeyVariances`, by the components of variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.records.runs import OUTCOMES, Estimate, Outcome, Worth
+from proofstone.stats.clusters import SharedKeys, key_matrix, partner_sums
+from proofstone.stats.flags import Estimand, Flag, estimand_name, resampled_unit
+from proofstone.stats.intervals import (
+    MeanIntervals,
+    Moments,
+    Weighting,
+    equal_weights,
+    interval_of_means,
+    unlike_values,
+)
+from proofstone.stats.resampling import (
+    Strata,
+    bootstrap_counts,
+    disjoint_clusters,
+    generator,
+    means_by_draw,
+)
+
+# A measure's table of what each outcome counts as, applied to scores; then one mean a unit.
+
+Floats = NDArray[np.float64]
+
+
+Counts = Mapping[Outcome, Worth]
+
+
+def outcome_code(outcome: Outcome) -> int:
+    """The code by which a score table's ``outcome`` column names it."""
+    return OUTCOMES.index(outcome)
+
+
+def counted_values(counts: Counts, outcome: NDArray[np.int8], value: Floats) -> Floats:
+    """What each of N scores counts as; NaN where it is in neither numerator nor denominator.
+
+    An outcome that the table does not name is left out, and ``failed`` always. Raises BadUsage for
+    a table that counts ``failed``; BadInput naming rows whose value should count and is missing.
+    """
+    if "failed" in counts:
+        raise BadUsage(
+            "a measure says what 'failed' counts as, but a failed call is no score",
+            hint="remove 'failed' from the measure's counts; it is reported apart",
+        )
+    counted = np.full(len(outcome), np.nan)
+    for name, worth in counts.items():
+        rows = outcome == outcome_code(name)
+        if worth in ("value", "rest"):
+            _check_present(name, rows, value)
+            counted[rows] = value[rows] if worth == "value" else 1.0 - value[rows]
+        elif worth is not None:
+            counted[rows] = worth
+    return counted
+
+
+def unit_means(
+    unit: NDArray[np.integer],
+    respondent: NDArray[np.integer],
+    counted: Floats,
+    *,
+    n_units: int,
+    n_respondents: int,
+) -> Floats:
+    """The mean over samples, (units, respondents); NaN where nothing counts.
+
+    ``unit``, ``respondent`` and ``counted`` are parallel (N); NaN in ``counted`` is left out.
+    """
+    kept = ~np.isnan(counted)
+    cell = unit[kept].astype(np.int64) * n_respondents + respondent[kept]
+    size = n_units * n_respondents
+    sums = np.bincount(cell, weights=counted[kept], minlength=size)
+    number = np.bincount(cell, minlength=size)
+    means = np.where(number > 0, sums / np.maximum(number, 1), np.nan)
+    return means.reshape(n_units, n_respondents)
+
+
+def _check_present(name: str, rows: NDArray[np.bool_], value: Floats) -> None:
+    absent = np.flatnonzero(rows & np.isnan(value))
+    if len(absent):
+        raise BadInput(
+            f"{len(absent)} scores with the outcome {name!r} have no value, and it should count",
+            [Problem(f"score {row}", "expected a number, found none") for row in absent.tolist()],
+            hint="score the run again; an answered reply always has a value",
+        )
+
+
+# Below this, G / (G - 1) multiplies by three or more; such a group is treated as a lone unit.
+_LONE_BELOW = 1.5
+
+
+# From this many effective groups on the sum over pairs keeps its level by itself.
+_BY_KEY_BELOW = 10.0
+
+
+# A key with more than this share of the variance that keys bring is no one of many.
+_HEAVIEST_KEY = 0.1
+
+
+# Products of keys x keys are held.
+_MOST_KEYS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class KeyVariances:
+    """The ``variances`` (R) of means of units that share keys in overlapping sets, each with its
+    ``degrees`` (R) of freedom.
+
+    A value is taken as a constant plus the effects of its unit's keys plus an error. The variance
+    of an effect and that of an error follow from two sums, of squared residuals and of squared sums
+    of residuals by key, whose expectations are exact for residuals (Henderson 1953, method 1;
+    multiple membership). Degrees are Satterthwaite's (1946). No variance is below that of
+    independent units.
+    """
+
+    variances: Floats
+    degrees: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Weighted means (R) of n units, and what each unit adds to their error.
+
+    ``alone`` (n, R) holds the corrected, weighted residuals of independent units, ``parts`` those
+    of dependent ones, ``partners`` the sums of ``parts`` over the units each depends on. ``groups``
+    is the effective number of independent groups, ``1 / sum of w_i w_j over dependent pairs``: n
+    for n independent equal units, the number of clusters for equal disjoint ones. ``is_shared``:
+    whether any two units are taken as dependent. ``own_groups`` (R) are those of each mean, where
+    they differ: ``groups`` is then the least of them. ``by_key``: the means' variances by the
+    effects of keys, where units share them in overlapping sets and ``groups`` are few.
+    """
+
+    means: Floats
+    alone: Floats
+    parts: Floats
+    partners: Floats
+    groups: float
+    n_units: int
+    estimand: Estimand
+    is_shared: bool
+    flags: tuple[Flag, ...]
+    own_groups: Floats | None = None
+    by_key: KeyVariances | None = None
+
+    def variances(self) -> Floats:
+        """The variance of each mean (R), floored at that of independent units."""
+        independent = (self.alone**2).sum(axis=0)
+        return np.asarray(np.maximum(independent, (self.parts * self.partners).sum(axis=0)))
+
+    def covariance(self) -> Floats:
+        """The covariance of the means (R, R), symmetric, without the floor of the variances."""
+        product = self.parts.T @ self.partners
+        return np.asarray((product + product.T) / 2.0)
+
+    def difference_variances(self) -> Floats:
+        """The variance of ``means[a] - means[b]`` (R, R), floored in the same way, and at 0: the
+        sums of a constant difference end a rounding error below it."""
+        independent = np.maximum(_of_differences(self.alone.T @ self.alone), 0.0)
+        return np.maximum(independent, _of_differences(self.parts.T @ self.partners))
+
+
+def measure_spread(
+    values: Floats, weighting: Weighting, keys: SharedKeys, estimand: Estimand
+) -> Spread:
+    """The means of the columns of ``values`` (n units >= 1, R respondents; no NaN), and spread."""
+    alone, n_lone = _parts(values, weighting, weighting.sizes)
+    weights = weighting.weights()
+    groups = 1.0 / float(weights @ weights)
+    parts, partners, is_shared, by_key = alone, alone, False, None
+    if estimand == "knowledge":
+        effective, groups, is_shared = _effective_groups(weighting, keys)
+        if is_shared:
+            parts, n_lone = _parts(values, weighting, effective)
+            partners = partner_sums(keys, parts)
+        if is_shared and groups < _BY_KEY_BELOW and keys.groups is None:
+            by_key = _by_key(values, weighting, keys, (alone**2).sum(axis=0))
+    return Spread(
+        means=weighting.group_means(values).mean(axis=0),
+        alone=alone,
+        parts=parts,
+        partners=partners,
+        groups=groups,
+        n_units=len(values),
+        estimand=estimand,
+        is_shared=is_shared,
+        flags=_flags(estimand, keys, n_lone, weighting),
+        by_key=by_key,
+    )
+
+
+def _by_key(
+    values: Floats, weighting: Weighting, keys: SharedKeys, floor: Floats
+) -> KeyVariances | None:
+    """The means' variances by the effects of keys, at least ``floor`` (R); None where there are too
+    many keys, where one of them outweighs the others, or where effects cannot be told from errors.
+    """
+    holders = key_matrix(keys)
+    if holders.shape[1] > _MOST_KEYS:
+        return None
+    weights = weighting.weights()
+    of_keys = (holders.T @ weights) ** 2
+    if of_keys.max() > _HEAVIEST_KEY * of_keys.sum():
+        return None
+    residuals = values - weighting.group_means(values)[weighting.group]
+    dense = holders.toarray()
+    dense -= weighting.group_means(dense)[weighting.group]
+    products = dense.T @ dense
+    squared = products @ products
+    # Traces of the powers of the keys' products among residuals, and the residuals' own number.
+    one, two = float(np.trace(products)), float(np.trace(squared))
+    three, four = float((products * squared).sum()), float((squared**2).sum())
+    number = float(len(values) - weighting.n_groups)
+    determinant = one**2 - number * two
+    if not determinant < -1e-9 * number * two:
+        return None
+    squares = (residuals**2).sum(axis=0)
+    by_key = ((holders.T @ residuals) ** 2).sum(axis=0)
+    effect = np.maximum((one * squares - number * by_key) / determinant, 0.0)
+    error = np.maximum((one * by_key - two * squares) / determinant, 0.0)
+    error = np.where(effect > 0.0, error, squares / number)
+    of_effect, of_error = float(of_keys.sum()), float(weights @ weights)
+    # The variance is this combination of the two sums, and so are its expectation and variance.
+    on_squares = (of_effect * one - of_error * two) / determinant
+    on_keys = (of_error * one - of_effect * number) / determinant
+    constant = on_squares * error
+    linear = on_squares * effect + on_keys * error
+    square = on_keys * effect
+    expected = constant * number + linear * one + square * two
+    spread = (
+        constant**2 * number
+        + 2.0 * constant * linear * one
+        + (linear**2 + 2.0 * constant * square) * two
+        + 2.0 * linear * square * three
+        + square**2 * four
+    )
+    is_known = spread > 0.0
+    degrees = np.where(is_known, expected**2 / np.where(is_known, spread, 1.0), number)
+    variances = np.maximum(of_effect * effect + of_error * error, floor)
+    return KeyVariances(variances, np.minimum(degrees, number))
+
+
+def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Floats, int]:
+    """What each unit adds to each mean's error (n, R), corrected; and how many groups were lone.
+
+    A lone group (one unit, or units that all share) has no residual of its own. It is centred at
+    the mean of all groups instead: too wide rather than too narrow, as surveys treat a stratum
+    with a single sampling unit.
+    """
+    means = weighting.group_means(values)
+    lone = effective < _LONE_BELOW
+    centres = np.where(lone[:, None], means.mean(axis=0), means)
+    counts = np.where(lone, np.inf, effective)
+    correction = np.ones_like(counts)
+    correction[~lone] = np.sqrt(counts[~lone] / (counts[~lone] - 1.0))
+    scale = weighting.weights() * correction[weighting.group]
+    return (values - centres[weighting.group]) * scale[:, None], int(lone.sum())
+
+
+def _effective_groups(weighting: Weighting, keys: SharedKeys) -> tuple[Floats, float, bool]:
+    """G within each group of the weighting, G over all, and whether any pair shares a key."""
+    n = len(weighting.group)
+    weights = weighting.weights()
+    columns = np.zeros((n, weighting.n_groups + 2))
+    columns[np.arange(n), weighting.group] = 1.0
+    columns[:, -2], columns[:, -1] = 1.0, weights
+    # Sums of products by element, not by matrix: threads of a BLAS cost more here than they save.
+    sums = partner_sums(keys, columns)
+    within = (columns[:, :-2] * sums[:, :-2]).sum(axis=0)
+    groups = 1.0 / float((weights * sums[:, -1]).sum())
+    return weighting.sizes**2 / within, groups, bool(sums[:, -2].sum() > n)
+
+
+def _flags(
+    estimand: Estimand, keys: SharedKeys, n_lone: int, weighting: Weighting
+) -> tuple[Flag, ...]:
+    found: list[Flag] = []
+    if estimand == "knowledge" and not len(keys.unit):
+        found.append("no-keys")
+    if n_lone and weighting.n_groups > 1:
+        found.append("lone-units")
+    return tuple(found)
+
+
+def _of_differences(covariance: Floats) -> Floats:
+    own = np.diag(covariance)
+    return own[:, None] + own[None, :] - covariance - covariance.T
+
+
+# Mean scores with intervals that say what they are intervals of.
+
+_FEW_GROUPS = 50.0 - 1e-6  # sums of weights end a rounding error below it
+
+
+def mean_estimates(
+    values: Floats,
+    weighting: Weighting,
+    keys: SharedKeys,
+    *,
+    estimand: Estimand,
+    confidence: float = 0.95,
+    n_parts: int | None = None,
+) -> tuple[Estimate, ...]:
+    """One estimate a column of ``values``: (n units, R respondents), shares in [0, 1], no NaN.
+
+    A unit asked several times enters once, as the mean of its samples. ``n_parts``: of how many
+    right-or-wrong answers the values of a column are made, where a unit's is the share of several;
+    they are worth at most as many.
+    No unit gives NaN, flagged.
+    """
+    if not len(values):
+        return tuple(_nothing(estimand, confidence) for _ in range(values.shape[1]))
+    spread = measure_spread(values, weighting, keys, estimand)
+    return estimates_of(spread, values, weighting, confidence=confidence, n_parts=n_parts)
+
+
+def estimates_of(
+    spread: Spread,
+    values: Floats,
+    weighting: Weighting,
+    *,
+    confidence: float,
+    n_parts: int | None = None,
+) -> tuple[Estimate, ...]:
+    """Return the interval that ``spread`` of ``values`` gives by ``interval_of_means``.
+
+    Units that share keys in overlapping sets have the variance and degrees of freedom of
+    ``spread.by_key`` where there is one; else the degrees are G - 1. Without either the interval
+    is all of [0, 1], flagged.
+    """
+    found = interval_of_means(_moments(spread, values, weighting, n_parts), confidence)
+    return tuple(
+        Estimate(
+            value=float(spread.means[r]),
+            n=spread.n_units,
+            low=float(found.low[r]),
+            high=float(found.high[r]),
+            level=confidence,
+            estimand=estimand_name(spread.estimand),
+            made_by=found.made_by[r],
+            resampled=resampled_unit(is_shared=spread.is_shared),
+            effective_n=float(found.size[r]),
+            flags=_means_flags(spread, found, r),
+        )
+        for r in range(len(spread.means))
+    )
+
+
+def _moments(spread: Spread, values: Floats, weighting: Weighting, n_parts: int | None) -> Moments:
+    m = len(spread.means)
+    weights = weighting.weights()
+    variances, degrees = spread.variances(), np.full(m, max(spread.groups - 1.0, 0.0))
+    if spread.by_key is not None:
+        variances, degrees = spread.by_key.variances, spread.by_key.degrees
+    elif spread.groups < 2.0:
+        degrees = np.zeros(m)
+    return Moments(
+        n=np.full(m, float(spread.n_units)),
+        means=spread.means,
+        squares=weights @ values**2,
+        variances=variances,
+        degrees=degrees,
+        groups=np.full(m, spread.groups),
+        unlike=unlike_values(values, weights),
+        is_binary=((values == 0.0) | (values == 1.0)).all(axis=0),
+        is_plain=np.full(m, not spread.is_shared and weighting.n_groups == 1),
+        most=float("inf") if n_parts is None else float(n_parts),
+    )
+
+
+def _means_flags(spread: Spread, found: MeanIntervals, r: int) -> tuple[Flag, ...]:
+    flags = list(spread.flags)
+    if found.is_plain[r]:
+        return tuple(flags)
+    if found.is_alike[r]:
+        flags.append("no-spread")
+    if found.is_few[r]:
+        flags.append("few-values")
+    if found.is_none[r]:
+        flags.append("one-group")
+    elif spread.groups < _FEW_GROUPS:
+        flags.append("few-groups")
+    return tuple(flags)
+
+
+def _nothing(estimand: Estimand, confidence: float) -> Estimate:
+    return Estimate(
+        value=float("nan"),
+        n=0,
+        low=float("nan"),
+        high=float("nan"),
+        level=confidence,
+        estimand=estimand_name(estimand),
+        made_by="none",
+        resampled=resampled_unit(is_shared=False),
+        flags=("no-scores",),
+    )
+
+
+# The means of all respondents over other items than those there were: what a statistic of means
+# is made from when it has no formula of its own.
+
+_PURPOSE = 6
+
+
+# From this many items on, means follow the normal law closely, and cost less by it.
+_NORMAL_FROM = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMeans:
+    """The ``means`` (m) of m respondents and ``drawn`` ones (m, draws). ``resampled`` says what was
+    drawn, ``made_by`` how and by which seed, ``estimand`` what the draws speak of."""
+
+    means: Floats
+    drawn: Floats
+    n_units: int
+    resampled: str
+    made_by: str
+    estimand: str
+
+    def noise(self) -> float:
+        """The variance of one respondent's mean over other items, freed of what all share: half of
+        the mean variance of a difference; NaN for one respondent."""
+        m = len(self.means)
+        if m < 2:
+            return float("nan")
+        centred = self.drawn - self.drawn.mean(axis=0)
+        return float(centred.var(axis=1).sum() / (m - 1))
+
+
+def draw_means(
+    values: Floats,
+    keys: SharedKeys,
+    *,
+    estimand: Estimand = "knowledge",
+    strata: NDArray[np.integer] | None = None,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    stream: int = 0,
+) -> DrawnMeans:
+    """Draws of the means of ``values`` (U units, m respondents; NaN where missing).
+
+    Items, or clusters of items that share facts, with replacement within ``strata`` (U). Where
+    facts are shared by overlapping sets, no set can be drawn apart; then means are drawn from a
+    normal law with the covariance that is summed over pairs, on the items that all have. So are
+    those of 5,000 items or more, without strata and missing cells. Two benchmarks of other items
+    need another ``stream`` each.
+    """
+    rng = generator(seed, _PURPOSE, stream)
+    shares = estimand == "knowledge" and len(keys.unit) > 0
+    clusters = disjoint_clusters(keys) if shares and len(values) else None
+    if not len(values):
+        drawn = np.full((values.shape[1], n_draws), np.nan)
+        return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+    is_many = len(values) >= _NORMAL_FROM and strata is None and not np.isnan(values).any()
+    if (shares and clusters is None) or is_many:
+        return _normal(values, keys, estimand, n_draws, seed, rng)
+    if clusters is None:
+        clusters = np.arange(len(values))
+    counts = _counts(clusters, strata, n_draws, rng)
+    whole = np.ones((1, len(values)), dtype=np.float32)
+    what = "clusters of items" if shares else "items"
+    return DrawnMeans(
+        means=means_by_draw(whole, values)[:, 0],
+        drawn=means_by_draw(counts, values),
+        n_units=len(values),
+        resampled=f"{what} within strata" if strata is not None else what,
+        made_by=f"bootstrap, {n_draws} draws, seed {seed}",
+        estimand=estimand_name(estimand),
+    )
+
+
+def draw_shares(shares: Floats, n: int, *, n_draws: int = 2_000, seed: int = 0,
+                stream: int = 0) -> DrawnMeans:  # fmt: skip
+    """Draws where only ``shares`` (m) of ``n`` items are known: binomial, each respondent with
+    items of its own, which moves more than the same items for all would."""
+    rng = generator(seed, _PURPOSE, stream)
+    drawn = rng.binomial(max(n, 1), np.clip(shares, 0.0, 1.0)[:, None], (len(shares), n_draws))
+    known = drawn / n if n else np.full(drawn.shape, np.nan)
+    return DrawnMeans(
+        means=shares,
+        drawn=known,
+        n_units=n,
+        resampled="items, each model with its own" if n else "",
+        made_by=f"binomial, {n_draws} draws, seed {seed}" if n else "none",
+        estimand="questions like these",
+    )
+
+
+def _counts(
+    clusters: NDArray[np.integer],
+    strata: NDArray[np.integer] | None,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float32]:
+    """How often each unit is drawn (draws, U), whole clusters at a time; a cluster belongs to the
+    stratum of its first unit."""
+    _, first, member = np.unique(clusters, return_index=True, return_inverse=True)
+    drawn_from = Strata.of(None if strata is None else strata[first], len(first))
+    counts = np.empty((n_draws, len(first)), dtype=np.float32)
+    counts[:, drawn_from.order] = bootstrap_counts(drawn_from, n_draws, rng)
+    return counts[:, member]
+
+
+def _normal(
+    values: Floats,
+    keys: SharedKeys,
+    estimand: Estimand,
+    n_draws: int,
+    seed: int,
+    rng: np.random.Generator,
+) -> DrawnMeans:
+    units = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if not len(units):
+        drawn = np.full((values.shape[1], n_draws), np.nan)
+        return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+    spread = measure_spread(values[units], equal_weights(len(units)), keys.among(units), estimand)
+    own, axes = np.linalg.eigh(spread.covariance())
+    root = axes * np.sqrt(np.maximum(own, 0.0))
+    normal = rng.standard_normal((root.shape[1], n_draws))
+    return DrawnMeans(
+        means=spread.means,
+        drawn=spread.means[:, None] + root @ normal,
+        n_units=len(units),
+        resampled=resampled_unit(is_shared=spread.is_shared),
+        made_by=f"normal law of the means, {n_draws} draws, seed {seed}",
+        estimand=estimand_name(estimand),
+    )

@@ -1,0 +1,547 @@
+"""What a factor does: the number of options, a seed, a way of asking, thinking, tools, alignment.
+
+A factor has levels; each model was asked at several of them. Its effect is the difference of one
+model's means between a level and the reference, on the same items where both levels have them
+(`contrasts`). All effects come with one joint covariance, for models share items too, so it can be
+tested whether the effect is the same for all models: the interaction of model and factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+from scipy import special
+
+from proofstone.errors import BadUsage
+from proofstone.records.runs import Estimate
+from proofstone.stats.clusters import Dependence, SharedKeys
+from proofstone.stats.comparisons import Contrasts, measure_contrasts
+from proofstone.stats.flags import Estimand, Flag, estimand_name
+from proofstone.stats.intervals import holm, t_quantile, t_two_sided_p
+from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
+
+# Whether several quantities are all nothing, or all the same: one test of them together.
+#
+# Wald's chi-square ``e' V^-1 e``, referred to Hotelling's distribution, because V is estimated from
+# G groups: ``F = (G - q) / (q (G - 1)) * chi-square`` on q and G - q degrees (Hotelling 1931; for
+# the same effect in all of several paired conditions, Morrison 1976, section 4.6). For one quantity
+# it is the square of the t-test. For independent units and normal values it is exact.
+
+Floats = NDArray[np.float64]
+
+
+# A direction with less than this share of the largest variance has none of its own.
+_NO_DIRECTION = 1e-9
+
+
+class WaldTest(Struct, frozen=True, kw_only=True):
+    """``chi_square`` on ``df`` degrees, ``p`` from F on ``df`` and ``df_groups`` degrees.
+
+    NaN where there is nothing to test (``df`` 0), or as many quantities as groups: then it cannot
+    be told.
+    """
+
+    chi_square: float
+    df: int
+    df_groups: float
+    p: float
+
+
+def wald(values: Floats, covariance: Floats, floor: Floats, groups: float) -> WaldTest:
+    """The test that all ``values`` (q) are 0.
+
+    ``covariance`` (q, q) is floored, in every direction, at ``floor``: their covariance were units
+    independent. Where shared facts seem to make means surer than that, it is noise. Directions
+    without variance are left out; where a value lies along one, it is the same in every group, and
+    p is that of a sign test.
+    """
+    whitener, left_over = _whitener(floor, values)
+    rank = whitener.shape[1]
+    if left_over > 0.0:
+        return _without_spread(rank, groups)
+    if not rank:
+        nan = float("nan")
+        return WaldTest(chi_square=nan, df=0, df_groups=nan, p=nan)
+    own, axes = np.linalg.eigh(whitener.T @ covariance @ whitener)
+    along = axes.T @ (whitener.T @ values)
+    statistic = float((along**2 / np.maximum(own, 1.0)).sum())
+    df_groups = groups - rank
+    if not df_groups > 0.0:
+        nan = float("nan")
+        return WaldTest(chi_square=statistic, df=rank, df_groups=max(df_groups, 0.0), p=nan)
+    f = df_groups / (rank * (groups - 1.0)) * statistic
+    p = float(special.fdtrc(rank, df_groups, f))
+    return WaldTest(chi_square=statistic, df=rank, df_groups=df_groups, p=p)
+
+
+def _whitener(floor: Floats, values: Floats) -> tuple[Floats, float]:
+    """Directions (q, rank) scaled to unit variance, and how far ``values`` lie outside of them."""
+    own, axes = np.linalg.eigh((floor + floor.T) / 2.0)
+    kept = own > max(_NO_DIRECTION * float(own.max(initial=0.0)), 1e-20)
+    outside = axes[:, ~kept].T @ values
+    far = float(np.abs(outside).max(initial=0.0))
+    return axes[:, kept] / np.sqrt(own[kept]), far if far > 1e-9 else 0.0
+
+
+def _without_spread(rank: int, groups: float) -> WaldTest:
+    return WaldTest(
+        chi_square=float("inf"),
+        df=max(rank, 1),
+        df_groups=max(groups - rank, 0.0),
+        p=min(1.0, 2.0 * 0.5**groups),
+    )
+
+
+class Effect(Struct, frozen=True, kw_only=True):
+    """What ``level`` does to ``model`` (their places): the difference from the reference's mean.
+
+    ``p_holm`` is corrected for all effects of the analysis. ``beyond`` is how much more it is than
+    the mean effect on the other models at that level, ``p_beyond`` corrected in the same way; None
+    and NaN without another model.
+    """
+
+    model: int
+    level: int
+    change: Estimate
+    is_paired: bool
+    p: float
+    p_holm: float
+    beyond: Estimate | None
+    p_beyond: float
+
+
+class AverageEffect(Struct, frozen=True, kw_only=True):
+    """The mean effect of ``level`` on ``n_models`` models, each weighing the same. These models are
+    taken as they are: units are resampled, models are not."""
+
+    level: int
+    change: Estimate
+    n_models: int
+    p: float
+
+
+class Factor(Struct, frozen=True, kw_only=True):
+    """The effects of a factor on M models, the mean by level, and two kinds of tests.
+
+    ``by_model`` (M): whether any level differs from any other for that model, ``p_by_model``
+    corrected by Holm. ``interaction``: whether the effects are the same for all ``n_complete``
+    models that have every level.
+    """
+
+    reference: int
+    effects: tuple[Effect, ...]
+    average: tuple[AverageEffect, ...]
+    by_model: tuple[WaldTest, ...]
+    p_by_model: tuple[float, ...]
+    interaction: WaldTest
+    n_complete: int
+
+
+def analyse_factor(
+    levels: Sequence[Floats],
+    keys: SharedKeys,
+    *,
+    reference: int = 0,
+    estimand: Estimand = "knowledge",
+    confidence: float = 0.95,
+) -> Factor:
+    """The analysis of two or more ``levels``: each (U units, M models), shares in [0, 1], NaN where
+    a model was not asked a unit at that level.
+
+    The same row is the same unit (or facts) in all levels; where levels hold units of their own,
+    rows are NaN in the others. Raises BadUsage for fewer than two levels.
+    """
+    if len(levels) < 2:
+        raise BadUsage(
+            f"a factor has two or more levels; here is {len(levels)}",
+            hint="give one matrix of values a level",
+        )
+    others = [k for k in range(len(levels)) if k != reference]
+    before = np.concatenate([levels[reference] for _ in others], axis=1)
+    after = np.concatenate([levels[k] for k in others], axis=1)
+    contrasts = measure_contrasts(before, after, keys, estimand)
+    n_models = levels[0].shape[1]
+    table = np.arange(len(others) * n_models).reshape(len(others), n_models)
+    known = ~np.isnan(contrasts.values[table])
+    by_model = tuple(_joint(contrasts, table[known[:, m], m]) for m in range(n_models))
+    complete = np.flatnonzero(known.all(axis=0))
+    return Factor(
+        reference=reference,
+        effects=_effects(contrasts, table, others, confidence),
+        average=_averages(contrasts, table, others, confidence),
+        by_model=by_model,
+        p_by_model=tuple(_holm_of_known(np.array([test.p for test in by_model])).tolist()),
+        interaction=_interaction(contrasts, table[:, complete]),
+        n_complete=len(complete),
+    )
+
+
+def _effects(
+    contrasts: Contrasts, table: NDArray[np.intp], others: Sequence[int], confidence: float
+) -> tuple[Effect, ...]:
+    """One effect a model and level that were asked, by model."""
+    changes = contrasts.estimates(confidence=confidence)
+    known = ~np.isnan(contrasts.values)
+    p = np.where(known, contrasts.p(), np.nan)
+    beyond = contrasts.combined(_against_others(table, known))
+    compared = known & (known[table].sum(axis=1) > 1).repeat(table.shape[1])
+    p_beyond = _holm_of_known(np.where(compared, beyond.p(), np.nan))
+    more = beyond.estimates(confidence=confidence, bound=2.0)
+    adjusted = _holm_of_known(p)
+    return tuple(
+        Effect(
+            model=model,
+            level=level,
+            change=changes[c],
+            is_paired=bool(contrasts.is_paired[c]),
+            p=float(p[c]),
+            p_holm=float(adjusted[c]),
+            beyond=more[c] if compared[c] else None,
+            p_beyond=float(p_beyond[c]),
+        )
+        for model, column in enumerate(table.T.tolist())
+        for level, c in zip(others, column, strict=True)
+        if known[c]
+    )
+
+
+def _against_others(table: NDArray[np.intp], known: NDArray[np.bool_]) -> Floats:
+    """Weights (C, C) of each effect less the mean of the others at its level."""
+    weights = np.zeros((table.size, table.size))
+    for row in table:
+        here = row[known[row]]
+        if len(here) > 1:
+            weights[np.ix_(here, here)] = -1.0 / (len(here) - 1)
+        weights[here, here] = 1.0
+    return weights
+
+
+def _averages(
+    contrasts: Contrasts, table: NDArray[np.intp], others: Sequence[int], confidence: float
+) -> tuple[AverageEffect, ...]:
+    found = []
+    for level, row in zip(others, table, strict=True):
+        here = row[~np.isnan(contrasts.values[row])]
+        if not len(here):
+            continue
+        weights = np.zeros((table.size, 1))
+        weights[here] = 1.0 / len(here)
+        mean = contrasts.combined(weights)
+        (change,) = mean.estimates(confidence=confidence)
+        p = float(mean.p()[0])
+        found.append(AverageEffect(level=level, change=change, n_models=len(here), p=p))
+    return tuple(found)
+
+
+def _interaction(contrasts: Contrasts, table: NDArray[np.intp]) -> WaldTest:
+    """Whether each row's effects (levels, models) are alike: all but the first, less the first."""
+    n_levels, n_models = table.shape
+    weights = np.zeros((len(contrasts.values), n_levels * max(n_models - 1, 0)))
+    for d, (k, m) in enumerate(np.ndindex(n_levels, max(n_models - 1, 0))):
+        weights[table[k, m + 1], d] = 1.0
+        weights[table[k, 0], d] = -1.0
+    return _joint(contrasts.combined(weights), np.arange(weights.shape[1]))
+
+
+def _joint(contrasts: Contrasts, columns: NDArray[np.intp]) -> WaldTest:
+    """Whether all of these differences are 0, on the groups of the one with fewest."""
+    degrees = contrasts.degrees[columns]
+    if not len(columns) or np.isnan(degrees).any():
+        nan = float("nan")
+        return WaldTest(chi_square=nan, df=len(columns), df_groups=nan, p=nan)
+    chosen = np.ix_(columns, columns)
+    return wald(
+        contrasts.values[columns],
+        contrasts.covariance()[chosen],
+        contrasts.covariance_alone()[chosen],
+        float(degrees.min()) + 1.0,
+    )
+
+
+def _holm_of_known(p: Floats) -> Floats:
+    """Holm's correction over the tests that were made; NaN stays."""
+    adjusted = np.full_like(p, np.nan)
+    made = ~np.isnan(p)
+    adjusted[made] = holm(p[made])
+    return adjusted
+
+
+# Are longer replies better, or only asked for by harder questions?
+#
+# Over all replies, length and accuracy go together by difficulty: hard questions draw long replies
+# and wrong answers. Within one item its difficulty is the same for all replies, so only what is
+# left within items speaks of length (Encyclo-K's appendix E and ELAIPBench 4.4 compare over items).
+
+Codes = NDArray[np.integer]
+
+
+class Slope(Struct, frozen=True, kw_only=True):
+    """The change of a score where a reply is twice as long, with its interval and p-value.
+
+    ``n`` replies of ``n_items`` items enter; errors are clustered by item (CR1), and by
+    the keys that items share (sums over all pairs that share any), Student's t on groups - 1
+    degrees. NaN with fewer than three items, or where lengths do not vary.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
+    n_items: int
+
+
+class LengthEffect(Struct, frozen=True, kw_only=True):
+    """``over_items``: by all replies, difficulty and all; ``within_items``: by replies to the same
+    item only, with each respondent's own level taken out too. ``confounded``: the part of the first
+    that the second does not bear out."""
+
+    over_items: Slope
+    within_items: Slope
+    confounded: float
+
+
+def length_effect(
+    scores: Floats,
+    tokens: Floats,
+    item: Codes,
+    respondent: Codes | None = None,
+    *,
+    keys: SharedKeys | None = None,
+    confidence: float = 0.95,
+) -> LengthEffect:
+    """Both slopes of ``scores`` on log2 of ``tokens``, parallel arrays (replies).
+
+    Replies without a score or of no known length (NaN, 0) are left out. An item of one reply says
+    nothing within items.
+    """
+    kept = ~np.isnan(scores) & (np.nan_to_num(tokens) > 0)
+    y, x = scores[kept].astype(np.float64), np.log2(tokens[kept])
+    by_item = item[kept].astype(np.int64)
+    by_whom = _codes(np.zeros_like(item[kept]) if respondent is None else respondent[kept])
+    over = _slope(*_swept(x, y, [by_whom]), Dependence.of(len(x), by_item, keys), confidence)
+    several = np.bincount(by_item, minlength=1)[by_item] > 1 if len(by_item) else kept[:0]
+    x, y, by_item, by_whom = x[several], y[several], by_item[several], by_whom[several]
+    swept = _swept(x, y, [_codes(by_item), _codes(by_whom)])
+    within = _slope(*swept, Dependence.of(len(x), by_item, keys), confidence)
+    return LengthEffect(over_items=over, within_items=within, confounded=over.value - within.value)
+
+
+def _codes(values: Codes) -> NDArray[np.int64]:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _swept(x: Floats, y: Floats, levels: list[NDArray[np.int64]]) -> tuple[Floats, Floats]:
+    """Both without the means of each level, by turns until they are gone (Gauss and Seidel)."""
+    for _ in range(200 if len(levels) > 1 else 1):
+        before = x
+        for codes in levels:
+            x, y = _centred(x, codes), _centred(y, codes)
+        if not len(x) or np.abs(x - before).max() < 1e-10:
+            break
+    return x, y
+
+
+def _centred(values: Floats, codes: NDArray[np.int64]) -> Floats:
+    if not len(values):
+        return values
+    sums, sizes = np.bincount(codes, weights=values), np.bincount(codes)
+    return np.asarray(values - (sums / np.maximum(sizes, 1))[codes])
+
+
+def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> Slope:
+    n, n_items = len(x), len(np.unique(dependence.unit))
+    squares = float((x**2).sum())
+    # Items that share nothing are a group each (CR1); else Kish's effective number, not more.
+    is_shared = len(dependence.keys.unit) > 0
+    groups = min(float(n_items), dependence.groups) if is_shared else float(n_items)
+    if n_items < 3 or groups < 2.0 or squares < 1e-12:
+        nan = float("nan")
+        return Slope(value=nan, low=nan, high=nan, p=nan, n=n, n_items=n_items)
+    value = float((x * y).sum()) / squares
+    parts = (x * (y - value * x) / squares)[:, None]
+    error = float(dependence.moments(parts, groups=groups).variances()[0]) ** 0.5
+    half = t_quantile(groups - 1.0, confidence) * error
+    p = 1.0 if value == 0.0 else 0.0
+    if error > 0:
+        p = float(t_two_sided_p(np.array([value / error]), groups - 1.0)[0])
+    return Slope(value=value, low=value - half, high=value + half, p=p, n=n, n_items=n_items)
+
+
+# How much of an accuracy is lost between two ways of asking the same items.
+
+_PURPOSE = 9
+
+
+_FEW_GROUPS = 50
+
+
+_ESTIMAND: Estimand = "knowledge"
+
+
+def drop_between(before: float, after: float) -> float:
+    """``(before - after) / before``; below 0 where it rose, NaN where there was nothing to lose."""
+    return (before - after) / before if before else float("nan")
+
+
+def relative_drop(
+    before: Floats,
+    after: Floats,
+    *,
+    clusters: NDArray[np.integer] | None = None,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """``drop_between`` of the means of two columns of values on the same n items, as a share.
+
+    The interval is by percentiles of ``n_draws`` bootstrap draws of whole clusters (codes of the
+    items; each item is its own without them), both columns together, each draw one cluster fewer
+    than there are and rescaled (Rao and Wu 1988). Draws in which nothing stands before are left
+    out. The share lost has no least value: it is below 0 where accuracy rose. No items, or nothing
+    right before: NaN. Fewer than two clusters bound nothing, and fewer than 50 are flagged.
+    """
+    n = len(before)
+    value = drop_between(float(before.mean()), float(after.mean())) if n else float("nan")
+    _, block = np.unique(np.arange(n) if clusters is None else clusters, return_inverse=True)
+    n_blocks = int(block.max(initial=-1)) + 1
+    sums = np.zeros((n_blocks, 2))
+    np.add.at(sums, block, np.stack([before, after], axis=1))
+    low, high = _percentiles(_drawn(sums, n_draws, seed), confidence)
+    return Estimate(
+        value=value,
+        n=n,
+        low=low,
+        high=high,
+        level=confidence,
+        estimand=estimand_name(_ESTIMAND),
+        made_by=f"bootstrap, percentile, {n_draws} draws, seed {seed}" if n_blocks > 1 else "none",
+        resampled="items" if clusters is None else "clusters",
+        effective_n=float(n_blocks),
+        flags=_flags(n, n_blocks),
+    )
+
+
+def _drawn(sums: Floats, n_draws: int, seed: int) -> Floats:
+    """The drop in each draw that has one; nothing of fewer than two blocks."""
+    if len(sums) < 2:
+        return np.empty(0)
+    strata, rng = Strata.of(None, len(sums)), generator(seed, _PURPOSE)
+    found = []
+    for number in blocks_of_draws(len(sums), n_draws):
+        counts = bootstrap_counts(strata, number, rng, one_less=True).astype(np.float64)
+        before, after = (counts @ sums[strata.order]).T
+        has_some = before > 0
+        found.append((before[has_some] - after[has_some]) / before[has_some])
+    return np.concatenate(found)
+
+
+def _percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
+    if not len(drawn):
+        return float("nan"), float("nan")
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
+    return low, high
+
+
+def _flags(n: int, n_blocks: int) -> tuple[Flag, ...]:
+    if not n:
+        return ("no-scores",)
+    if n_blocks >= _FEW_GROUPS:
+        return ()
+    return ("one-group",) if n_blocks < 2 else ("few-groups",)
+
+
+# How far several means lie apart: the largest less the least, and their standard deviation.
+
+_MEANS_APART_PURPOSE = 31
+
+
+_DRAWS = 4_000
+
+
+class Apart(Struct, frozen=True):
+    """A measure of spread with its interval; all NaN of fewer than two means."""
+
+    value: float
+    low: float
+    high: float
+
+
+class SpreadApart(Struct, frozen=True, kw_only=True):
+    """The range and the standard deviation (over n - 1) of means under two conditions, and what the
+    second has beyond the first; each pair and difference from the same draws."""
+
+    range_before: Apart
+    range_after: Apart
+    range_change: Apart
+    deviation_before: Apart
+    deviation_after: Apart
+    deviation_change: Apart
+
+
+def spread_apart(
+    means: Floats,
+    covariance: Floats,
+    *,
+    degrees: float,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> SpreadApart:
+    """How far the first half of ``means`` (2 m) lie apart, and the second half, of the same m
+    respondents. ``covariance`` (2 m, 2 m) is that of the means, on ``degrees`` of freedom.
+
+    The means are drawn again from a normal law with that covariance (Student's where the degrees
+    are few), and the interval is the basic one: the draws of a spread lie above the spread that
+    they are drawn around, as chance alone drives means apart, so their quantiles are reflected at
+    what was measured. Bounded by 0 below, but for changes. Fewer than two effective groups
+    (``degrees`` NaN or below 1) leave the interval open.
+    """
+    m = len(means) // 2
+    if m < 2:
+        nothing = Apart(float("nan"), float("nan"), float("nan"))
+        return SpreadApart(**dict.fromkeys(SpreadApart.__struct_fields__, nothing))
+    drawn = _means_apart_drawn(means, covariance, degrees, seed)
+    halves = [slice(0, m), slice(m, 2 * m)]
+    found = {}
+    for name, spread in (("range", _range), ("deviation", _deviation)):
+        own = [float(spread(means[None, half])[0]) for half in halves]
+        others = [spread(drawn[:, half]) for half in halves]
+        known = degrees >= 1.0
+        for when, value, draws in zip(("before", "after"), own, others, strict=True):
+            found[f"{name}_{when}"] = _basic(value, draws, confidence, known=known, least=0.0)
+        found[f"{name}_change"] = _basic(
+            own[1] - own[0], others[1] - others[0], confidence, known=known, least=-np.inf
+        )
+    return SpreadApart(**found)
+
+
+def _means_apart_drawn(means: Floats, covariance: Floats, degrees: float, seed: int) -> Floats:
+    """Means drawn again (draws, 2 m). A sum over overlapping pairs may have a direction of less
+    than no variance, which is noise: none is drawn along it."""
+    values, vectors = np.linalg.eigh(covariance)
+    factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    rng = generator(seed, _MEANS_APART_PURPOSE)
+    noise = rng.standard_normal((_DRAWS, len(means))) @ factor.T
+    if degrees >= 1.0:
+        noise *= np.sqrt(degrees / rng.chisquare(degrees, size=(_DRAWS, 1)))
+    return np.asarray(means + noise)
+
+
+def _range(rows: Floats) -> Floats:
+    return np.asarray(np.ptp(rows, axis=1))
+
+
+def _deviation(rows: Floats) -> Floats:
+    return np.asarray(rows.std(axis=1, ddof=1))
+
+
+def _basic(value: float, draws: Floats, confidence: float, *, known: bool, least: float) -> Apart:
+    if not known:
+        return Apart(value, least, float("inf"))
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(draws, [tail, 1.0 - tail])
+    return Apart(value, max(least, 2 * value - float(high)), max(least, 2 * value - float(low)))

@@ -1,0 +1,419 @@
+"""A ratio of two means over the same units, with the interval of a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.records.runs import Estimate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import Spread, mean_estimates
+from proofstone.stats.flags import Estimand, Flag
+from proofstone.stats.intervals import equal_weights, share_interval, t_quantile
+from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
+
+Floats = NDArray[np.float64]
+
+
+def ratio_values(tops: Floats, bottoms: Floats) -> Floats:
+    """Values (n, m) whose mean over n units is ``sum(tops) / sum(bottoms)``, and whose spread is
+    that of this ratio; ``tops`` where there is no unit. See ``ratio_estimates``."""
+    if not len(bottoms):
+        return tops
+    ratio = tops.sum(axis=0) / bottoms.sum(axis=0)
+    around = ratio + (tops - ratio * bottoms) / bottoms.mean(axis=0)
+    return np.where(np.ptp(bottoms, axis=0) == 0, tops / bottoms, around)
+
+
+def ratio_estimate(
+    tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
+) -> Estimate:
+    """``ratio_estimates`` of one column (n)."""
+    (estimate,) = ratio_estimates(
+        tops[:, None], bottoms[:, None], keys, estimand=estimand, confidence=confidence
+    )
+    return estimate
+
+
+def ratio_estimates(
+    tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
+) -> tuple[Estimate, ...]:
+    """``sum(tops) / sum(bottoms)`` over n units of each column (n, m), 0 <= tops <= bottoms, each
+    bottom above 0.
+
+    A unit's part in the error is its residual ``(top - ratio * bottom) / mean(bottoms)`` (Cochran
+    1977, 6.4): around the ratio these are values whose mean it is, and their spread is that of any
+    mean. Where all bottoms are alike it is the mean of ``tops / bottoms``. No unit gives NaN,
+    flagged.
+    """
+    values = ratio_values(tops, bottoms)
+    return mean_estimates(
+        values, equal_weights(len(values)), keys, estimand=estimand, confidence=confidence
+    )
+
+
+# Ratios of sums over clusters, all drawn again together: precision, recall and what joins them.
+#
+# Where two shares are of the same clusters (what a model says of an entity, and what is known of
+# that entity), a draw of clusters moves both, and so the interval of anything made of both.
+
+_PURPOSE = 23
+
+
+_FEW_GROUPS = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRatios:
+    """K ratios: their ``values`` (K; NaN where nothing is counted), and as they come out in each
+    draw (``draws``, K). ``n`` (K) is what was counted, ``groups`` (K) the effective number of
+    ``clusters`` behind each. Where no draw moves a value, the interval of a share of that many."""
+
+    values: Floats
+    draws: Floats
+    n: Floats
+    groups: Floats
+    made_by: str
+    clusters: str
+
+    def ratio(self, place: int, *, confidence: float = 0.95) -> Estimate:
+        """One of the ratios, with the percentiles of its draws."""
+        return self.made_of((place,), lambda ratios: ratios[:, place], confidence=confidence)
+
+    def made_of(
+        self,
+        places: tuple[int, ...],
+        make: Callable[[Floats], Floats],
+        *,
+        confidence: float = 0.95,
+    ) -> Estimate:
+        """What ``make`` makes of rows of the ratios (rows, K) -> (rows), which uses those of
+        ``places``; held within [0, 1]. n and groups are the least of theirs."""
+        value = float(np.clip(make(self.values[None, :])[0], 0.0, 1.0))
+        drawn = make(self.draws)
+        drawn = drawn[~np.isnan(drawn)]
+        n = int(min(self.n[place] for place in places))
+        groups = float(min(self.groups[place] for place in places))
+        low, high = (0.0, 1.0) if n else (float("nan"), float("nan"))
+        if groups >= 2.0 and len(drawn):
+            tail = (1.0 - confidence) / 2.0
+            ends = np.quantile(drawn, [tail, 1.0 - tail])
+            low, high = (float(end) for end in np.clip(ends, 0.0, 1.0))
+        is_alike = low == high
+        if is_alike and groups >= 2.0:  # no draw can move it: clusters count as one answer each
+            ends = np.concatenate(share_interval(np.array([value]), np.array([groups]), confidence))
+            low, high = (float(end) for end in ends)
+        return Estimate(
+            value=value,
+            n=n,
+            low=low,
+            high=high,
+            level=confidence,
+            estimand=f"{self.clusters} like these",
+            made_by=self.made_by if groups >= 2.0 else "none",
+            resampled=self.clusters,
+            effective_n=groups,
+            flags=_flags(n, groups, is_alike=is_alike),
+        )
+
+
+def draw_ratios(
+    tops: Floats,
+    bottoms: Floats,
+    *,
+    clusters: str = "clusters",
+    n_draws: int = 2_000,
+    seed: int = 0,
+) -> DrawnRatios:
+    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_draws`` draws
+    of clusters with replacement, one fewer than there are and rescaled (Rao and Wu 1988).
+
+    A cluster that counts in no column is left out: it was not in the sample. ``clusters`` is what
+    intervals call them.
+    """
+    (found,) = draw_ratios_each([(tops, bottoms)], clusters=clusters, n_draws=n_draws, seed=seed)
+    return found
+
+
+def draw_ratios_each(
+    pairs: Sequence[tuple[Floats, Floats]],
+    *,
+    clusters: str = "clusters",
+    n_draws: int = 2_000,
+    seed: int = 0,
+) -> list[DrawnRatios]:
+    """``draw_ratios`` of each (tops, bottoms); those of as many clusters share their draws, which
+    one by one would be the same, and take the time of one."""
+    held = [_counting(tops, bottoms) for tops, bottoms in pairs]
+    drawn: dict[int, Floats] = {}
+    for n_clusters in {len(bottoms) for _tops, bottoms in held}:
+        places = [at for at, (_tops, bottoms) in enumerate(held) if len(bottoms) == n_clusters]
+        tops, bottoms = (
+            np.concatenate([held[at][side] for at in places], axis=1) for side in (0, 1)
+        )
+        ends = np.cumsum([held[at][1].shape[1] for at in places])[:-1]
+        parts = np.split(_drawn(tops, bottoms, n_draws, seed), ends, axis=1)
+        drawn |= dict(zip(places, parts, strict=True))
+    return [
+        _ratios(tops, bottoms, drawn[at], clusters, f"{n_draws} draws, seed {seed}")
+        for at, (tops, bottoms) in enumerate(held)
+    ]
+
+
+def _counting(tops: Floats, bottoms: Floats) -> tuple[Floats, Floats]:
+    held = bottoms.any(axis=1) if bottoms.size else np.zeros(len(bottoms), dtype=bool)
+    return tops[held], bottoms[held]
+
+
+def _drawn(tops: Floats, bottoms: Floats, n_draws: int, seed: int) -> Floats:
+    """The ratios in each draw (draws, K)."""
+    n_clusters, k = bottoms.shape
+    rng, parts = generator(seed, _PURPOSE), [np.empty((0, k))]
+    strata = Strata.of(None, n_clusters)
+    for number in blocks_of_draws(n_clusters, n_draws if n_clusters else 0):
+        counts = bootstrap_counts(strata, number, rng, one_less=True).astype(np.float64)
+        parts.append(_divided(counts @ tops, counts @ bottoms))
+    return np.concatenate(parts)
+
+
+def _ratios(tops: Floats, bottoms: Floats, draws: Floats, clusters: str, how: str) -> DrawnRatios:
+    totals = bottoms.sum(axis=0)
+    squares = (bottoms**2).sum(axis=0)
+    return DrawnRatios(
+        values=_divided(tops.sum(axis=0), totals),
+        draws=draws,
+        n=totals,
+        groups=totals**2 / np.where(squares > 0, squares, 1.0),
+        made_by=f"bootstrap, percentile, {how}",
+        clusters=clusters,
+    )
+
+
+def harmonic_mean(first: Floats, second: Floats) -> Floats:
+    """2ab / (a + b), 0 where both are 0, NaN where one is."""
+    total = first + second
+    return np.where(total == 0, 0.0, 2 * first * second / np.where(total == 0, 1.0, total))
+
+
+def more_for_half_width(estimate: Estimate, half_width: float) -> int | None:
+    """How many more units like these, of more clusters like these, bring half the interval down to
+    ``half_width``: its variance falls as 1 / n. 0 where it is there; None where no interval is."""
+    half = (estimate.high - estimate.low) / 2.0
+    if not estimate.n or not half > 0 or estimate.effective_n < 2.0:
+        return None
+    return max(0, int(np.ceil(estimate.n * ((half / half_width) ** 2 - 1.0))))
+
+
+def _divided(tops: Floats, bottoms: Floats) -> Floats:
+    return np.where(bottoms > 0, tops / np.where(bottoms > 0, bottoms, 1.0), np.nan)
+
+
+def _flags(n: int, groups: float, *, is_alike: bool) -> tuple[Flag, ...]:
+    if not n:
+        return ("no-scores",)
+    found: list[Flag] = ["no-spread"] if is_alike else []
+    if groups < _FEW_GROUPS:
+        found.append("one-group" if groups < 2.0 else "few-groups")
+    return tuple(found)
+
+
+# Ratios of sums of several respondents over the same clusters, and F1: how far each, and each
+# difference, may be off.
+#
+# A ratio is linear in its sums up to an error of the second order, so what a cluster adds to ``top
+# / bottom`` is ``(top_c - ratio bottom_c) / bottom``, and to F1, the harmonic mean of precision and
+# recall, that times its derivative, ``2 R^2 / (P + R)^2`` by precision (the delta method; Taylor
+# series in surveys: Woodruff 1971; Binder 1983). A cluster moves both directions of all respondents
+# at once, so one matrix holds all covariances, and ranks by it are those of any other mean
+# (`rank_jointly`). Which triples of a cluster a respondent was heard on may differ between
+# respondents; the clusters must be drawn from one population.
+#
+# Assumed: clusters are a random sample, none outweighs all others, and neither ratio stands at an
+# end by chance alone: all right or all wrong has no spread here, as in any normal interval.
+
+# Below this, G / (G - 1) multiplies by three or more.
+_FEWEST_GROUPS = 1.5
+
+
+def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
+    """F1 of R respondents with their spread over clusters, of (clusters, R, 2) sums each.
+
+    ``own_groups`` is the lesser effective number of clusters behind both ratios of a respondent
+    (Kish); each ratio's spread is corrected by its own number. A ratio over nothing makes its F1
+    NaN: leave such out. Clusters that count nowhere change nothing.
+    """
+    ratios = _summed(tops, bottoms)
+    added = _added(tops, bottoms, ratios) * _derivatives(ratios)
+    means = harmonic_mean(ratios[:, 0], ratios[:, 1])
+    return _spread(means, added.sum(axis=2), bottoms)
+
+
+def ratio_spread(tops: Floats, bottoms: Floats) -> Spread:
+    """One ratio of R respondents with its spread over clusters, of (clusters, R) sums each; as
+    ``harmonic_spread``."""
+    ratios = _summed(tops, bottoms)
+    return _spread(ratios, _added(tops, bottoms, ratios), bottoms)
+
+
+def _summed(tops: Floats, bottoms: Floats) -> Floats:
+    totals = bottoms.sum(axis=0)
+    return np.where(totals > 0, tops.sum(axis=0) / np.where(totals > 0, totals, 1.0), np.nan)
+
+
+def _added(tops: Floats, bottoms: Floats, ratios: Floats) -> Floats:
+    """What each cluster adds to each ratio's error, corrected for the few there are."""
+    totals = bottoms.sum(axis=0)
+    groups = _effective(bottoms)
+    correction = np.sqrt(groups / np.maximum(groups - 1.0, _FEWEST_GROUPS - 1.0))
+    return np.asarray((tops - ratios * bottoms) / np.where(totals > 0, totals, 1.0) * correction)
+
+
+def _spread(means: Floats, added: Floats, bottoms: Floats) -> Spread:
+    held = bottoms.any(axis=tuple(range(1, bottoms.ndim)))
+    groups = _effective(bottoms)
+    own = groups.reshape(len(means), -1).min(axis=1)
+    return Spread(
+        means=means,
+        alone=added[held],
+        parts=added[held],
+        partners=added[held],
+        groups=float(own.min()) if own.size else 0.0,
+        n_units=int(held.sum()),
+        estimand="knowledge",
+        is_shared=False,
+        flags=(),
+        own_groups=own,
+    )
+
+
+def _effective(bottoms: Floats) -> Floats:
+    """The effective number of clusters behind each ratio (Kish), 0 where nothing is counted."""
+    squares = (bottoms**2).sum(axis=0)
+    return np.asarray(bottoms.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1.0))
+
+
+def _derivatives(ratios: Floats) -> Floats:
+    """Those of 2PR / (P + R) by P and by R (R, 2); 0 where both are 0, for it stays there."""
+    total = ratios.sum(axis=1)
+    other = ratios[:, ::-1] / np.where(total == 0, 1.0, total)[:, None]
+    return np.asarray(2.0 * other**2)
+
+
+# Several numbers made of drawn ratios, with intervals that hold for all of them together.
+#
+# Each is a function of ratios that were drawn over the same clusters (`draw_ratios`): a difference
+# of two F1, a slope. Its error is the standard deviation of its draws; the intervals are as many of
+# these wide as the largest of all standardised deviations in a draw is, at the level that is asked
+# for ("max-t", Westfall and Young 1993). That allows for whatever the numbers share. A quantile of
+# Student's t in place of the normal one widens them where there are few clusters.
+
+_MANY = 1e6  # degrees of freedom at which t is the normal law
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """What ``make`` makes of rows of the ratios (rows, K) -> (rows), which uses those of
+    ``places``; it lies within ``low`` and ``high``."""
+
+    places: tuple[int, ...]
+    make: Callable[[Floats], Floats]
+    low: float = -1.0
+    high: float = 1.0
+
+
+def estimate_together(
+    drawn: DrawnRatios, made: Sequence[MadeOf], *, confidence: float = 0.95
+) -> tuple[Estimate, ...]:
+    """The value of each with its interval, ``confidence`` for all intervals at once.
+
+    n and effective_n are the least of the ratios that a value uses. With fewer than two effective
+    clusters behind one of them it has no interval but its bounds, and no part in the others'. Where
+    no draw moves a value, each of two shares may be off as far as a share at an end is.
+    """
+    values = [float(each.make(drawn.values[None, :])[0]) for each in made]
+    draws = [each.make(drawn.draws) for each in made]
+    groups = [min(float(drawn.groups[place]) for place in each.places) for each in made]
+    errors = [_error(column) for column in draws]
+    able = [
+        place
+        for place, value in enumerate(values)
+        if groups[place] >= 2.0 and errors[place] > 0.0 and not np.isnan(value)
+    ]
+    times = _times(draws, values, errors, able, confidence)
+    return tuple(
+        _estimate(
+            drawn, each, values[place], errors[place] * times, groups[place], confidence, len(made)
+        )
+        for place, each in enumerate(made)
+    )
+
+
+def _error(column: Floats) -> float:
+    """The standard deviation of draws; 0 where they are alike but for rounding."""
+    known = column[~np.isnan(column)]
+    found = float(known.std()) if len(known) else 0.0
+    return found if found > 1e-12 else 0.0
+
+
+def _times(
+    draws: Sequence[Floats],
+    values: Sequence[float],
+    errors: Sequence[float],
+    able: Sequence[int],
+    confidence: float,
+) -> float:
+    """How many standard errors wide half an interval is."""
+    largest: Floats | None = None
+    for place in able:
+        off = np.nan_to_num(np.abs(draws[place] - values[place]) / errors[place])
+        largest = off if largest is None else np.maximum(largest, off)
+    return 0.0 if largest is None else float(np.quantile(largest, confidence))
+
+
+def _estimate(
+    drawn: DrawnRatios,
+    made: MadeOf,
+    value: float,
+    half: float,
+    groups: float,
+    confidence: float,
+    n_together: int,
+) -> Estimate:
+    n = int(min(drawn.n[place] for place in made.places))
+    flags: list[Flag] = []
+    low, high = made.low, made.high
+    if np.isnan(value) or not n:
+        low = high = float("nan")
+        flags.append("no-scores")
+    elif groups >= 2.0:
+        if not half:
+            half = _unmoved(groups, confidence)
+            flags.append("no-spread")
+        half *= t_quantile(max(groups - 1.0, 1.0), confidence) / t_quantile(_MANY, confidence)
+        low, high = max(value - half, made.low), min(value + half, made.high)
+    if n and groups < _FEW_GROUPS:
+        flags.append("one-group" if groups < 2.0 else "few-groups")
+    return Estimate(
+        value=value,
+        n=n,
+        low=low,
+        high=high,
+        level=confidence,
+        estimand=f"{drawn.clusters} like these",
+        made_by=_made_by(drawn.made_by, n_together) if groups >= 2.0 else "none",
+        resampled=drawn.clusters,
+        effective_n=groups,
+        flags=tuple(flags),
+    )
+
+
+def _made_by(drawn: str, n_together: int) -> str:
+    return drawn.replace("percentile", f"max-t over {n_together}" if n_together > 1 else "t")
+
+
+def _unmoved(groups: float, confidence: float) -> float:
+    _low, high = share_interval(np.array([0.0]), np.array([groups]), confidence)
+    return float(np.sqrt(2.0) * high[0])

@@ -1,0 +1,1 @@
+"""The store: one database for all records; the only SQL in the package."""

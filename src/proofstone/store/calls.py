@@ -1,0 +1,528 @@
+"""Calls as rows: encoded and compressed by the writer, read back as records.
+
+The raw reply and the prompt are zstd-compressed (level 1); a prompt is stored once by its hash, and
+what all calls of a run have in common (model, endpoint, settings) once as a profile.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import zstandard
+from msgspec import Struct
+from sqlalchemy import Row, bindparam, case, func, insert, select, union, update
+
+from proofstone.errors import NotFound
+from proofstone.records.calls import CallRecord, ImagePart, image_part
+from proofstone.records.ids import canonical_json, short
+from proofstone.records.runs import Spent, Usage
+from proofstone.store import schema
+from proofstone.store.database import Database, holder_is_gone
+from proofstone.store.rows import LOOKUPS, chunks, insert_missing
+
+# Images by the hash of their bytes, each once: prompts and items name them.
+
+_IMAGE = ("hash", "media_type", "body")
+
+
+class ImageStore:
+    """Keeps images and gives them back."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, data: bytes, where: str = "the image") -> ImagePart:
+        """Keeps an image, checked by ``image_part``, and returns the part that names it."""
+        part = image_part(data, where)
+        with self._database.writing() as connection:
+            row = (part.digest, part.media_type, data)
+            insert_missing(connection, schema.image, _IMAGE, {part.digest: row})
+        return part
+
+    def image(self, digest: bytes) -> bytes:
+        """The bytes of an image. Raises NotFound where it is not here."""
+        query = select(schema.image.c.body).where(schema.image.c.hash == digest)
+        with self._database.reading() as connection:
+            body = connection.execute(query).scalar_one_or_none()
+        if body is None:
+            raise NotFound(
+                f"image {short(digest)} is not in this workspace",
+                hint="it came from another one: merge that workspace, or import its source again",
+            )
+        return bytes(body)
+
+
+PROMPT = ("hash", "body")
+
+
+PROFILE = ("hash", "model", "endpoint", "wire", "simulated", "settings")
+
+
+CALL = (
+    "id", "profile_id", "prompt_id", "request_hash", "attempt", "purpose", "sample", "state",
+    "error", "detail", "status", "raw", "prompt_tokens", "completion_tokens", "reasoning_tokens",
+    "cached_tokens", "cost_usd", "served_model", "fingerprint", "latency_s", "attempts",
+    "started_at", "reference", "estimated_tokens",
+)  # fmt: skip
+
+
+_USUAL_BYTES = 16384
+
+
+_decompressor = zstandard.ZstdDecompressor()
+
+
+def decompress(data: bytes) -> bytes:
+    """The bytes that were compressed; empty stays empty."""
+    return _decompressor.decompress(data) if data else b""
+
+
+class EncodedCall(msgspec.Struct, frozen=True, gc=False):
+    """A call as the writer takes it: ``values`` are CALL's from request_hash on."""
+
+    prompt_hash: bytes
+    prompt: bytes
+    profile: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+class CallEncoder:
+    """Encodes calls a group at a time, on one thread (a zstd compressor serves one).
+
+    One compression of all bodies of a group, because a call that gives up the interpreter lock
+    costs its thread ten times its work to get it back from a busy loop (measured: 80 microseconds
+    instead of 8 a body).
+    """
+
+    def __init__(self) -> None:
+        # Told the usual size, the compressor clears a table of that size: twice as fast.
+        parameters = zstandard.ZstdCompressionParameters.from_level(1, source_size=_USUAL_BYTES)
+        self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
+        self._profiles: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
+
+    def encode(self, calls: Sequence[CallRecord]) -> list[EncodedCall]:
+        """The rows of calls, compressed."""
+        bodies = self._compress([body for call in calls for body in (call.prompt, call.raw)])
+        return [
+            EncodedCall(call.prompt_hash, prompt, self._profile(call), _values(call, raw))
+            for call, prompt, raw in zip(calls, bodies[::2], bodies[1::2], strict=True)
+        ]
+
+    def _compress(self, bodies: Sequence[bytes]) -> list[bytes]:
+        """Each body compressed; an empty one stays empty."""
+        full = [body for body in bodies if body]
+        if not full:
+            return list(bodies)
+        if hasattr(self._compressor, "multi_compress_to_buffer"):
+            segments: Any = self._compressor.multi_compress_to_buffer(list[Any](full))
+            done = (segment.tobytes() for segment in segments)
+        else:  # zstandard without its C backend
+            done = (self._compressor.compress(body) for body in full)
+        return [next(done) if body else b"" for body in bodies]
+
+    def _profile(self, call: CallRecord) -> tuple[Any, ...]:
+        """The row of what all calls of a run have in common; hashed once, not once a call."""
+        settings = (call.settings_asked, call.settings_sent, call.settings_dropped)
+        known = self._profiles.get((call.model, call.endpoint))
+        if known is not None and known[0] == settings:
+            return known[1]
+        encoded = canonical_json(settings)
+        named = f"{call.model}\0{call.endpoint}\0{call.wire}\0{call.simulated}\0".encode()
+        identity = sha256(named + encoded).digest()
+        row = (identity, call.model, call.endpoint, call.wire, call.simulated, encoded)
+        self._profiles[call.model, call.endpoint] = (settings, row)
+        return row
+
+
+def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
+    usage = call.usage
+    return (
+        call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
+        call.detail, call.status, raw, usage.prompt, usage.completion, usage.reasoning,
+        usage.cached, call.cost_usd, call.served_model, call.fingerprint, call.latency_s,
+        call.attempts, call.started_at, call.reference, call.estimated_tokens,
+    )  # fmt: skip
+
+
+def read_call(row: Row[Any]) -> CallRecord:
+    """The record of a row of ``select_calls``."""
+    asked, sent, dropped = msgspec.json.decode(row.settings)
+    return CallRecord(
+        request_hash=row.request_hash, attempt=row.attempt, purpose=row.purpose, model=row.model,
+        endpoint=row.endpoint, wire=row.wire, prompt_hash=row.prompt_hash,
+        prompt=decompress(row.prompt_body), sample=row.sample, settings_asked=asked,
+        settings_sent=sent, settings_dropped=tuple(dropped), state=row.state,
+        simulated=row.simulated, error=row.error, detail=row.detail, status=row.status,
+        raw=decompress(row.raw),
+        usage=Usage(
+            row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens
+        ),
+        cost_usd=row.cost_usd, served_model=row.served_model, fingerprint=row.fingerprint,
+        latency_s=row.latency_s, attempts=row.attempts, started_at=row.started_at,
+        reference=row.reference, estimated_tokens=row.estimated_tokens,
+    )  # fmt: skip
+
+
+@cache
+def _complete_among(size: int) -> Any:
+    """The statement of ``find_calls`` for ``size`` hashes, built once: building it costs more than
+    the rows, and a corrected form takes thousands of replies from the cache."""
+    table = schema.call
+    wanted: list[Any] = [bindparam(f"wanted{place}") for place in range(size)]
+    return (
+        select_calls()
+        .where(table.c.request_hash.in_(wanted), table.c.state == "complete")
+        .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
+        .order_by(table.c.id)
+    )
+
+
+def select_calls() -> Any:
+    """Every column that ``read_call`` takes."""
+    return (
+        select(
+            schema.call,
+            schema.profile.c.model,
+            schema.profile.c.endpoint,
+            schema.profile.c.wire,
+            schema.profile.c.simulated,
+            schema.profile.c.settings,
+            schema.prompt.c.hash.label("prompt_hash"),
+            schema.prompt.c.body.label("prompt_body"),
+        )
+        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
+        .join(schema.prompt, schema.prompt.c.id == schema.call.c.prompt_id)
+    )
+
+
+class HashFilter:
+    """Which hashes may be stored, by their first eight bytes: 8 MB for a million calls, and 2
+    microseconds a question, where a query costs hundreds."""
+
+    def __init__(self, hashes: Iterable[bytes]) -> None:
+        self._heads = array("Q", sorted(int.from_bytes(h[:8], "big") for h in hashes))
+
+    def __contains__(self, identity: object) -> bool:
+        if not isinstance(identity, bytes):
+            return False
+        head = int.from_bytes(identity[:8], "big")
+        place = bisect_left(self._heads, head)
+        return place < len(self._heads) and self._heads[place] == head
+
+
+class CallRows:
+    """The cache: complete calls by request hash (``ports.CallStore``)."""
+
+    def __init__(self, database: Database, images: ImageStore) -> None:
+        self._database = database
+        self.image = images.image
+
+    def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
+        """The newest complete call of each of these hashes that has one, with its key."""
+        found: dict[bytes, tuple[int, CallRecord]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(request_hashes, LOOKUPS[-1]):
+                size = next(size for size in LOOKUPS if size >= len(chunk))
+                filled = chunk + [chunk[-1]] * (size - len(chunk))
+                wanted = {f"wanted{place}": each for place, each in enumerate(filled)}
+                newest = {
+                    row.request_hash: row
+                    for row in connection.execute(_complete_among(size), wanted)
+                }
+                found |= {each: (row.id, read_call(row)) for each, row in newest.items()}
+        return found
+
+    def attempts(self, request_hash: bytes) -> list[CallRecord]:
+        """All that is kept of a request, oldest first: its reply, and what was of no use before."""
+        query = (
+            select_calls()
+            .where(schema.call.c.request_hash == request_hash, schema.call.c.state != "submitted")
+            .order_by(schema.call.c.id)
+        )
+        with self._database.reading() as connection:
+            return [read_call(row) for row in connection.execute(query)]
+
+    def known_hashes(self, model: str) -> HashFilter:
+        """A filter of the hashes of this model's complete calls."""
+        table = schema.call
+        query = (
+            select(table.c.request_hash)
+            .join(schema.profile, schema.profile.c.id == table.c.profile_id)
+            .where(schema.profile.c.model == model, table.c.state == "complete")
+        )
+        with self._database.reading() as connection:
+            return HashFilter(connection.execute(query).scalars())
+
+    def newest_served(self, model: str, endpoint: str) -> str:
+        """The model that the newest complete call at this endpoint says answered it, or ""."""
+        call, profile = schema.call, schema.profile
+        query = (
+            select(call.c.served_model)
+            .join(profile, profile.c.id == call.c.profile_id)
+            .where(profile.c.model == model, profile.c.endpoint == endpoint)
+            .where(call.c.state == "complete", call.c.served_model != "")
+            .order_by(call.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar_one_or_none() or ""
+
+    def call(self, key: int) -> CallRecord:
+        """The call with this key."""
+        with self._database.reading() as connection:
+            query = select_calls().where(schema.call.c.id == key)
+            return read_call(connection.execute(query).one())
+
+
+# What stored calls took, by run and by purpose.
+
+
+class SpentRows:
+    """Adds up what calls were charged; those of simulated respondents are left out."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_runs(self, runs: Sequence[int]) -> Spent:
+        """All calls behind the replies and failures of runs, each once, with their attempts that
+        were billed and of no use. A reply that came from the cache has the price it once had."""
+        call = schema.call
+        asked = union(
+            *(
+                select(call.c.request_hash)
+                .join(table, table.c.call_id == call.c.id)
+                .where(table.c.run_id.in_(runs))
+                for table in (schema.response, schema.failure)
+            )
+        )
+        query = totals().where(call.c.request_hash.in_(asked))
+        with self._database.reading() as connection:
+            return spent_of(connection.execute(query).one())
+
+    def by_purpose(self) -> dict[str, Spent]:
+        """All calls of the workspace by purpose (ask, control, ...), in alphabetical order."""
+        purpose = schema.call.c.purpose
+        query = totals(purpose).group_by(purpose).order_by(purpose)
+        with self._database.reading() as connection:
+            return {row.purpose: spent_of(row) for row in connection.execute(query)}
+
+
+def totals(*columns: Any) -> Any:
+    """The query that adds up calls, to be narrowed down; simulated ones are left out."""
+    call, profile = schema.call, schema.profile
+    estimated = call.c.estimated_tokens
+    counted = func.coalesce(call.c.prompt_tokens, 0) + func.coalesce(call.c.completion_tokens, 0)
+    return (
+        select(
+            *columns,
+            func.count().label("calls"),
+            func.coalesce(func.sum(call.c.prompt_tokens), 0).label("prompt_tokens"),
+            func.coalesce(func.sum(call.c.completion_tokens), 0).label("completion_tokens"),
+            func.coalesce(func.sum(call.c.reasoning_tokens), 0).label("reasoning_tokens"),
+            func.coalesce(func.sum(call.c.cost_usd), 0.0).label("cost_usd"),
+            (func.count() - func.count(call.c.cost_usd)).label("unpriced"),
+            func.count(estimated).label("estimated_calls"),
+            func.coalesce(func.sum(estimated - counted), 0).label("estimated_tokens"),
+            func.coalesce(
+                func.sum(case((estimated.is_not(None), call.c.cost_usd), else_=0.0)), 0.0
+            ).label("estimated_usd"),
+        )
+        .select_from(call)
+        .join(profile, profile.c.id == call.c.profile_id)
+        .where(call.c.state != "submitted", profile.c.simulated.is_(False))
+    )
+
+
+def spent_of(row: Row[Any]) -> Spent:
+    """A row of ``totals``."""
+    return Spent(
+        calls=row.calls,
+        prompt_tokens=int(row.prompt_tokens),
+        completion_tokens=int(row.completion_tokens),
+        reasoning_tokens=int(row.reasoning_tokens),
+        cost_usd=float(row.cost_usd),
+        unpriced=row.unpriced,
+        estimated_calls=row.estimated_calls,
+        estimated_tokens=int(row.estimated_tokens),
+        estimated_usd=float(row.estimated_usd),
+    )
+
+
+# Responses one by one: the call that answers an item in a run, or why there is none.
+
+
+class StoredResponse(msgspec.Struct, frozen=True, gc=False):
+    """The keys of one response: its run, item and call, with the sample."""
+
+    run: int
+    item: int
+    sample: int
+    call: int
+
+
+class ResponseStore:
+    """Finds the last-step responses of an item."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_item(self, run: int, item: int, step: str) -> list[StoredResponse]:
+        """The responses of an item in a run at a step, one a sample, in order."""
+        table = schema.response
+        query = (
+            select(table.c.run_id, table.c.item_id, table.c.sample, table.c.call_id)
+            .where(table.c.run_id == run, table.c.item_id == item, table.c.step == step)
+            .order_by(table.c.sample)
+        )
+        with self._database.reading() as connection:
+            return [StoredResponse(*row) for row in connection.execute(query)]
+
+    def error_of_item(self, run: int, item: int, sample: int) -> str:
+        """The kind of the newest failed call of an (item, sample); "" where none failed."""
+        table = schema.failure
+        query = (
+            select(schema.call.c.error)
+            .join(table, table.c.call_id == schema.call.c.id)
+            .where(table.c.run_id == run, table.c.item_id == item, table.c.sample == sample)
+            .order_by(table.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return str(connection.execute(query).scalar() or "")
+
+    def is_asked(self, run: int, item: int) -> bool:
+        """Whether an item belongs to the set of a run."""
+        member = schema.item_set_item
+        query = (
+            select(member.c.item_id)
+            .join(schema.run, schema.run.c.item_set_id == member.c.item_set_id)
+            .where(schema.run.c.id == run, member.c.item_id == item)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).first() is not None
+
+
+# What commands at work may be billed for and have not stored yet, where a kill leaves it behind.
+#
+# A command has one row. While it works, the row bounds its exposure: calls on their way, and those
+# whose rows are not committed. It ends with the command, at 0; what a dead process left behind is
+# found by the next one.
+
+ALIVE_S = 60.0  # how long a row that was not renewed counts as a living process's on another host
+
+
+class Expense(Struct, frozen=True, kw_only=True):
+    """A command's row. ``exposed`` is in tokens or picodollars, as ``unit`` says; None where the
+    command had no budget, so that only the number of calls is bounded. Times are seconds since the
+    epoch."""
+
+    owner: str
+    runs: str
+    unit: str
+    budget: int | None
+    started_at: float
+    exposed_calls: int
+    exposed: int | None
+
+
+class ExpenseStore:
+    """Opens, renews and ends the rows of commands, and finds what dead ones left."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, expense: Expense) -> int:
+        """Opens a command's row; its key."""
+        values = {name: getattr(expense, name) for name in expense.__struct_fields__}
+        statement = insert(schema.expense).values(**values, until=expense.started_at + ALIVE_S)
+        with self._database.writing() as connection:
+            (key,) = connection.execute(statement).inserted_primary_key or (0,)
+        return int(key)
+
+    def allow(self, key: int, calls: int, amount: int | None, now: float) -> None:
+        """Sets the bound of a command at work, on disk when it returns."""
+        self._update(key, exposed_calls=calls, exposed=amount, until=now + ALIVE_S)
+
+    def end(self, key: int, calls: int, amount: int | None, now: float) -> None:
+        """Ends a command's row with what it leaves unrecorded: 0, unless writing failed."""
+        self._update(key, exposed_calls=calls, exposed=amount, ended_at=now)
+
+    def find_dead(self, now: float) -> list[Expense]:
+        """What processes left behind that died since the last time; each is told once."""
+        table = schema.expense
+        with self._database.reading() as connection:
+            open_ones = connection.execute(select(table).where(table.c.ended_at.is_(None))).all()
+        dead = [row for row in open_ones if holder_is_gone(row.owner) or row.until < now]
+        for row in dead:
+            self._update(row.id, ended_at=now)
+        return [_expense(row) for row in dead if row.exposed_calls]
+
+    def lost(self) -> list[Expense]:
+        """All that commands left unrecorded, oldest first."""
+        table = schema.expense
+        query = select(table).where(table.c.ended_at.is_not(None), table.c.exposed_calls > 0)
+        with self._database.reading() as connection:
+            return [_expense(row) for row in connection.execute(query.order_by(table.c.id))]
+
+    def _update(self, key: int, **values: float | None) -> None:
+        table = schema.expense
+        with self._database.writing() as connection:
+            connection.execute(update(table).where(table.c.id == key).values(values))
+
+
+def _expense(row: Row[tuple[object, ...]]) -> Expense:
+    return Expense(**{name: getattr(row, name) for name in Expense.__struct_fields__})
+
+
+# What went wrong lately, and how much there is of everything: what a report of a fault needs.
+
+
+class TroubleRows:
+    """Reads failed calls and counts rows."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def last_failed(self, limit: int) -> list[CallRecord]:
+        """The newest failed calls, newest first."""
+        query = (
+            select_calls()
+            .where(schema.call.c.state == "failed")
+            .order_by(schema.call.c.id.desc())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [read_call(row) for row in connection.execute(query).all()]
+
+    def errors(self) -> dict[str, int]:
+        """How many calls ended with each kind of error."""
+        call = schema.call
+        query = (
+            select(call.c.error, func.count().label("n"))
+            .where(call.c.error != "")
+            .group_by(call.c.error)
+            .order_by(call.c.error)
+        )
+        with self._database.reading() as connection:
+            return {row.error: row.n for row in connection.execute(query)}
+
+    @property
+    def schema(self) -> str:
+        """The version of the schema: an open database has the newest."""
+        return schema.HEAD
+
+    def counts(self) -> dict[str, int]:
+        """Rows of every table, by its name."""
+        counts = {}
+        with self._database.reading() as connection:
+            for name, table in sorted(schema.metadata.tables.items()):
+                query = select(func.count()).select_from(table)
+                counts[name] = int(connection.execute(query).scalar_one())
+        return counts

@@ -1,0 +1,570 @@
+"""Sources, passages, facts and banks in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Row, bindparam, func, select
+
+from proofstone.errors import BadUsage
+from proofstone.records.banks import BuiltFact
+from proofstone.records.ids import canonical_json
+from proofstone.records.knowledge import (
+    Bank,
+    Fact,
+    Passage,
+    Role,
+    Source,
+    Stratum,
+    bank_id,
+    identified_fact,
+)
+from proofstone.records.taxonomy import Placement
+from proofstone.store import schema
+from proofstone.store.database import Database
+from proofstone.store.pages import (
+    insert_passages,
+    insert_sources,
+    newest_pages,
+    passage_of,
+    source_of,
+)
+from proofstone.store.payloads import Payloads, generations, is_purged, refuse_absent
+from proofstone.store.purge import fill_again, refuse_emptied
+from proofstone.store.rows import (
+    bank_versions,
+    chunks,
+    insert_missing,
+    insert_rows,
+    key_of,
+    keys_by,
+)
+
+_FACT = (
+    "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
+    "source_id", "passage_id", "page", "corrects_id",
+)  # fmt: skip
+
+
+class StoredBank:
+    """A bank as a composer reads it: its facts in the order of their ids, read once."""
+
+    def __init__(self, store: KnowledgeStore, row: Row[Any]) -> None:
+        self._store = store
+        self._key: int = row.id
+        self._facts: list[Fact] | None = None
+        self.id: bytes = row.hash
+        self.name: str = row.name
+        self.method: str = row.method
+
+    def facts(self) -> Sequence[Fact]:
+        """All facts, in the order of their ids."""
+        if self._facts is None:
+            self._facts = self._store.facts_of_bank(self._key)
+        return self._facts
+
+    def readable_facts(self) -> Sequence[Fact]:
+        """Those of its facts whose text was not purged, in the same order."""
+        return self._store.facts_of_bank(self._key, readable=True)
+
+    def n_facts(self) -> int:
+        """How many facts it holds; none of them is read for that."""
+        return self._store.size_of_bank(self._key)
+
+
+class KnowledgeStore:
+    """Adds and reads sources, passages, facts and banks. Adding what is there changes nothing."""
+
+    def __init__(self, database: Database, payloads: Payloads) -> None:
+        self._database = database
+        self._payloads = payloads
+
+    def add_sources(self, sources: Iterable[Source]) -> None:
+        """Stores sources by their ids."""
+        with self._database.writing() as connection:
+            insert_sources(connection, sources)
+
+    def add_passages(self, source: Source, passages: Iterable[Passage]) -> None:
+        """Stores a source and its passages."""
+        with self._database.writing() as connection:
+            keys = insert_sources(connection, [source])
+            insert_passages(connection, list(passages), keys)
+
+    def add_bank(
+        self, name: str, method: str, built: Sequence[BuiltFact], now: float
+    ) -> tuple[Bank, bool]:
+        """Stores facts with their sources and roles as one bank; the same facts, the same bank.
+
+        Returns the bank, under the name that it has, and whether it is new. Raises BadInput for
+        facts that name a passage or a fact to correct which are not here; then nothing is stored.
+        """
+        built = _identified(built)
+        by_id: dict[bytes, Fact] = {}
+        is_sound = all(by_id.setdefault(b.fact.id, b.fact) == b.fact for b in built)
+        facts = tuple(sorted(by_id))
+        if not is_sound:
+            raise BadUsage(
+                f"{method}: two different facts have one id",
+                hint="leave Fact.id empty: it is computed; "
+                "proofstone.testing.check_method checks a method",
+            )
+        bank = Bank(id=bank_id(method, facts), name=name, method=method, facts=facts)
+        with self._database.writing() as connection:
+            keys = self._facts(connection, built)
+            query = select(schema.bank.c.name).where(schema.bank.c.hash == bank.id)
+            known = connection.execute(query).scalar_one_or_none()
+            if known is not None:
+                return msgspec.structs.replace(bank, name=known), False
+            row = (bank.id, name, method, now)
+            columns = ("hash", "name", "method", "created_at")
+            key = insert_missing(connection, schema.bank, columns, {bank.id: row})[bank.id]
+            places = [(key, place, keys[fact]) for place, fact in enumerate(facts)]
+            insert_rows(connection, schema.bank_fact, ("bank_id", "position", "fact_id"), places)
+        return bank, True
+
+    def add_facts(self, built: Sequence[BuiltFact]) -> None:
+        """Stores facts with their sources and roles, in no bank. Raises as ``add_bank``."""
+        with self._database.writing() as connection:
+            self._facts(connection, _identified(built))
+
+    def correct_bank(self, bank: Bank, former: bytes) -> None:
+        """Says that a stored bank corrects another one; said before, it stays as it was."""
+        with self._database.writing() as connection:
+            keys = keys_by(connection, schema.bank, ("hash",), [bank.id, former])
+            row = (keys[bank.id], keys[former])
+            columns = ("bank_id", "corrects_id")
+            insert_rows(connection, schema.corrected_bank, columns, [row], or_ignore=True)
+
+    def versions_of_bank(self, bank: bytes) -> list[bytes]:
+        """A bank, and those that it corrects, itself or through others; oldest first."""
+        table = schema.bank
+        query = select(table.c.hash).where(table.c.id.in_(bank_versions(bank)))
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(table.c.id)).scalars())
+
+    def banks_with(self, facts: Sequence[bytes]) -> list[bytes]:
+        """The banks that hold one of these facts and that no other bank corrects, oldest first."""
+        held, made = schema.bank_fact, schema.corrected_bank
+        query = (
+            select(schema.bank.c.hash)
+            .distinct()
+            .join(held, held.c.bank_id == schema.bank.c.id)
+            .join(schema.fact, schema.fact.c.id == held.c.fact_id)
+            .outerjoin(made, made.c.corrects_id == schema.bank.c.id)
+            .where(schema.fact.c.hash.in_(facts), made.c.bank_id.is_(None))
+        )
+        with self._database.reading() as connection:
+            return sorted(connection.execute(query).scalars())
+
+    def bank(self, identity: bytes) -> StoredBank:
+        """The bank with this id; KeyError when there is none."""
+        query = select(schema.bank).where(schema.bank.c.hash == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise KeyError(identity)
+        return StoredBank(self, row)
+
+    def has_bank(self, identity: bytes) -> bool:
+        """Whether there is a bank with this id."""
+        with self._database.reading() as connection:
+            return bool(keys_by(connection, schema.bank, ("hash",), [identity]))
+
+    def facts_of_bank(self, key: int, *, readable: bool = False) -> list[Fact]:
+        """The facts of a bank in its order; ``readable``: without those whose text was purged,
+        which else raise TextPurged."""
+        table = schema.bank_fact
+        query = (
+            _select_facts()
+            .join(table, table.c.fact_id == schema.fact.c.id)
+            .where(table.c.bank_id == key)
+            .order_by(table.c.position)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query).all()
+        return [self._fact(row) for row in rows if not (readable and is_purged(row.payload))]
+
+    def readable_facts_of_set(self, item_set: bytes) -> tuple[list[Fact], int]:
+        """The facts that a set's items rest on, each once in the order of the items, and how many
+        there are beside them whose text was purged."""
+        member, rests = schema.item_set_item, schema.item_fact
+        query = (
+            select(rests.c.fact_id)
+            .join(member, member.c.item_id == rests.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .where(schema.item_set.c.hash == item_set)
+            .order_by(member.c.position, rests.c.position)
+        )
+        with self._database.reading() as connection:
+            keys = list(dict.fromkeys(connection.scalars(query)))
+        found = self._facts_by_key(keys, readable=True)
+        return [found[key] for key in keys if key in found], len(keys) - len(found)
+
+    def size_of_bank(self, key: int) -> int:
+        """How many facts a bank holds."""
+        table = schema.bank_fact
+        query = select(func.count()).select_from(table).where(table.c.bank_id == key)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
+        """The facts of a bank in its order, in pages; no transaction stays open between them."""
+        table = schema.bank_fact
+        query = _select_facts().join(table, table.c.fact_id == schema.fact.c.id)
+        query = query.where(table.c.bank_id == key).order_by(table.c.position)
+        start = 0
+        while True:
+            places = table.c.position.between(start, start + size - 1)
+            with self._database.reading() as connection:
+                page = [self._fact(row) for row in connection.execute(query.where(places)).all()]
+            if not page:
+                return
+            yield page
+            start += size
+
+    def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
+        """Facts by their integer keys. Raises TextPurged."""
+        return self._facts_by_key(keys, readable=False)
+
+    def facts_by_id(
+        self, identities: Iterable[bytes], *, readable: bool = False
+    ) -> dict[bytes, Fact]:
+        """Facts by their ids; those not stored are missing from the answer, and so are, where it
+        is to be ``readable``, those whose text was purged, which else raise TextPurged."""
+        with self._database.reading() as connection:
+            keys = keys_by(connection, schema.fact, ("hash",), identities)
+        found = self._facts_by_key(keys.values(), readable=readable)
+        return {fact.id: fact for fact in found.values()}
+
+    def _facts_by_key(self, keys: Iterable[int], *, readable: bool) -> dict[int, Fact]:
+        found: dict[int, Fact] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(keys, 4000):
+                rows = connection.execute(_FACTS_BY_KEY, {"keys": chunk}).all()
+                kept = (row for row in rows if not (readable and is_purged(row.payload)))
+                found |= {row[0]: self._fact(row) for row in kept}
+        return found
+
+    def fact_keys(self, identities: Iterable[bytes]) -> list[int]:
+        """The integer keys of stored facts."""
+        with self._database.reading() as connection:
+            return list(keys_by(connection, schema.fact, ("hash",), identities).values())
+
+    def facts_of_source(self, source: bytes) -> list[Fact]:
+        """All facts that rest on a source, every version, oldest first."""
+        query = _select_facts().where(schema.source.c.hash == source).order_by(schema.fact.c.id)
+        with self._database.reading() as connection:
+            return [self._fact(row) for row in connection.execute(query).all()]
+
+    def built_facts(self, facts: Sequence[Fact]) -> list[BuiltFact]:
+        """Facts with their sources and roles, as they were handed in."""
+        wanted = {fact.source for fact in facts if fact.source is not None}
+        sources = self.sources(wanted)
+        roles = self._roles(fact.id for fact in facts)
+        return [
+            BuiltFact(
+                fact, sources[fact.source] if fact.source else None, tuple(roles.get(fact.id, ()))
+            )
+            for fact in facts
+        ]
+
+    def sources(self, identities: Iterable[bytes]) -> dict[bytes, Source]:
+        """The sources with these ids; those not stored are left out."""
+        with self._database.reading() as connection:
+            return {source.id: source for source in _sources_by_id(connection, identities)}
+
+    def sources_of_book(self, book: str) -> list[Source]:
+        """The sources that are or once were said to be of this book, by a statement or a placement,
+        in the order in which they came."""
+        placed = select(schema.placement.c.source_id).where(schema.placement.c.book == book)
+        said = (schema.source.c.book == book) | schema.source.c.id.in_(placed)
+        query = select(schema.source).where(said)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(schema.source.c.id)).all()
+        return [source_of(row) for row in rows]
+
+    def passage(self, identity: bytes) -> Passage | None:
+        """The passage with this id, or None."""
+        with self._database.reading() as connection:
+            query = _select_passages().where(schema.passage.c.hash == identity)
+            row = connection.execute(query).one_or_none()
+        return None if row is None else passage_of(row)
+
+    def passages(self, identities: Iterable[bytes]) -> dict[bytes, Passage]:
+        """The passages with these ids; those not stored are left out, purged ones have no text."""
+        found: dict[bytes, Passage] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(identities, 4000):
+                query = _select_passages().where(schema.passage.c.hash.in_(chunk))
+                found |= {row.hash: passage_of(row) for row in connection.execute(query)}
+        return found
+
+    def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
+        """The passages of a source as it was read last, in their order, a batch at a time; none of
+        a purged one."""
+        table, link, after = schema.passage, schema.page_passage, 0
+        newest = newest_pages(source)
+        current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
+        while True:
+            query = (
+                _select_passages()
+                .where(schema.source.c.hash == source, table.c.id > after, table.c.text != "")
+                .where(current | ~newest.exists())
+                .order_by(table.c.id)
+                .limit(size)
+            )
+            with self._database.reading() as connection:
+                page = connection.execute(query).all()
+            if not page:
+                return
+            yield from map(passage_of, page)
+            after = page[-1].id
+
+    def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
+        table = schema.fact_role
+        found: dict[bytes, list[Role]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(identities, 4000):
+                query = (
+                    select(schema.fact.c.hash, table.c.role, table.c.model)
+                    .join(schema.fact, schema.fact.c.id == table.c.fact_id)
+                    .where(schema.fact.c.hash.in_(chunk))
+                    .order_by(table.c.role, table.c.model)
+                )
+                for identity, role, model in connection.execute(query):
+                    found.setdefault(identity, []).append(Role(role, model))
+        return found
+
+    def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
+        """Stores facts, the corrected before those that correct them. Raises BadInput."""
+        known = {b.source.id: b.source for b in built if b.source}
+        # Those that a fact only names are stored already, with the passages that it was made from.
+        named = {b.fact.source for b in built if b.fact.source} - known.keys()
+        sources = insert_sources(connection, [*known.values(), *_sources_by_id(connection, named)])
+        passages = keys_by(
+            connection, schema.passage, ("hash",), {b.fact.passage for b in built if b.fact.passage}
+        )
+        corrected = {b.fact.corrects for b in built if b.fact.corrects}
+        keys: dict[Any, int] = keys_by(connection, schema.fact, ("hash",), corrected)
+        refuse_absent(built, sources, passages, keys)
+        refuse_emptied(connection, (b.fact for b in built))
+        for group in generations(built):
+            for some in chunks(group, 4000):  # of a million facts not all rows at once
+                rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in some}
+                keys |= insert_missing(connection, schema.fact, _FACT, rows)
+                texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
+                fill_again(connection, schema.fact, "payload", texts)
+        roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]
+        columns = ("fact_id", "role", "model")
+        insert_rows(connection, schema.fact_role, columns, roles, or_ignore=True)
+        return keys
+
+    def _fact_row(
+        self,
+        fact: Fact,
+        sources: dict[bytes, int],
+        passages: dict[Any, int],
+        facts: dict[Any, int],
+    ) -> tuple[Any, ...]:
+        version, payload = self._payloads.encode(fact.kind, fact.payload)
+        return (
+            fact.id, fact.kind, version, payload, fact.language, *_levels(fact.stratum),
+            sources[fact.source] if fact.source else None,
+            passages[fact.passage] if fact.passage else None, fact.page,
+            facts[fact.corrects] if fact.corrects else None,
+        )  # fmt: skip
+
+    def _fact(self, row: Sequence[Any]) -> Fact:
+        (
+            _key, identity, kind, version, payload, language, discipline, field, subfield, book,
+            page, source, passage, corrects,
+        ) = row  # fmt: skip
+        return Fact(
+            id=identity, kind=kind, payload=self._payloads.decode(kind, version, payload),
+            language=language, stratum=Stratum(discipline, field, subfield, book), source=source,
+            passage=passage, page=page, corrects=corrects,
+        )  # fmt: skip
+
+
+def _identified(built: Sequence[BuiltFact]) -> Sequence[BuiltFact]:
+    """The facts, each that has no id with that of its content."""
+    if all(each.fact.id for each in built):
+        return built
+    return [
+        each if each.fact.id else msgspec.structs.replace(each, fact=identified_fact(each.fact))
+        for each in built
+    ]
+
+
+def _select_facts() -> Any:
+    """Facts, as ``KnowledgeStore._fact`` unpacks them."""
+    fact, corrected = schema.fact.c, schema.fact.alias("corrected")
+    return (
+        select(
+            fact.id, fact.hash, fact.kind, fact.version, fact.payload, fact.language,
+            fact.discipline, fact.field, fact.subfield, fact.book, fact.page,
+            schema.source.c.hash.label("source_hash"),
+            schema.passage.c.hash.label("passage_hash"),
+            corrected.c.hash.label("corrects_hash"),
+        )
+        .select_from(schema.fact)
+        .outerjoin(schema.source, schema.source.c.id == fact.source_id)
+        .outerjoin(schema.passage, schema.passage.c.id == fact.passage_id)
+        .outerjoin(corrected, corrected.c.id == fact.corrects_id)
+    )  # fmt: skip
+
+
+# Built once: pages of questions ask for it again and again.
+_FACTS_BY_KEY = _select_facts().where(schema.fact.c.id.in_(bindparam("keys", expanding=True)))
+
+
+def _levels(stratum: Stratum) -> tuple[str, str, str, str]:
+    return stratum.discipline, stratum.field, stratum.subfield, stratum.book
+
+
+def _sources_by_id(connection: Connection, identities: Iterable[bytes]) -> list[Source]:
+    found: list[Source] = []
+    for chunk in chunks(identities, 4000):
+        query = select(schema.source).where(schema.source.c.hash.in_(chunk))
+        found += map(source_of, connection.execute(query))
+    return found
+
+
+def _select_passages() -> Any:
+    return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
+        schema.source, schema.source.c.id == schema.passage.c.source_id
+    )
+
+
+# What an index of passages is made from: which sources have any, and which hold now.
+
+
+class IndexedSource(Struct, frozen=True, gc=False):
+    """A source with passages: its id, and what tells editions of one document apart from others.
+    ``authors`` are as they are stored."""
+
+    id: bytes
+    kind: str
+    title: str
+    language: str
+    authors: bytes
+    year: int | None
+    origin: str
+
+
+class IndexedRows:
+    """Reads ids alone, so that it is quickly told whether anything has changed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def sources(self, only: Collection[bytes] | None = None) -> list[IndexedSource]:
+        """The sources (of ``only`` these few) with a passage that has text, in the order in which
+        they came."""
+        table = schema.source.c
+        held = select(schema.passage.c.source_id).where(schema.passage.c.text != "")
+        columns = (
+            table.hash, table.kind, table.title, table.language, table.authors, table.year,
+            table.origin,
+        )  # fmt: skip
+        query = select(*columns).where(table.id.in_(held)).order_by(table.id)
+        if only is not None:
+            query = query.where(table.hash.in_(only))
+        with self._database.reading() as connection:
+            return [IndexedSource(*row) for row in connection.execute(query)]
+
+    def passage_ids(self, source: bytes) -> list[bytes]:
+        """The passages of ``KnowledgeStore.passages_of``, in its order."""
+        table, link = schema.passage, schema.page_passage
+        newest = newest_pages(source)
+        current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
+        query = (
+            select(table.c.hash)
+            .join(schema.source, schema.source.c.id == table.c.source_id)
+            .where(schema.source.c.hash == source, table.c.text != "")
+            .where(current | ~newest.exists())
+            .order_by(table.c.id)
+        )
+        with self._database.reading() as connection:
+            return list(connection.scalars(query))
+
+
+# Placements of sources in taxonomies: added, never changed; the newest of a source holds.
+
+_COLUMNS = (
+    "hash", "source_id", "discipline", "field", "subfield", "book", "taxonomy", "models",
+    "build_id", "actor_id", "reason", "created_at", "follows_id",
+)  # fmt: skip
+
+
+_CHUNK = 4000
+
+
+class PlacementStore:
+    """Adds and reads placements."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, placements: Sequence[Placement]) -> None:
+        """Stores placements of stored sources in one transaction; one that is there stays."""
+        with self._database.writing() as connection:
+            for one in placements:
+                keys = [
+                    None if identity is None else key_of(connection, table, identity)
+                    for table, identity in (
+                        (schema.build, one.build),
+                        (schema.actor, one.actor),
+                        (schema.placement, one.follows),
+                    )
+                ]
+                source = key_of(connection, schema.source, one.source)
+                levels = msgspec.structs.astuple(one.stratum)
+                row = (
+                    one.id, source, *levels, one.taxonomy, canonical_json(one.models), keys[0],
+                    keys[1], one.reason, one.at, keys[2],
+                )  # fmt: skip
+                insert_missing(connection, schema.placement, _COLUMNS, {one.id: row})
+
+    def of_source(self, source: bytes) -> list[Placement]:
+        """The placements of a source, oldest first."""
+        query = _select().where(schema.source.c.hash == source)
+        with self._database.reading() as connection:
+            return [_placement(row) for row in connection.execute(query)]
+
+    def in_force(self, sources: Iterable[bytes]) -> dict[bytes, Placement]:
+        """The newest placement of each of these sources that has one."""
+        found: dict[bytes, Placement] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(sources, _CHUNK):
+                query = _select().where(schema.source.c.hash.in_(chunk))
+                found |= {row.source_hash: _placement(row) for row in connection.execute(query)}
+        return found
+
+
+def _select() -> Any:
+    table, former = schema.placement, schema.placement.alias("former")
+    return (
+        select(
+            table, schema.source.c.hash.label("source_hash"),
+            schema.build.c.hash.label("build_hash"), schema.actor.c.hash.label("actor_hash"),
+            former.c.hash.label("former_hash"),
+        )
+        .join(schema.source, schema.source.c.id == table.c.source_id)
+        .outerjoin(schema.build, schema.build.c.id == table.c.build_id)
+        .outerjoin(schema.actor, schema.actor.c.id == table.c.actor_id)
+        .outerjoin(former, former.c.id == table.c.follows_id)
+        .order_by(table.c.created_at, table.c.hash)
+    )  # fmt: skip
+
+
+def _placement(row: Row[Any]) -> Placement:
+    return Placement(
+        id=row.hash, source=row.source_hash,
+        stratum=Stratum(row.discipline, row.field, row.subfield, row.book), taxonomy=row.taxonomy,
+        models=msgspec.json.decode(row.models, type=tuple[str, ...]), build=row.build_hash,
+        actor=row.actor_hash, reason=row.reason, at=row.created_at, follows=row.former_hash,
+    )  # fmt: skip

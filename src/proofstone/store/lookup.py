@@ -1,0 +1,186 @@
+"""Finding rows as people name them: a kind with the first digits of an id, or a name."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Row, Table, func, select
+
+from proofstone.errors import BadUsage, NotFound
+from proofstone.store import schema
+from proofstone.store.database import Database
+
+Kind = Literal[
+    "source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan", "build"
+]
+
+
+_TABLES: dict[str, Table] = {
+    "source": schema.source,
+    "passage": schema.passage,
+    "fact": schema.fact,
+    "bank": schema.bank,
+    "item": schema.item,
+    "form": schema.item_set,
+    "run": schema.run,
+    "scoring": schema.scoring,
+    "plan": schema.plan,
+    "build": schema.build,
+}
+
+
+_ALSO = {"statement": "fact"}  # a method's own word for a kind
+
+
+KINDS = tuple(_TABLES)
+
+
+_CORRECTED = {
+    "bank": (schema.corrected_bank, "bank_id"),
+    "form": (schema.corrected_set, "item_set_id"),
+}
+
+
+_NAMED = {"bank": "name", "form": "name", "source": "title"}
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A row that was found: its kind, integer key, id, and name where it has one."""
+
+    kind: str
+    key: int
+    id: bytes
+    name: str
+
+
+class Lookup:
+    """Resolves what people type, and lists what there is."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
+        """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
+        digits that listings show behind it (``elements-7f3a``). Of a bank or form that was
+        corrected, the plain name means the newest version. An item is also named by the id that
+        an imported file gives it.
+
+        Raises NotFound where there is none (the message lists what is near), BadUsage where
+        several fit.
+        """
+        kind, colon, rest = text.partition(":")
+        kind = _ALSO.get(kind, kind)
+        if colon and kind in _TABLES:
+            if kind not in kinds:
+                raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")
+            kinds, text = (kind,), rest
+        found = [row for kind in kinds for row in self._matches(kind, text)]
+        if len(found) > 1:
+            found = self._newest(found, text)
+        banks = [row for row in found if row.kind == "bank"]
+        if len(banks) == 1:  # forms are named after their bank: the plain name is the bank's
+            return banks[0]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NotFound(
+                f"no {' or '.join(kinds)} is named {text!r}", hint=self._near(kinds, text)
+            )
+        raise _several(text, found)
+
+    def count(self, kind: str) -> int:
+        """How many rows of a kind there are."""
+        with self._database.reading() as connection:
+            query = select(func.count()).select_from(_TABLES[kind])
+            return int(connection.execute(query).scalar_one())
+
+    def every(self, kind: str, limit: int | None = None) -> list[Found]:
+        """Rows of a kind, newest first."""
+        table = _TABLES[kind]
+        query = _select(kind).order_by(table.c.id.desc())
+        with self._database.reading() as connection:
+            rows = connection.execute(query if limit is None else query.limit(limit))
+            return [_found(kind, row) for row in rows]
+
+    def _matches(self, kind: str, text: str) -> list[Found]:
+        table = _TABLES[kind]
+        found: dict[int, Found] = {}
+        with self._database.reading() as connection:
+            if kind in _NAMED:
+                query = _select(kind).where(table.c[_NAMED[kind]] == text)
+                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
+            if kind == "item":
+                called = select(schema.item_label.c.item_id).where(schema.item_label.c.name == text)
+                query = _select(kind).where(table.c.id.in_(called))
+                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
+            for name, digits in _readings(text):
+                low, high = _hash_range(digits)
+                query = _select(kind).where(table.c.hash >= low, table.c.hash <= high).limit(9)
+                for row in connection.execute(query):
+                    match = _found(kind, row)
+                    if not name or match.name == name:
+                        found[match.key] = match
+        return list(found.values())
+
+    def _newest(self, found: list[Found], text: str) -> list[Found]:
+        """Without the banks and forms of this very name that another one found corrects."""
+        corrected: set[tuple[str, int]] = set()
+        with self._database.reading() as connection:
+            for kind, (table, column) in _CORRECTED.items():
+                keys = [row.key for row in found if row.kind == kind and row.name == text]
+                if len(keys) > 1:
+                    query = select(table.c.corrects_id).where(table.c[column].in_(keys))
+                    corrected |= {(kind, key) for key in connection.execute(query).scalars()}
+        return [row for row in found if (row.kind, row.key) not in corrected]
+
+    def _near(self, kinds: tuple[str, ...], text: str) -> str:
+        """What ``text`` may have meant: names like it first, then the newest."""
+        rows = [row for kind in kinds for row in self.every(kind, 200 if kind in _NAMED else 4)]
+        if not rows:
+            return f"this workspace has no {' or '.join(kinds)} yet"
+        rows.sort(key=lambda row: -SequenceMatcher(None, row.name, text).ratio())
+        return f"there is: {', '.join(map(_spelled, rows[:8]))}"
+
+
+def _several(text: str, found: list[Found]) -> BadUsage:
+    """That a text fits several rows, with words that mean each of them alone."""
+    of_kind = {row.kind for row in found}
+    what = f"{found[0].kind}s" if len(of_kind) == 1 else "rows"
+    listed = ", ".join(map(_spelled, found[:8]))
+    more = ", ..." if len(found) > 8 else ""
+    return BadUsage(f"{text!r} names {len(found)} {what}", hint=f"name one of: {listed}{more}")
+
+
+def _select(kind: str) -> Any:
+    table = _TABLES[kind]
+    columns: list[Any] = [table.c.id, table.c.hash]
+    if kind in _NAMED:
+        columns.append(table.c[_NAMED[kind]].label("name"))
+    return select(*columns)
+
+
+def _found(kind: str, row: Row[Any]) -> Found:
+    return Found(kind, row.id, row.hash, row.name if kind in _NAMED else "")
+
+
+def _spelled(row: Found) -> str:
+    """A row in words that find it again."""
+    digits = row.id.hex()[:8]
+    return f"{row.name}-{digits}" if row.name else f"{row.kind}:{digits}"
+
+
+def _readings(text: str) -> list[tuple[str, str]]:
+    """(name, hexadecimal digits) as which a text can be read."""
+    name, _, tail = text.rpartition("-")
+    readings = [("", text)] if _is_hex(text) else []
+    return [*readings, (name, tail)] if name and _is_hex(tail) else readings
+
+
+def _is_hex(text: str) -> bool:
+    return 4 <= len(text) <= 64 and all(c in "0123456789abcdef" for c in text)
+
+
+def _hash_range(digits: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))

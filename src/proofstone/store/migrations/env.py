@@ -1,0 +1,13 @@
+"""Runs the migrations on the connection that ``opening`` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from proofstone.store.schema import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+
+
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,599 @@
+"""Rows as somebody meets them who follows a score back to where it came from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Connection, and_, func, select, true
+
+from proofstone.records.knowledge import Role
+from proofstone.records.runs import OUTCOMES
+from proofstone.records.verdicts import PanelVerdict
+from proofstone.store import schema
+from proofstone.store.database import Database
+from proofstone.store.rows import chunks, insert_rows, key_of
+from proofstone.store.scores import verdicts_on
+
+# Where the questions of an item set come from: sources, books, or the bank alone.
+
+
+class Origin(Struct, frozen=True, order=True):
+    """What questions rest on: a source's title, else the book's, else the bank's or the set's
+    name. ``names`` are all names a rule may know it by; ``n_items`` questions rest on it."""
+
+    title: str
+    licence: str = ""
+    n_items: int = 0
+    names: tuple[str, ...] = ()
+
+
+class DocumentRow(Struct, frozen=True):
+    """An item that rests on a fact from a source, or such a fact itself: the ids of ``of`` and the
+    source, the source's title, and the page in it (empty where it is not known)."""
+
+    of: bytes
+    source: bytes
+    title: str
+    page: str
+
+
+class OriginRows:
+    """Reads origins. Facts that name a passage and no source are of the passage's source."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_set(self, item_set: bytes, n_items: int | None = None) -> list[Origin]:
+        """The origins of a set's first ``n_items`` items (of all, where None), by title."""
+        position = schema.item_set_item.c.position
+        return self._of_set(item_set, true() if n_items is None else position < n_items)
+
+    def of_positions(self, item_set: bytes, positions: Sequence[int]) -> list[Origin]:
+        """The origins of a set's items at so few positions that they fit into one statement."""
+        return self._of_set(item_set, schema.item_set_item.c.position.in_(positions))
+
+    def _of_set(self, item_set: bytes, here: ColumnElement[bool]) -> list[Origin]:
+        with self._database.reading() as connection:
+            query = (
+                select(
+                    schema.item_set.c.id,
+                    func.coalesce(schema.bank.c.name, schema.item_set.c.name),
+                )
+                .outerjoin(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
+                .where(schema.item_set.c.hash == item_set)
+            )
+            key, name = connection.execute(query).one()
+            return _gather(connection.execute(_of_items(key, here)), name)
+
+    def documents_of_set(self, item_set: bytes) -> list[DocumentRow]:
+        """The sources and pages of a set's items, by item and in the order of its facts; items
+        whose facts have no source are left out."""
+        member, edge = schema.item_set_item, schema.item_fact
+        query = (
+            _documents(schema.item.c.hash)
+            .join(schema.item, schema.item.c.id == member.c.item_id)
+            .join(edge, edge.c.item_id == member.c.item_id)
+            .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+            .order_by(member.c.position, edge.c.position)
+        )
+        return self._document_rows(query, item_set)
+
+    def documents_of_shared(self, item_set: bytes) -> list[DocumentRow]:
+        """The sources and pages of the facts that are keys of a set's units, by fact: of a
+        falsified statement that is the true one that it came from."""
+        member, unit, edge = schema.item_set_item, schema.unit, schema.unit_cluster
+        query = (
+            _documents(schema.fact.c.hash)
+            .join(unit, unit.c.item_id == member.c.item_id)
+            .join(edge, edge.c.unit_id == unit.c.id)
+            .join(schema.cluster, schema.cluster.c.id == edge.c.cluster_id)
+            .join(schema.fact, schema.fact.c.hash == schema.cluster.c.key)
+            .distinct()
+        )
+        return self._document_rows(query, item_set)
+
+    def _document_rows(self, query: Any, item_set: bytes) -> list[DocumentRow]:
+        own = (schema.item_set.c.hash == item_set, schema.source.c.id.is_not(None))
+        with self._database.reading() as connection:
+            return [
+                DocumentRow(of, source, title, page or ("" if number is None else str(number)))
+                for of, source, title, page, number in connection.execute(
+                    with_sources(query).where(*own)
+                )
+            ]
+
+    def passages_of_set(self, item_set: bytes) -> set[bytes]:
+        """The passages that the facts of a set's items name."""
+        query = (
+            _facts_of_set(item_set, schema.passage.c.hash)
+            .join(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
+            .distinct()
+        )
+        with self._database.reading() as connection:
+            return set(connection.scalars(query))
+
+    def facts_without_passage(self, item_set: bytes) -> set[bytes]:
+        """The facts of a set's items that name none."""
+        query = _facts_of_set(item_set, schema.fact.c.hash).distinct()
+        with self._database.reading() as connection:
+            return set(connection.scalars(query.where(schema.fact.c.passage_id.is_(None))))
+
+    def of_passages(self, passages: Iterable[bytes]) -> list[Origin]:
+        """The sources of passages, by title; ``n_items`` counts passages."""
+        source, passage = schema.source, schema.passage
+        query = (
+            select(source.c.title, source.c.licence, func.count(passage.c.id))
+            .join(passage, passage.c.source_id == source.c.id)
+            .group_by(source.c.title, source.c.licence)
+        )
+        found: Counter[tuple[str, str]] = Counter()
+        with self._database.reading() as connection:
+            for chunk in chunks(passages, 4000):
+                for title, licence, n in connection.execute(query.where(passage.c.hash.in_(chunk))):
+                    found[title, licence] += n
+        return [
+            Origin(title, licence, n, (title,)) for (title, licence), n in sorted(found.items())
+        ]
+
+    def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
+        """The origins of facts; of one without source and book it is ``otherwise``."""
+        found: list[Any] = []
+        with self._database.reading() as connection:
+            for chunk in chunks(facts, 4000):
+                found += connection.execute(_of_facts(chunk)).all()
+        return _gather(found, otherwise)
+
+
+def _documents(of: Any) -> Any:
+    """The columns of ``DocumentRow`` and the number of the passage's page, from a set's members."""
+    source, member = schema.source, schema.item_set_item
+    return (
+        select(of, source.c.hash, source.c.title, schema.fact.c.page, schema.passage.c.page)
+        .select_from(schema.item_set)
+        .join(member, member.c.item_set_id == schema.item_set.c.id)
+    )
+
+
+def _facts_of_set(item_set: bytes, column: Any) -> Any:
+    """A column of the facts that a set's items rest on."""
+    member, edge = schema.item_set_item, schema.item_fact
+    return (
+        select(column)
+        .select_from(schema.item_set)
+        .join(member, member.c.item_set_id == schema.item_set.c.id)
+        .join(edge, edge.c.item_id == member.c.item_id)
+        .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+        .where(schema.item_set.c.hash == item_set)
+    )
+
+
+def origin_columns() -> list[Any]:
+    """title, licence and book of a fact, empty where there is none."""
+    source = schema.source
+    return [
+        func.coalesce(source.c.title, "").label("title"),
+        func.coalesce(source.c.licence, "").label("licence"),
+        func.coalesce(schema.fact.c.book, "").label("book"),
+    ]
+
+
+def with_sources(query: Any) -> Any:
+    """A query over facts, joined with their sources: their passages' where they name none."""
+    source = func.coalesce(schema.fact.c.source_id, schema.passage.c.source_id)
+    return query.outerjoin(
+        schema.passage, schema.passage.c.id == schema.fact.c.passage_id
+    ).outerjoin(schema.source, schema.source.c.id == source)
+
+
+def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
+    """(item, title, licence, book), each once."""
+    member, edge = schema.item_set_item, schema.item_fact
+    query = (
+        select(member.c.item_id, *origin_columns())
+        .select_from(member)
+        .outerjoin(edge, edge.c.item_id == member.c.item_id)
+        .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
+    )
+    return with_sources(query).where(member.c.item_set_id == item_set, here).distinct()
+
+
+def _of_facts(facts: list[bytes]) -> Any:
+    query = select(schema.fact.c.id.label("item_id"), *origin_columns()).select_from(schema.fact)
+    return with_sources(query).where(schema.fact.c.hash.in_(facts))
+
+
+def _gather(rows: Any, otherwise: str) -> list[Origin]:
+    items: dict[tuple[str, str], set[int]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
+    for item, title, licence, book in rows:
+        origin = (title or book or otherwise, licence)
+        items.setdefault(origin, set()).add(item)
+        names.setdefault(origin, set()).update({origin[0], book or origin[0]})
+    return [
+        Origin(title, licence, len(found), tuple(sorted(names[title, licence])))
+        for (title, licence), found in sorted(items.items())
+    ]
+
+
+# Who had a hand in which items: by the facts that they rest on, and in whole item sets.
+
+
+class RoleStore:
+    """Adds roles in item sets, and reads those of their items. Facts bring theirs with them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_to_set(self, item_set: bytes, roles: Iterable[Role]) -> None:
+        """Stores roles that models had in a whole set; those known already stay."""
+        table, columns = schema.item_set_role, ("item_set_id", "role", "model")
+        with self._database.writing() as connection:
+            key = key_of(connection, schema.item_set, item_set)
+            rows = [(key, role.role, role.model) for role in sorted(set(roles))]
+            insert_rows(connection, table, columns, rows, or_ignore=True)
+
+    def of_set(self, item_set: bytes) -> tuple[Role, ...]:
+        """The roles in a whole set, in order."""
+        table = schema.item_set_role
+        query = (
+            select(table.c.role, table.c.model)
+            .join(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
+            .where(schema.item_set.c.hash == item_set)
+        )
+        with self._database.reading() as connection:
+            return tuple(sorted(Role(role, model) for role, model in connection.execute(query)))
+
+    def of_items(self, item_sets: Sequence[bytes]) -> dict[Role, set[bytes]]:
+        """Each role in these sets with the ids of the items that it touches, in order."""
+        held, member, item = schema.fact_role, schema.item_set_item, schema.item
+        rests = schema.item_fact
+        by_fact = (
+            select(held.c.role, held.c.model, item.c.hash)
+            .distinct()
+            .join(rests, rests.c.fact_id == held.c.fact_id)
+            .join(item, item.c.id == rests.c.item_id)
+            .join(member, member.c.item_id == item.c.id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .where(schema.item_set.c.hash.in_(item_sets))
+        )
+        whole = schema.item_set_role
+        by_set = (
+            select(whole.c.role, whole.c.model, item.c.hash)
+            .join(member, member.c.item_set_id == whole.c.item_set_id)
+            .join(item, item.c.id == member.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == whole.c.item_set_id)
+            .where(schema.item_set.c.hash.in_(item_sets))
+        )
+        found: dict[Role, set[bytes]] = {}
+        with self._database.reading() as connection:
+            for query in (by_fact, by_set):
+                for role, model, identity in connection.execute(query):
+                    found.setdefault(Role(role, model), set()).add(identity)
+        return dict(sorted(found.items()))
+
+
+# Which banks, forms and runs hold something of a source that is purged.
+
+_CHUNK = 4000
+
+
+class HeldBy(msgspec.Struct, frozen=True):
+    """A bank, form, run or source: ``n`` of its ``total`` facts, questions, replies or passages
+    rest on it, or are the same."""
+
+    kind: str
+    id: bytes
+    name: str
+    n: int
+    total: int
+
+
+def held_by(
+    connection: Connection, facts: frozenset[int], items: frozenset[int]
+) -> Iterator[HeldBy]:
+    """Banks, then forms, then runs, each oldest first, that hold any of these rows."""
+    s = schema
+    yield from _holders(
+        connection, "bank", s.bank, s.bank.c.name, s.bank_fact.c.bank_id, s.bank_fact.c.fact_id,
+        facts,
+    )  # fmt: skip
+    member = s.item_set_item
+    yield from _holders(
+        connection, "form", s.item_set, s.item_set.c.name, member.c.item_set_id, member.c.item_id,
+        items,
+    )  # fmt: skip
+    name = s.run.c.respondent + " " + s.run.c.way
+    yield from _holders(
+        connection, "run", s.run, name, s.response.c.run_id, s.response.c.item_id, items
+    )
+
+
+def sources_sharing(connection: Connection, sources: Collection[int]) -> Iterator[HeldBy]:
+    """Other sources that hold passages of these word by word; ``n`` and ``total`` are passages."""
+    own, other, source = schema.passage.alias(), schema.passage.alias(), schema.source
+    query = (
+        select(other.c.source_id, func.count(other.c.id.distinct()))
+        .join(own, own.c.text == other.c.text)
+        .where(own.c.source_id.in_(sources), own.c.text != "", other.c.source_id.not_in(sources))
+        .group_by(other.c.source_id)
+        .order_by(other.c.source_id)
+    )
+    for key, n in connection.execute(query).all():
+        row = connection.execute(select(source.c.hash, source.c.title).where(source.c.id == key))
+        total = select(func.count()).where(schema.passage.c.source_id == key)
+        yield HeldBy("source", *row.one(), n, connection.scalar(total) or 0)
+
+
+def _holders(
+    connection: Connection,
+    kind: str,
+    table: Any,
+    name: Any,
+    owner: Any,
+    member: Any,
+    keys: frozenset[int],
+) -> Iterator[HeldBy]:
+    found: dict[int, int] = {}
+    for chunk in chunks(keys, _CHUNK):
+        query = select(owner, func.count()).where(member.in_(chunk)).group_by(owner)
+        for key, n in connection.execute(query):
+            found[key] = found.get(key, 0) + n
+    for key in sorted(found):
+        total = connection.scalar(select(func.count()).where(owner == key))
+        row = connection.execute(select(table.c.hash, name).where(table.c.id == key)).one()
+        yield HeldBy(kind, row[0], row[1], found[key], total or 0)
+
+
+class ResponseTrace(msgspec.Struct, frozen=True):
+    """A response: the ids of its run and item, its sample and step, and the key of its call.
+    ``is_last`` says that its step finishes the item."""
+
+    run: bytes
+    item: bytes
+    sample: int
+    step: str
+    is_last: bool
+    call: int
+
+
+class CallTrace(msgspec.Struct, frozen=True):
+    """A call by its key, its request's hash, and its number among the calls of that request."""
+
+    key: int
+    request: bytes
+    number: int
+    of: int
+
+
+class ScoringTrace(msgspec.Struct, frozen=True):
+    """A scoring with its run; ``completed_at`` is None where it was cut off."""
+
+    key: int
+    id: bytes
+    run: bytes
+    method: str
+    scorer_version: int
+    judge: str
+    created_at: float
+    completed_at: float | None
+
+
+class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
+    """A score with the ids of its scoring, run and item; ``unit`` is the kind of what was scored,
+    ``unit_key`` what tells units of an item apart (empty where the unit is the item); ``verdict``
+    what judges said, where they were asked."""
+
+    scoring: bytes
+    run: bytes
+    item: bytes
+    sample: int
+    measure: str
+    unit: str
+    unit_key: bytes
+    outcome: str
+    value: float | None
+    answer: str
+    basis: str
+    flags: str
+    gold: str
+    n_choices: int
+    verdict: PanelVerdict | None = None
+
+
+class FactTrace(msgspec.Struct, frozen=True):
+    """A fact whose payload is left as stored bytes; they are empty where it was purged."""
+
+    id: bytes
+    payload: bytes
+    page: str
+    source: bytes | None
+    passage: bytes | None
+    corrects: bytes | None
+
+
+class TraceRows:
+    """Finds rows by what stands before and behind them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def responses(self, run: int, item: int) -> list[ResponseTrace]:
+        """The responses to an item in a run, by sample and in the order in which they came."""
+        table = schema.response
+        query = _responses().where(table.c.run_id == run, table.c.item_id == item)
+        return [_response(row) for row in self._all(query.order_by(table.c.sample, table.c.id))]
+
+    def served_by(self, call: int, limit: int) -> list[ResponseTrace]:
+        """Up to ``limit`` responses that a call gave, oldest first."""
+        table = schema.response
+        query = _responses().where(table.c.call_id == call).order_by(table.c.id).limit(limit)
+        return [_response(row) for row in self._all(query)]
+
+    def failed_calls(self, run: int, item: int) -> list[int]:
+        """The keys of the calls for an item in a run that brought no reply, oldest first."""
+        table = schema.failure
+        query = select(table.c.call_id).where(table.c.run_id == run, table.c.item_id == item)
+        return [row[0] for row in self._all(query.order_by(table.c.id))]
+
+    def calls(self, low: bytes, high: bytes, limit: int = 33) -> list[CallTrace]:
+        """Calls whose request's hash is in [low, high], in the order of hash and start."""
+        table = schema.call
+        same = table.c.request_hash
+        order = (table.c.attempt, table.c.started_at, table.c.id)
+        query = (
+            select(
+                table.c.id,
+                table.c.request_hash,
+                (func.row_number().over(order_by=order, partition_by=same) - 1).label("number"),
+                func.count().over(partition_by=same).label("of"),
+            )
+            .where(table.c.request_hash >= low, table.c.request_hash <= high)
+            .order_by(table.c.request_hash, "number")
+            .limit(limit)
+        )
+        return [CallTrace(*row) for row in self._all(query)]
+
+    def call(self, key: int) -> CallTrace:
+        """The call with this key, numbered."""
+        query = select(schema.call.c.request_hash).where(schema.call.c.id == key)
+        request = self._all(query)[0][0]
+        return next(call for call in self.calls(request, request, 10_000) if call.key == key)
+
+    def scoring(self, identity: bytes) -> ScoringTrace:
+        """The scoring with this id; KeyError where there is none."""
+        found = self._all(_scorings().where(schema.scoring.c.hash == identity))
+        if not found:
+            raise KeyError(identity)
+        return _scoring(found[0])
+
+    def scorings(self, run: bytes) -> list[ScoringTrace]:
+        """The scorings of a run, oldest first."""
+        query = _scorings().where(schema.run.c.hash == run).order_by(schema.scoring.c.id)
+        return [_scoring(row) for row in self._all(query)]
+
+    def scores(self, scoring: int, item: int) -> list[ScoreTrace]:
+        """The scores of an item in a scoring, by unit, sample and measure."""
+        score, unit = schema.score, schema.unit
+        query = (
+            select(
+                score, unit.c.kind, unit.c.key, unit.c.gold, unit.c.n_choices,
+                schema.item.c.hash.label("item_hash"), schema.scoring.c.hash.label("scoring_hash"),
+                schema.run.c.hash.label("run_hash"),
+            )
+            .join(unit, unit.c.id == score.c.unit_id)
+            .join(schema.item, schema.item.c.id == unit.c.item_id)
+            .join(schema.scoring, schema.scoring.c.id == score.c.scoring_id)
+            .join(schema.run, schema.run.c.id == schema.scoring.c.run_id)
+            .where(score.c.scoring_id == scoring, unit.c.item_id == item)
+            .order_by(unit.c.id, score.c.sample, score.c.measure)
+        )  # fmt: skip
+        with self._database.reading() as connection:
+            said = verdicts_on(connection, scoring, [item])
+            return [
+                _score(row, said.get((row.unit_id, row.sample, row.measure)))
+                for row in connection.execute(query)
+            ]
+
+    def facts_of_item(self, item: int) -> list[FactTrace]:
+        """The facts that an item rests on, in its order."""
+        edge = schema.item_fact
+        query = (
+            _facts()
+            .join(edge, edge.c.fact_id == schema.fact.c.id)
+            .where(edge.c.item_id == item)
+            .order_by(edge.c.position)
+        )
+        return [FactTrace(*row) for row in self._all(query)]
+
+    def fact(self, identity: bytes) -> FactTrace | None:
+        """The fact with this id, or None."""
+        found = self._all(_facts().where(schema.fact.c.hash == identity))
+        return FactTrace(*found[0]) if found else None
+
+    def forms_of_item(self, item: int) -> list[tuple[bytes, str]]:
+        """The ids and names of the sets that hold an item, oldest first."""
+        table, member = schema.item_set, schema.item_set_item
+        query = (
+            select(table.c.hash, table.c.name)
+            .join(member, member.c.item_set_id == table.c.id)
+            .where(member.c.item_id == item)
+            .order_by(table.c.id)
+        )
+        return [(row[0], row[1]) for row in self._all(query)]
+
+    def item_id(self, item: int) -> bytes:
+        """The id of the item with this key."""
+        found: bytes = self._all(select(schema.item.c.hash).where(schema.item.c.id == item))[0][0]
+        return found
+
+    def corrected_item(self, item: int) -> bytes | None:
+        """The id of the item that an item corrects, or None."""
+        before = schema.item.alias("before")
+        query = (
+            select(before.c.hash)
+            .join(schema.item, schema.item.c.corrects_id == before.c.id)
+            .where(schema.item.c.id == item)
+        )
+        found = self._all(query)
+        return found[0][0] if found else None
+
+    def _all(self, query: Any) -> Sequence[Any]:
+        with self._database.reading() as connection:
+            return connection.execute(query).all()
+
+
+def _responses() -> Any:
+    table = schema.response
+    return (
+        select(
+            schema.run.c.hash.label("run_hash"), schema.item.c.hash.label("item_hash"),
+            table.c.sample, table.c.step, and_(table.c.step == schema.run.c.last_step),
+            table.c.call_id,
+        )
+        .join(schema.run, schema.run.c.id == table.c.run_id)
+        .join(schema.item, schema.item.c.id == table.c.item_id)
+    )  # fmt: skip
+
+
+def _response(row: Any) -> ResponseTrace:
+    run, item, sample, step, is_last, call = row
+    return ResponseTrace(run, item, sample, step, bool(is_last), call)
+
+
+def _scorings() -> Any:
+    table = schema.scoring
+    return select(
+        table.c.id, table.c.hash, schema.run.c.hash.label("run_hash"), table.c.method,
+        table.c.scorer_version, table.c.judge, table.c.created_at, table.c.completed_at,
+    ).join(schema.run, schema.run.c.id == table.c.run_id)  # fmt: skip
+
+
+def _scoring(row: Any) -> ScoringTrace:
+    return ScoringTrace(*row)
+
+
+def _score(row: Any, verdict: PanelVerdict | None) -> ScoreTrace:
+    return ScoreTrace(
+        scoring=row.scoring_hash, run=row.run_hash, item=row.item_hash, sample=row.sample,
+        measure=row.measure, unit=row.kind, unit_key=row.key, outcome=OUTCOMES[row.outcome],
+        value=row.value, answer=row.answer, basis=row.basis, flags=row.flags, gold=row.gold,
+        n_choices=row.n_choices, verdict=verdict,
+    )  # fmt: skip
+
+
+def _facts() -> Any:
+    fact, corrected = schema.fact, schema.fact.alias("corrected")
+    return (
+        select(
+            fact.c.hash, fact.c.payload, fact.c.page, schema.source.c.hash.label("source_hash"),
+            schema.passage.c.hash.label("passage_hash"), corrected.c.hash.label("corrects_hash"),
+        )
+        .select_from(fact)
+        .outerjoin(schema.source, schema.source.c.id == fact.c.source_id)
+        .outerjoin(schema.passage, schema.passage.c.id == fact.c.passage_id)
+        .outerjoin(corrected, corrected.c.id == fact.c.corrects_id)
+    )  # fmt: skip

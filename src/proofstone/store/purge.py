@@ -1,0 +1,799 @@
+"""What goes when a source is purged: its passages, and everything that was made from its text.
+
+Sources with the same content under another title or license are copies, and go with it. Derived
+from a source are its passages; facts of it or of them; facts that correct such a fact or
+name one in their payload (a falsified statement names its true one); facts without a source, and
+items, that quote it or what builds made of it (exports that were imported again); items that rest
+on such facts; rows of builds (``purged_builds``); and the prompts and replies in which those items
+were asked and those rows were worked on. Beyond that every stored prompt and reply is searched for
+the texts: worked examples and builders quote them too.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from base64 import b64decode
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, Table, func, select, tuple_, update
+
+from proofstone.errors import Problem, SourcePurged, WorkspaceInUse
+from proofstone.records.ids import canonical_json, content_id, short
+from proofstone.records.knowledge import Fact, Source
+from proofstone.records.pages import requests_named
+from proofstone.records.reviews import Person
+from proofstone.store import schema
+from proofstone.store.calls import decompress
+from proofstone.store.database import Database, Readable, sqlite_file, users_of
+from proofstone.store.lookup import Found
+from proofstone.store.payloads import is_purged
+from proofstone.store.purged_text import Finder, ids_in, said_in, sentences, strings_of
+from proofstone.store.rows import chunks, empty_verdicts, insert_missing, key_of
+from proofstone.store.scores import empty_score_verdicts
+
+# Tombstones: which sources were purged, by whom, when and why; and what may not come back.
+#
+# A tombstone of kind ``lifted`` ends the one before it. Nothing is ever taken away.
+
+_TOMBSTONE = (
+    "hash", "kind", "source_hash", "content", "actor_id", "reason", "made_at", "removed",
+)  # fmt: skip
+
+
+class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
+    """That a source was purged, or its tombstone lifted. ``content`` is the source's own hash of
+    its bytes; ``actor`` a random id, ``name`` the person's where this workspace knows it;
+    ``removed`` counts texts by kind."""
+
+    kind: Literal["purged", "lifted"]
+    source: bytes
+    content: bytes
+    actor: bytes
+    name: str
+    reason: str
+    made_at: float
+    removed: dict[str, int] = {}
+
+    def __str__(self) -> str:
+        when = datetime.fromtimestamp(self.made_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        who = self.name or f"actor {short(self.actor)}"
+        return f"{self.kind} on {when} by {who}: {self.reason}"
+
+
+class TombstoneRows:
+    """Reads tombstones."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_source(self, source: bytes) -> list[Tombstone]:
+        """The tombstones of a source, oldest first."""
+        return [stone for stone in self.every() if stone.source == source]
+
+    def in_force(self) -> list[Tombstone]:
+        """The sources that are purged now, each by its newest tombstone."""
+        with self._database.reading() as connection:
+            return list(_in_force(connection).values())
+
+    def every(self) -> list[Tombstone]:
+        """All tombstones, oldest first."""
+        with self._database.reading() as connection:
+            return _every(connection)
+
+    def newest(self, connection: Connection, source: bytes) -> Tombstone | None:
+        """The newest tombstone of a source."""
+        return {stone.source: stone for stone in _every(connection)}.get(source)
+
+    def add(
+        self,
+        connection: Connection,
+        kind: Literal["purged", "lifted"],
+        source: int,
+        who: Person,
+        reason: str,
+        now: float,
+        removed: Mapping[str, int] = {},
+    ) -> Tombstone:
+        """Stores a tombstone in the transaction that is open."""
+        row = connection.execute(select(schema.source).where(schema.source.c.id == source)).one()
+        stone = Tombstone(
+            kind=kind, source=row.hash, content=row.content, actor=who.actor, name=who.name,
+            reason=reason, made_at=now, removed=dict(removed),
+        )  # fmt: skip
+        key = [kind, row.hash, row.content, who.actor, reason, now]
+        identity = content_id("tombstone", key)
+        actor = key_of(connection, schema.actor, who.actor)
+        values = (
+            identity, kind, row.hash, row.content, actor, reason, now, canonical_json(stone.removed)
+        )  # fmt: skip
+        insert_missing(connection, schema.tombstone, _TOMBSTONE, {identity: values})
+        return stone
+
+
+def refuse_purged(connection: Connection, sources: Iterable[Source]) -> None:
+    """Raises SourcePurged, naming each tombstone, where one of ``sources`` was purged here.
+
+    A source is the same by its id, or by the hash of its content under whatever title.
+    """
+    stones = _in_force(connection)
+    if not stones:
+        return
+    by_content = {stone.content: stone for stone in stones.values()}
+    problems = []
+    for source in sources:
+        stone = stones.get(source.id) or by_content.get(source.content)
+        if stone is not None:
+            problems.append(Problem(source.title, f"source:{short(stone.source)} was {stone}"))
+    if problems:
+        raise SourcePurged(
+            "what was purged is not taken in again; nothing was stored",
+            problems,
+            hint="leave it out, or lift the tombstone: "
+            "proofstone workspace purge SOURCE --lift --reason WHY",
+        )
+
+
+def purged_there(origin: Readable, target: Readable) -> list[Tombstone]:
+    """The tombstones in force in ``target`` of sources that ``origin`` holds unpurged: merging it
+    in would bring their texts back."""
+    with target.reading() as connection:
+        stones = _in_force(connection)
+    with origin.reading() as connection:
+        gone = _in_force(connection)
+        sources = connection.execute(select(schema.source.c.hash, schema.source.c.content)).all()
+    by_content = {stone.content: stone for stone in stones.values()}
+    found = [
+        stone
+        for identity, content in sources
+        if identity not in gone and (stone := stones.get(identity) or by_content.get(content))
+    ]
+    return list({stone.source: stone for stone in found}.values())
+
+
+def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
+    """Raises SourcePurged where a fact of no source was purged as derived from another one."""
+    stones = _in_force(connection)
+    if not stones:
+        return
+    table = schema.fact
+    emptied: list[bytes] = []
+    for chunk in chunks((fact.id for fact in facts if fact.source is None), 4000):
+        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, "payload"))
+        emptied += connection.scalars(query)
+    if emptied:
+        named = ", ".join(f"source:{short(source)}" for source in stones)
+        raise SourcePurged(
+            "facts derived from a purged source are not taken in again; nothing was stored",
+            [Problem(f"fact {short(fact)}", "was purged") for fact in emptied],
+            hint=f"purged here: {named}; 'proofstone show SOURCE' says who, when and why",
+        )
+
+
+def fill_again(
+    connection: Connection, table: Any, mark: str, rows: Mapping[bytes, Mapping[str, Any]]
+) -> None:
+    """Gives rows that were purged (their column ``mark``, a text or a payload, is empty) their
+    values again, once no tombstone refuses them; nothing in a workspace without tombstones.
+    """
+    if connection.execute(select(schema.tombstone.c.id).limit(1)).first() is None:
+        return
+    for chunk in chunks(rows, 4000):
+        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, mark))
+        for identity in list(connection.scalars(query)):
+            statement = update(table).where(table.c.hash == identity)
+            connection.execute(statement.values(dict(rows[identity])))
+
+
+def _is_empty(table: Any, mark: str) -> Any:
+    """The condition that a row was purged; see ``payloads.is_purged``."""
+    if mark == "text":
+        return table.c.text == ""
+    return (table.c.payload == b"") | (func.substr(table.c.payload, 1, 1) != b"{")
+
+
+def _in_force(connection: Connection) -> dict[bytes, Tombstone]:
+    newest = {stone.source: stone for stone in _every(connection)}
+    return {source: stone for source, stone in newest.items() if stone.kind == "purged"}
+
+
+def _every(connection: Connection) -> list[Tombstone]:
+    table = schema.tombstone
+    query = (
+        select(table, schema.actor.c.hash.label("actor_hash"), schema.person.c.name)
+        .join(schema.actor, schema.actor.c.id == table.c.actor_id)
+        .outerjoin(schema.person, schema.person.c.actor_id == schema.actor.c.id)
+        .order_by(table.c.made_at, table.c.id)
+    )
+    return [
+        Tombstone(
+            kind=row.kind, source=row.source_hash, content=row.content, actor=row.actor_hash,
+            name=row.name or "", reason=row.reason, made_at=row.made_at,
+            removed=msgspec.json.decode(row.removed),
+        )
+        for row in connection.execute(query)
+    ]  # fmt: skip
+
+
+# What of builds goes when a source is purged: rows that entered from it or name it, what was made
+# of them, and the calls that were made for them.
+
+_CHUNK = 4000
+
+
+_PAGE = 500  # payloads held at once while they are searched
+
+
+def derived_build_rows(
+    connection: Connection, sources: Collection[int], ids: frozenset[bytes], finder: Finder
+) -> set[int]:
+    """The keys of rows that entered from the sources, that name one of ``ids`` (theirs, their
+    passages', their facts') or quote their texts, and of all that steps made of these."""
+    entered = schema.build_input
+    query = select(entered.c.row_id).where(entered.c.source_id.in_(sources)).distinct()
+    found = set(connection.scalars(query))
+    for key, payload in _payloads(connection):
+        if key not in found and payload and _speaks_of(payload, ids, finder):
+            found.add(key)
+    output, more = schema.build_output, found
+    while more:
+        more = set(_in(connection, output.c.output_id, output.c.row_id, more)) - found
+        found |= more
+    return found
+
+
+def calls_for_rows(connection: Connection, rows: Iterable[int]) -> set[int]:
+    """The keys of the calls that steps made for these rows."""
+    made = schema.build_call
+    return set(_in(connection, made.c.call_id, made.c.row_id, rows))
+
+
+def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
+    """Takes the texts out of rows, what quotes them out of their outcomes, and the words of judges
+    out of their verdicts. Such a row, and a build that it entered, get another hash: they are
+    others should their source ever come back."""
+    row, outcome, entered = schema.build_row, schema.build_outcome, schema.build_input
+    rows = list(rows)
+    empty_verdicts(connection, rows)
+    builds: set[int] = set()
+    for chunk in chunks(rows, _CHUNK):
+        quotes = outcome.c.row_id.in_(chunk)
+        connection.execute(update(outcome).where(quotes).values(found=""))
+        query = select(row.c.id, row.c.hash).where(row.c.id.in_(chunk), row.c.payload != b"")
+        full = connection.execute(query).all()
+        builds |= set(_in(connection, entered.c.build_id, entered.c.row_id, (k for k, _ in full)))
+        for key, identity in full:
+            emptied = {"payload": b"", "hash": content_id("purged-build_row", identity)}
+            connection.execute(update(row).where(row.c.id == key).values(emptied))
+    build = schema.build
+    for key in sorted(builds):
+        identity = connection.execute(select(build.c.hash).where(build.c.id == key)).scalar_one()
+        renamed = content_id("purged-build", identity)
+        connection.execute(update(build).where(build.c.id == key).values(hash=renamed))
+
+
+def _speaks_of(payload: bytes, ids: frozenset[bytes], finder: Finder) -> bool:
+    if not ids.isdisjoint(ids_in(payload)):
+        return True
+    return any(finder.finds(text) for text in strings_of(payload))
+
+
+def _payloads(connection: Connection) -> Iterator[tuple[int, bytes]]:
+    table, after = schema.build_row, 0
+    while True:
+        query = select(table.c.id, table.c.payload).where(table.c.id > after)
+        page = connection.execute(query.order_by(table.c.id).limit(_PAGE)).all()
+        if not page:
+            return
+        yield from ((row[0], row[1]) for row in page)
+        after = page[-1][0]
+
+
+def _in(connection: Connection, wanted: Any, column: Any, keys: Iterable[int]) -> Iterator[int]:
+    for chunk in chunks(keys, _CHUNK):
+        yield from connection.scalars(select(wanted).where(column.in_(chunk)).distinct())
+
+
+# Which images go with a purged source: those that purged prompts show, and those of its pages that
+# entered a build.
+
+_PURGED_IMAGES_CHUNK = 400
+
+
+_NAMED = re.compile(rb'"digest":"([A-Za-z0-9+/]{43}=)","media_type":"image/')  # keys are sorted
+
+
+def images_in(
+    connection: Connection, prompts: Iterable[int], rows: Iterable[bytes] = ()
+) -> Iterator[int]:
+    """The keys of the images, as far as they are here, that prompts with these keys and rows of
+    builds with these bodies show."""
+    prompt = schema.prompt
+    for chunk in chunks(prompts, _PURGED_IMAGES_CHUNK):
+        bodies = connection.scalars(select(prompt.c.body).where(prompt.c.id.in_(chunk))).all()
+        yield from _here(connection, map(decompress, bodies))
+    yield from _here(connection, rows)
+
+
+def _here(connection: Connection, bodies: Iterable[bytes]) -> Iterator[int]:
+    image = schema.image
+    named = {b64decode(name) for body in bodies for name in _NAMED.findall(body)}
+    for hashes in chunks(named, _PURGED_IMAGES_CHUNK):
+        here = image.c.hash.in_(hashes) & (func.length(image.c.body) > 0)
+        yield from connection.scalars(select(image.c.id).where(here))
+
+
+_WORDS_OF_LINE = 5  # of a document's line without a sentence's mark: beyond a heading
+
+
+_WORDS_OF_TEXT = 10  # of any other text without one: beyond the name of an organisation
+
+
+_ASKED_BY_ALL = 3  # facts that ask one question, none made from another: no one's own words
+
+
+_QUESTION_ENDS = ("?", "？")
+
+
+class PurgePlan(msgspec.Struct, frozen=True):
+    """The keys of the rows whose texts go. ``facts``, ``items`` and ``units`` are all that rest on
+    the source; ``texts_of_...`` those of them that still hold text themselves, and units besides
+    that quote it. ``verdicts`` are other units on which a verdict does."""
+
+    passages: frozenset[int]
+    facts: frozenset[int]
+    texts_of_facts: frozenset[int]
+    items: frozenset[int]
+    texts_of_items: frozenset[int]
+    units: frozenset[int]
+    texts_of_units: frozenset[int]
+    prompts: frozenset[int]
+    replies: frozenset[int]
+    images: frozenset[int] = frozenset()
+    rows: frozenset[int] = frozenset()
+    texts_of_rows: frozenset[int] = frozenset()
+    pages: frozenset[int] = frozenset()
+    verdicts: frozenset[int] = frozenset()
+
+    def counts(self) -> dict[str, int]:
+        """How many texts of each kind go."""
+        pages = {"pages": len(self.pages)} if self.pages else {}
+        texts = {
+            **pages,
+            "passages": len(self.passages),
+            "facts": len(self.texts_of_facts),
+            "item texts": len(self.texts_of_items) + len(self.texts_of_units),
+            "prompts": len(self.prompts),
+            "replies": len(self.replies),
+        }
+        rare = {
+            "images": len(self.images),
+            "rows of builds": len(self.texts_of_rows),
+            "verdicts": len(self.verdicts),
+        }
+        return texts | {kind: n for kind, n in rare.items() if n}
+
+
+def copies_of(connection: Connection, source: int) -> list[Found]:
+    """A source, and after it the others with the same content."""
+    table = schema.source
+    content = select(table.c.content).where(table.c.id == source).scalar_subquery()
+    query = select(table.c.id, table.c.hash, table.c.title).where(table.c.content == content)
+    rows = connection.execute(query.order_by(table.c.id != source, table.c.id))
+    return [Found("source", *row) for row in rows]
+
+
+def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
+    """What still holds text of the sources with these keys, which are copies of each other."""
+    passage, page, fact = schema.passage, schema.page, schema.fact
+    passages = _texts(connection, passage, passage.c.text, passage.c.source_id.in_(sources))
+    pages = _texts(connection, page, page.c.text, page.c.source_id.in_(sources))
+    facts = _derived_facts(connection, sources, set(passages))
+    payloads = _purge_plan_payloads(connection, fact, facts)
+    texts = {
+        part
+        for text in (*passages.values(), *pages.values())
+        for part in said_in(text, words=_WORDS_OF_LINE)
+    }
+    texts |= _made_texts(payloads.values()) - _asked_by_all(connection, facts)
+    own = _own_texts(connection, texts, facts, sources)
+    finder = Finder(own)
+    rows = derived_build_rows(
+        connection, sources, _ids(connection, sources, passages, facts), finder
+    )
+    if made := _made_texts(_purge_plan_payloads(connection, schema.build_row, rows).values()):
+        finder = Finder(own | _own_texts(connection, made, facts, sources))
+    copies = _without_source(connection, _quoting(connection, fact, fact.c.id, finder) - facts)
+    facts |= copies
+    payloads |= _purge_plan_payloads(connection, fact, copies)
+    items = _items_on(connection, facts)
+    items |= _quoting(connection, schema.item, schema.item.c.id, finder)
+    items |= _quoting(
+        connection, schema.item_label, schema.item_label.c.item_id, finder, body="metadata"
+    )
+    units = set(_purge_plan_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
+    rows |= derived_build_rows(
+        connection, sources, _ids(connection, sources, passages, facts), finder
+    )
+    asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
+    asked |= _calls_reading(connection, sources)
+    prompts, replies = _bodies(connection, asked, finder)
+    of_rows = _purge_plan_payloads(connection, schema.build_row, rows)
+    quoting = _quoting(connection, schema.unit, schema.unit.c.id, finder)
+    verdicts = _quoting(connection, schema.score_verdict, schema.score_verdict.c.unit_id, finder)
+    return PurgePlan(
+        passages=frozenset(key for key, text in passages.items() if text),
+        facts=frozenset(facts),
+        texts_of_facts=frozenset(key for key, body in payloads.items() if not is_purged(body)),
+        items=frozenset(items),
+        texts_of_items=frozenset(_with_text(_purge_plan_payloads(connection, schema.item, items))),
+        units=frozenset(units),
+        texts_of_units=frozenset(
+            _with_text(_purge_plan_payloads(connection, schema.unit, units)) | quoting
+        ),
+        prompts=frozenset(prompts),
+        replies=frozenset(replies),
+        images=frozenset(images_in(connection, prompts, of_rows.values())),
+        rows=frozenset(rows),
+        texts_of_rows=frozenset(key for key, body in of_rows.items() if body),
+        pages=frozenset(key for key, text in pages.items() if text),
+        verdicts=frozenset(verdicts - units),
+    )
+
+
+def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], frozenset[int]]:
+    """The keys of the facts and items that rest on a source, purged or not."""
+    passage = schema.passage
+    passages = set(connection.scalars(select(passage.c.id).where(passage.c.source_id == source)))
+    facts = _derived_facts(connection, [source], passages)
+    return frozenset(facts), frozenset(_items_on(connection, facts))
+
+
+def _ids(
+    connection: Connection, sources: Iterable[int], passages: Iterable[int], facts: Iterable[int]
+) -> frozenset[bytes]:
+    """The ids by which rows name sources and what was made of them."""
+    s = schema
+    named = ((s.source, sources), (s.passage, passages), (s.fact, facts))
+    return frozenset(
+        identity
+        for table, keys in named
+        for identity in _purge_plan_in(connection, table.c.hash, table.c.id, keys)
+    )
+
+
+def _derived_facts(
+    connection: Connection, sources: Collection[int], passages: set[int]
+) -> set[int]:
+    """The keys of all facts derived from the sources, over any number of steps."""
+    fact = schema.fact
+    query = select(
+        fact.c.id, fact.c.hash, fact.c.source_id, fact.c.passage_id, fact.c.corrects_id,
+        fact.c.payload,
+    )  # fmt: skip
+    found: set[int] = set()
+    hashes: set[bytes] = set()
+    named: dict[int, tuple[int | None, frozenset[bytes]]] = {}
+    identity: dict[int, bytes] = {}
+    for row in connection.execute(query):
+        identity[row.id] = row.hash
+        if row.source_id in sources or row.passage_id in passages:
+            found.add(row.id)
+            hashes.add(row.hash)
+        else:
+            named[row.id] = (row.corrects_id, frozenset(ids_in(row.payload)))
+    while True:
+        more = {
+            key
+            for key, (corrects, ids) in named.items()
+            if corrects in found or not hashes.isdisjoint(ids)
+        }
+        if not more:
+            return found
+        found |= more
+        hashes |= {identity[key] for key in more}
+        for key in more:
+            del named[key]
+
+
+def _items_on(connection: Connection, facts: set[int]) -> set[int]:
+    """Items that rest on these facts, and those that correct such items."""
+    found = set(
+        _purge_plan_in(connection, schema.item_fact.c.item_id, schema.item_fact.c.fact_id, facts)
+    )
+    more = found
+    while more:
+        more = (
+            set(_purge_plan_in(connection, schema.item.c.id, schema.item.c.corrects_id, more))
+            - found
+        )
+        found |= more
+    return found
+
+
+def _calls_on(connection: Connection, items: set[int]) -> set[int]:
+    """The calls in which these items were asked, answered or not."""
+    found: set[int] = set()
+    for table in (schema.response, schema.failure, schema.pilot_call):
+        found |= set(_purge_plan_in(connection, table.c.call_id, table.c.item_id, items))
+    return found
+
+
+def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]:
+    """The calls in which models were asked for pages of the sources."""
+    page, call = schema.page, schema.call
+    details = connection.scalars(select(page.c.detail).where(page.c.source_id.in_(sources)))
+    named = {request for detail in details for request in requests_named(detail)}
+    found: set[int] = set()
+    for hashes in chunks(sorted(named), _CHUNK):
+        found |= set(connection.scalars(select(call.c.id).where(call.c.request_hash.in_(hashes))))
+    return found
+
+
+def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
+    """Those of some facts that state no source: an export of the source that was imported again
+    may have lost it."""
+    fact = schema.fact
+    return set(_purge_plan_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None)))
+
+
+def _quoting(
+    connection: Connection, table: Table, key: Any, finder: Finder, *, body: str = "payload"
+) -> set[int]:
+    """The keys of the rows whose payloads hold the texts: what was said in their words or rests on
+    them, as triples of a reference and verdicts do."""
+    primary = list(table.primary_key.columns)
+    found: set[int] = set()
+    after: tuple[Any, ...] = ()
+    while True:
+        query = (
+            select(*primary, key.label("of"), table.c[body].label("body"))
+            .order_by(*primary)
+            .limit(_PAGE)
+        )
+        if after:
+            query = query.where(tuple_(*primary) > tuple_(*after))
+        page = connection.execute(query).all()
+        if not page:
+            return found
+        found |= {row.of for row in page if row.body and _holds(finder, row.body)}
+        after = tuple(page[-1][: len(primary)])
+
+
+def _made_texts(bodies: Iterable[bytes]) -> set[str]:
+    """The sentences that payloads hold, whole ones only: names of categories and the like are
+    nobody's own."""
+    return {
+        part
+        for body in bodies
+        if body
+        for text in strings_of(body)
+        for part in said_in(text, words=_WORDS_OF_TEXT)
+    }
+
+
+def _asked_by_all(connection: Connection, facts: set[int]) -> set[str]:
+    """Questions that several facts ask which were not made from each other, as "Which of these is
+    true?": phrases, whose options only say something."""
+    fact = schema.fact
+    first: dict[int | bytes, int | bytes] = {}  # a fact by its hash or key, and what it began as
+    asking: dict[str, set[int | bytes]] = {}
+    for chunk in chunks(sorted(facts), _CHUNK):
+        columns = (fact.c.id, fact.c.hash, fact.c.corrects_id, fact.c.payload)
+        query = select(*columns).where(fact.c.id.in_(chunk)).order_by(fact.c.id)
+        for key, identity, corrects, body in connection.execute(query):
+            named = corrects if corrects is not None else next(ids_in(body), key)
+            first[key] = first[identity] = first.get(named, named)
+            for part in _made_texts([body]):
+                if part.rstrip().endswith(_QUESTION_ENDS):
+                    asking.setdefault(part, set()).add(first[key])
+    return {part for part, begun in asking.items() if len(begun) >= _ASKED_BY_ALL}
+
+
+def _own_texts(
+    connection: Connection, texts: Iterable[str], facts: set[int], sources: Collection[int]
+) -> set[str]:
+    """Those of some sentences that only these sources hold: what others hold as well stays theirs.
+    A fact that states no source is none of these others."""
+    own = set(texts)
+    fact = schema.fact
+    stated = select(fact.c.id, fact.c.payload).where(fact.c.source_id.is_not(None))
+    for key, body in connection.execute(stated):
+        if key not in facts and body:
+            own.difference_update(part for s in strings_of(body) for part in sentences(s))
+    for table in (schema.passage, schema.page):
+        query = select(table.c.text).where(table.c.source_id.not_in(sources))
+        for text in connection.scalars(query):
+            own.difference_update(sentences(text))
+    return own
+
+
+def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[set[int], set[int]]:
+    """The prompts and the calls whose bodies go: of ``asked``, and wherever the texts stand."""
+    prompt, call = schema.prompt, schema.call
+    prompts = set(_purge_plan_in(connection, call.c.prompt_id, call.c.id, asked))
+    for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
+        if key not in prompts and _holds(finder, body):
+            prompts.add(key)
+    replies = asked | set(_purge_plan_in(connection, call.c.id, call.c.prompt_id, prompts))
+    for key, raw in _bodies_of(connection, call.c.id, call.c.raw):
+        if key not in replies and _holds(finder, raw):
+            replies.add(key)
+    full = (func.length(call.c.raw) > 0) | (call.c.detail != "")
+    return (
+        set(
+            _purge_plan_in(
+                connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0
+            )
+        ),
+        set(_purge_plan_in(connection, call.c.id, call.c.id, replies, full)),
+    )
+
+
+def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
+    after = 0
+    while True:
+        query = select(key, body).where(key > after).order_by(key).limit(_PAGE)
+        page = connection.execute(query).all()
+        if not page:
+            return
+        yield from ((row[0], decompress(row[1])) for row in page)
+        after = page[-1][0]
+
+
+def _holds(finder: Finder, body: bytes) -> bool:
+    return any(finder.finds(text) for text in strings_of(body)) if body else False
+
+
+def _texts(connection: Connection, table: Any, column: Any, condition: Any) -> dict[int, str]:
+    query = select(table.c.id, column).where(condition)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _purge_plan_payloads(
+    connection: Connection, table: Any, keys: Iterable[int]
+) -> dict[int, bytes]:
+    found: dict[int, bytes] = {}
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
+        found |= {row[0]: row[1] for row in connection.execute(query)}
+    return found
+
+
+def _with_text(payloads: dict[int, bytes]) -> set[int]:
+    """Payloads that hold words of their own; a question that only counts places holds none."""
+    return {key for key, body in payloads.items() if body and any(strings_of(body))}
+
+
+def _purge_plan_in(
+    connection: Connection, wanted: Any, column: Any, keys: Iterable[int], *more: Any
+) -> Iterator[Any]:
+    """``wanted`` of the rows whose ``column`` is one of ``keys``."""
+    for chunk in chunks(keys, _CHUNK):
+        yield from connection.scalars(select(wanted).where(column.in_(chunk), *more).distinct())
+
+
+# What of reviews goes when a source is purged: reasons and new texts, which quote what they speak
+# of. Who decided what, and when, stays.
+
+
+def empty_reviews(connection: Connection, facts: Iterable[int], items: Iterable[int]) -> None:
+    """Takes the texts out of the reviews of these facts and items, in the transaction at hand."""
+    table = schema.review
+    for column, keys in ((table.c.fact_id, facts), (table.c.item_id, items)):
+        for chunk in chunks(keys, _CHUNK):
+            emptied = update(table).where(column.in_(chunk)).values(reason="", payload=b"")
+            connection.execute(emptied)
+
+
+# Purging: texts go for good, and hashes, scores, usage and costs stay.
+#
+# An empty text is the mark of a purged row, and a payload that is no object. The hash of a purged
+# prompt or image is hashed once more, so that the same may be stored again should its source ever
+# come back.
+
+_LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
+
+
+# A page as books count them: 12, xiv, 12-14, A-3.
+_NUMBER = re.compile(r"[A-Za-z]?[-.]?[0-9ivxlcIVXLC]+([-–,. ]+[0-9ivxlcIVXLC]+)*")
+
+
+_EMPTIED = (
+    "item_label", "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score",
+    "build_row", "build_outcome", "review", "build_verdict", "score_verdict",
+)  # fmt: skip
+
+
+def empty_rows(connection: Connection, plan: PurgePlan) -> None:
+    """Takes the texts of a plan out of their rows, in the transaction that is open."""
+    _empty(connection, schema.passage, plan.passages, text="", heading="")
+    _empty(connection, schema.page, plan.pages, text="", layout=b"")
+    _empty_facts(connection, plan.texts_of_facts)
+    _empty_places(connection, plan.facts)
+    _empty(connection, schema.item, plan.texts_of_items, payload=b"")
+    for chunk in chunks(plan.items, _CHUNK):
+        label = schema.item_label
+        held = label.c.item_id.in_(chunk)
+        connection.execute(update(label).where(held).values(metadata=b""))
+    _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
+    _empty(connection, schema.call, plan.replies, raw=b"", detail="")
+    for chunk in chunks(plan.units | plan.texts_of_units, _CHUNK):
+        table = schema.score
+        long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
+        connection.execute(update(table).where(long).values(answer=""))
+    empty_score_verdicts(connection, plan.units | plan.verdicts | plan.texts_of_units)
+    empty_reviews(connection, plan.facts, plan.items)
+    _empty_named(connection, schema.prompt, plan.prompts)
+    _empty_named(connection, schema.image, plan.images)
+    empty_build_rows(connection, plan.rows)
+
+
+def _empty_named(connection: Connection, table: Table, keys: Iterable[int]) -> None:
+    """Empties bodies that their hash names, and gives the rows another hash."""
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.hash).where(table.c.id.in_(chunk))
+        for key, identity in connection.execute(query).all():
+            emptied = {"body": b"", "hash": content_id(f"purged-{table.name}", identity)}
+            connection.execute(update(table).where(table.c.id == key).values(emptied))
+
+
+def rewrite(database: Database) -> None:
+    """Writes the whole database anew, so that nothing of what was emptied is left in its files.
+
+    Raises WorkspaceInUse where another process keeps an older state of it open: the rows are empty
+    then, and the log still holds the texts until this is done again.
+    """
+    file = sqlite_file(database.url)
+    if file is None:
+        with database.reading() as connection:
+            free = connection.execution_options(isolation_level="AUTOCOMMIT")
+            for name in _EMPTIED:
+                free.exec_driver_sql(f'VACUUM FULL "{name}"')
+        return
+    with closing(sqlite3.connect(file, isolation_level=None, timeout=5.0)) as raw:
+        raw.execute("PRAGMA secure_delete=ON")
+        try:
+            raw.execute("VACUUM")
+            (is_busy, _log, _moved) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            is_busy = 1
+    if is_busy:
+        raise WorkspaceInUse(
+            f"the rows are empty, but {file} is open in {users_of(file) or 'another process'}, "
+            "and its log still holds the texts",
+            hint="close that process, then repeat the command: it finishes the work",
+        )
+
+
+def _empty_facts(connection: Connection, keys: Iterable[int]) -> None:
+    """Of a fact's payload the ids stay that it names: they say what it was derived from."""
+    table = schema.fact
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
+        named = {row[0]: list(ids_in(row[1])) for row in connection.execute(query)}
+        _empty(connection, table, named, payload=b"")
+        for key, ids in named.items():
+            if ids:
+                _empty(connection, table, [key], payload=canonical_json(ids))
+
+
+def _empty_places(connection: Connection, keys: Iterable[int]) -> None:
+    """Takes the keys of a table's rows out of its facts, where pages of other sources stand; the
+    number of a page stays."""
+    table = schema.fact
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.page).where(table.c.id.in_(chunk), table.c.page != "")
+        named = [row[0] for row in connection.execute(query) if not _NUMBER.fullmatch(row[1])]
+        _empty(connection, table, named, page="")
+
+
+def _empty(connection: Connection, table: Table, keys: Iterable[int], **values: Any) -> None:
+    for chunk in chunks(keys, _CHUNK):
+        connection.execute(update(table).where(table.c.id.in_(chunk)).values(values))

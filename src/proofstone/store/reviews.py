@@ -1,0 +1,379 @@
+"""Reviews and the sheets in which people were asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, and_, func, or_, select
+
+from proofstone.records.ids import canonical_json, content_id
+from proofstone.records.reviews import (
+    CHECK_TASKS,
+    Review,
+    ReviewPlace,
+    ReviewSheet,
+    SheetWithdrawal,
+)
+from proofstone.store import schema
+from proofstone.store.database import Database
+from proofstone.store.rows import chunks, insert_missing, insert_rows, key_of, keys_by
+
+_REVIEW = (
+    "hash", "task", "fact_id", "item_id", "actor_id", "judge", "verdict", "reason", "payload",
+    "round", "sheet_id", "created_at", "corrects_id",
+)  # fmt: skip
+
+
+_SHEET = ("hash", "bank_id", "item_set_id", "actor_id", "round", "recipe", "created_at")
+
+
+_WITHDRAWN = ("hash", "sheet_id", "actor_id", "reason", "created_at")
+
+
+_PLACE = ("sheet_id", "position", "task", "fact_id", "item_id")
+
+
+_CHUNK = 4000
+
+
+class ReadItems(msgspec.Struct, frozen=True):
+    """Of some sets' items: those that people reviewed themselves or in all facts that they rest on,
+    those of which they reviewed some, and how many people did."""
+
+    whole: frozenset[bytes] = frozenset()
+    partly: frozenset[bytes] = frozenset()
+    n_people: int = 0
+
+
+class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What of a review stands in its payload."""
+
+    changes: dict[str, Any] = {}
+    rubric: dict[str, str | int | float] = {}
+    seconds: float | None = None
+    answer: str = ""
+    urls: tuple[str, ...] = ()
+
+
+class ReviewStore:
+    """Adds and reads reviews and sheets. Adding what is there changes nothing. Decisions of sheets
+    that were withdrawn are not read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_sheets(self, sheets: Sequence[ReviewSheet]) -> None:
+        """Stores sheets with their rows, in one transaction."""
+        with self._database.writing() as connection:
+            for sheet in sheets:
+                _add_sheet(connection, sheet)
+
+    def add(self, reviews: Sequence[Review], actors: Iterable[bytes] = (), now: float = 0.0) -> int:
+        """Stores reviews whose targets are stored, in one transaction; those that they correct
+        come before them. ``actors`` are made known where they are not. Returns how many are new."""
+        with self._database.writing() as connection:
+            new = {actor: (actor, now) for actor in actors}
+            insert_missing(connection, schema.actor, ("hash", "created_at"), new)
+            keys = _Keys.of(connection, reviews)
+            known = keys_by(connection, schema.review, ("hash",), [one.id for one in reviews])
+            first = [one for one in reviews if one.corrects is None]
+            later = [one for one in reviews if one.corrects is not None]
+            for group in (first, *([one] for one in later)):
+                rows = {one.id: keys.row(one) for one in group}
+                made = insert_missing(connection, schema.review, _REVIEW, rows)
+                keys.reviews.update(made)
+            return len({one.id for one in reviews} - known.keys())
+
+    def sheet(self, digits: str) -> ReviewSheet | None:
+        """The sheet whose id starts with these hexadecimal digits, with its rows; None without."""
+        low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
+        found = self._sheets(schema.review_sheet.c.hash.between(low, high))
+        return found[0] if len(found) == 1 else None
+
+    def withdraw(self, one: SheetWithdrawal) -> None:
+        """Stores that a sheet is withdrawn; again changes nothing."""
+        with self._database.writing() as connection:
+            sheet = key_of(connection, schema.review_sheet, one.sheet)
+            actor = key_of(connection, schema.actor, one.actor)
+            identity = content_id("withdrawn-sheet", [one.sheet])
+            row = (identity, sheet, actor, one.reason, one.at)
+            insert_missing(connection, schema.withdrawn_sheet, _WITHDRAWN, {identity: row})
+
+    def withdrawn(self) -> frozenset[bytes]:
+        """The ids of all sheets that were withdrawn."""
+        sheet = schema.review_sheet
+        query = select(sheet.c.hash).where(sheet.c.id.in_(_withdrawn()))
+        with self._database.reading() as connection:
+            return frozenset(connection.scalars(query))
+
+    def n_decisions(self, sheet: bytes) -> int:
+        """How many decisions were taken in from a sheet."""
+        review, of = schema.review, schema.review_sheet
+        query = select(func.count()).select_from(review).join(of, of.c.id == review.c.sheet_id)
+        with self._database.reading() as connection:
+            return int(connection.scalar(query.where(of.c.hash == sheet)) or 0)
+
+    def sheets_of(self, target: bytes) -> list[ReviewSheet]:
+        """All sheets of a bank or form that were not withdrawn, oldest first."""
+        of = or_(schema.bank.c.hash == target, schema.item_set.c.hash == target)
+        return self._sheets(and_(of, schema.review_sheet.c.id.not_in(_withdrawn())))
+
+    def of_facts(self, facts: Iterable[bytes]) -> list[Review]:
+        """All reviews of these facts, oldest first."""
+        return self._of(schema.fact, "fact_id", facts)
+
+    def of_items(self, items: Iterable[bytes]) -> list[Review]:
+        """All reviews of these items, oldest first."""
+        return self._of(schema.item, "item_id", items)
+
+    def are_of_bank(self, bank: bytes) -> bool:
+        """Whether there is any review of a bank's facts or of versions that these correct; no
+        fact's text is read."""
+        fact, held, review = schema.fact, schema.bank_fact, schema.review
+        own = (
+            select(held.c.fact_id)
+            .join(schema.bank, schema.bank.c.id == held.c.bank_id)
+            .where(schema.bank.c.hash == bank)
+        )
+        reviewed = select(review.c.fact_id).where(review.c.fact_id.is_not(None), _counts())
+        former = select(fact.c.corrects_id).where(fact.c.corrects_id.is_not(None))
+        with self._database.reading() as connection:
+            query = reviewed.where(review.c.fact_id.in_(own))
+            if connection.execute(query.limit(1)).first() is not None:
+                return True
+            of = set(connection.scalars(reviewed.distinct()))
+            older = set(connection.scalars(former.where(fact.c.id.in_(own)))) if of else set()
+            while older and older.isdisjoint(of):
+                found: set[int] = set()
+                for chunk in chunks(older, _CHUNK):
+                    found.update(connection.scalars(former.where(fact.c.id.in_(chunk))))
+                older = found
+        return bool(older)
+
+    def checks_of_bank(self, bank: bytes) -> list[Review]:
+        """The reviews that checked the truth of a bank's facts, oldest first."""
+        held = schema.bank_fact
+        query = (
+            _select()
+            .join(held, held.c.fact_id == schema.review.c.fact_id)
+            .join(schema.bank, schema.bank.c.id == held.c.bank_id)
+            .where(schema.bank.c.hash == bank, schema.review.c.task.in_(CHECK_TASKS))
+            .order_by(schema.review.c.created_at, schema.review.c.hash)
+        )
+        with self._database.reading() as connection:
+            return [_review(row) for row in connection.execute(query)]
+
+    def read_items(self, item_sets: Sequence[bytes]) -> ReadItems:
+        """What people have read of the items of these sets. A version that corrects a fact which
+        was reviewed came out of that review, and counts as read."""
+        review, rests, member = schema.review, schema.item_fact, schema.item_set_item
+        people = select(review.c.fact_id, review.c.item_id, review.c.actor_id).where(
+            review.c.actor_id.is_not(None), _counts()
+        )
+        within = (
+            select(schema.item.c.id, schema.item.c.hash, rests.c.fact_id)
+            .join(member, member.c.item_id == schema.item.c.id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .outerjoin(rests, rests.c.item_id == schema.item.c.id)
+            .where(schema.item_set.c.hash.in_(item_sets))
+            .distinct()
+        )
+        with self._database.reading() as connection:
+            readers = _Readers(connection.execute(people.distinct()).all())
+            if not readers:
+                return ReadItems()
+            readers.follow(connection)
+            return readers.of(connection.execute(within).all())
+
+    def _of(self, table: Any, column: str, wanted: Iterable[bytes]) -> list[Review]:
+        found: list[Review] = []
+        with self._database.reading() as connection:
+            keys = keys_by(connection, table, ("hash",), list(dict.fromkeys(wanted)))
+            for chunk in chunks(keys.values(), _CHUNK):
+                query = _select().where(schema.review.c[column].in_(chunk))
+                found += [_review(row) for row in connection.execute(query)]
+        return sorted(found, key=lambda one: (one.at, one.id))
+
+    def _sheets(self, condition: Any) -> list[ReviewSheet]:
+        table = schema.review_sheet
+        query = (
+            select(
+                table, schema.bank.c.hash.label("bank_hash"),
+                schema.item_set.c.hash.label("form_hash"), schema.actor.c.hash.label("actor_hash"),
+            )
+            .outerjoin(schema.bank, schema.bank.c.id == table.c.bank_id)
+            .outerjoin(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
+            .join(schema.actor, schema.actor.c.id == table.c.actor_id)
+            .where(condition)
+            .order_by(table.c.created_at, table.c.id)
+        )  # fmt: skip
+        with self._database.reading() as connection:
+            rows = connection.execute(query).all()
+            return [_sheet(row, _places(connection, row.id)) for row in rows]
+
+
+class _Keys(msgspec.Struct):
+    """The integer keys of what reviews name, by content id."""
+
+    facts: dict[bytes, int]
+    items: dict[bytes, int]
+    actors: dict[bytes, int]
+    sheets: dict[bytes, int]
+    reviews: dict[bytes, int]
+
+    @classmethod
+    def of(cls, connection: Connection, reviews: Sequence[Review]) -> _Keys:
+        def keys(table: Any, wanted: Iterable[bytes | None]) -> dict[bytes, int]:
+            given = [identity for identity in dict.fromkeys(wanted) if identity]
+            return keys_by(connection, table, ("hash",), given)
+
+        return cls(
+            facts=keys(schema.fact, (one.target for one in reviews if one.kind == "fact")),
+            items=keys(schema.item, (one.target for one in reviews if one.kind == "item")),
+            actors=keys(schema.actor, (one.reviewer for one in reviews)),
+            sheets=keys(schema.review_sheet, (one.sheet for one in reviews)),
+            reviews=keys(schema.review, (one.corrects for one in reviews)),
+        )
+
+    def row(self, one: Review) -> tuple[Any, ...]:
+        """A review's row. Raises KeyError where what it names is not stored."""
+        said = _Said(dict(one.changes), dict(one.rubric), one.seconds, one.answer, one.urls)
+        return (
+            one.id, one.task,
+            self.facts[one.target] if one.kind == "fact" else None,
+            self.items[one.target] if one.kind == "item" else None,
+            self.actors[one.reviewer] if one.reviewer else None, one.judge, one.verdict,
+            one.reason, canonical_json(said), one.round,
+            self.sheets[one.sheet] if one.sheet else None, one.at,
+            self.reviews[one.corrects] if one.corrects else None,
+        )  # fmt: skip
+
+
+class _Readers:
+    """Who read which facts and items, by keys."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._facts: dict[int, set[int]] = {}
+        self._items: dict[int, set[int]] = {}
+        for fact, item, actor in rows:
+            of, key = (self._facts, fact) if fact is not None else (self._items, item)
+            of.setdefault(key, set()).add(actor)
+
+    def __bool__(self) -> bool:
+        return bool(self._facts or self._items)
+
+    def follow(self, connection: Connection) -> None:
+        """Takes versions that correct a fact as read by those who read it."""
+        query = select(schema.fact.c.id, schema.fact.c.corrects_id).where(
+            schema.fact.c.corrects_id.is_not(None)
+        )
+        newer = [(key, former) for key, former in connection.execute(query.order_by("id"))]
+        for key, former in newer:  # a version is stored after the one that it corrects
+            if former in self._facts:
+                self._facts.setdefault(key, set()).update(self._facts[former])
+
+    def of(self, rows: Sequence[Any]) -> ReadItems:
+        """``rows`` are items (key, id) with a fact each that they rest on, or None."""
+        rests: dict[bytes, list[bool]] = {}
+        people: set[int] = set()
+        for key, identity, fact in rows:
+            readers = self._items.get(key, set()) | self._facts.get(fact, set())
+            people |= readers
+            rests.setdefault(identity, []).append(bool(readers))
+        return ReadItems(
+            whole=frozenset(item for item, read in rests.items() if all(read)),
+            partly=frozenset(item for item, read in rests.items() if any(read) and not all(read)),
+            n_people=len(people),
+        )
+
+
+def _add_sheet(connection: Connection, sheet: ReviewSheet) -> None:
+    target = schema.bank if sheet.kind == "bank" else schema.item_set
+    key = keys_by(connection, target, ("hash",), [sheet.target])[sheet.target]
+    actor = keys_by(connection, schema.actor, ("hash",), [sheet.reviewer])[sheet.reviewer]
+    row = (
+        sheet.id, key if sheet.kind == "bank" else None, key if sheet.kind == "form" else None,
+        actor, sheet.round, canonical_json(sheet.recipe), sheet.at,
+    )  # fmt: skip
+    own = insert_missing(connection, schema.review_sheet, _SHEET, {sheet.id: row})[sheet.id]
+    named = {
+        kind: keys_by(
+            connection, table, ("hash",), [p.target for p in sheet.places if p.kind == kind]
+        )
+        for kind, table in (("fact", schema.fact), ("item", schema.item))
+    }
+    places = [
+        (
+            own, position, place.task,
+            named["fact"][place.target] if place.kind == "fact" else None,
+            named["item"][place.target] if place.kind == "item" else None,
+        )
+        for position, place in enumerate(sheet.places)
+    ]  # fmt: skip
+    insert_rows(connection, schema.review_place, _PLACE, places, or_ignore=True)
+
+
+def _places(connection: Connection, sheet: int) -> tuple[ReviewPlace, ...]:
+    table = schema.review_place
+    query = (
+        select(table.c.task, schema.fact.c.hash, schema.item.c.hash)
+        .outerjoin(schema.fact, schema.fact.c.id == table.c.fact_id)
+        .outerjoin(schema.item, schema.item.c.id == table.c.item_id)
+        .where(table.c.sheet_id == sheet)
+        .order_by(table.c.position)
+    )
+    return tuple(
+        ReviewPlace(task, "item", item) if fact is None else ReviewPlace(task, "fact", fact)
+        for task, fact, item in connection.execute(query)
+    )
+
+
+def _withdrawn() -> Any:
+    """The keys of sheets that were withdrawn."""
+    return select(schema.withdrawn_sheet.c.sheet_id)
+
+
+def _counts() -> Any:
+    """Whether a review is of no sheet that was withdrawn."""
+    sheet = schema.review.c.sheet_id
+    return or_(sheet.is_(None), sheet.not_in(_withdrawn()))
+
+
+def _select() -> Any:
+    table, former = schema.review, schema.review.alias("former")
+    return (
+        select(
+            table, schema.fact.c.hash.label("fact_hash"), schema.item.c.hash.label("item_hash"),
+            schema.actor.c.hash.label("actor_hash"), former.c.hash.label("former_hash"),
+            schema.review_sheet.c.hash.label("sheet_hash"),
+        )
+        .select_from(table)
+        .outerjoin(schema.fact, schema.fact.c.id == table.c.fact_id)
+        .outerjoin(schema.item, schema.item.c.id == table.c.item_id)
+        .outerjoin(schema.actor, schema.actor.c.id == table.c.actor_id)
+        .outerjoin(former, former.c.id == table.c.corrects_id)
+        .outerjoin(schema.review_sheet, schema.review_sheet.c.id == table.c.sheet_id)
+        .where(_counts())
+    )  # fmt: skip
+
+
+def _review(row: Row[Any]) -> Review:
+    said = msgspec.json.decode(row.payload, type=_Said) if row.payload else _Said()
+    return Review(
+        id=row.hash, kind="item" if row.fact_hash is None else "fact",
+        target=row.item_hash if row.fact_hash is None else row.fact_hash, task=row.task,
+        verdict=row.verdict, reviewer=row.actor_hash or b"", judge=row.judge, reason=row.reason,
+        changes=said.changes, rubric=said.rubric, seconds=said.seconds, round=row.round,
+        at=row.created_at, sheet=row.sheet_hash, corrects=row.former_hash, answer=said.answer,
+        urls=said.urls,
+    )  # fmt: skip
+
+
+def _sheet(row: Row[Any], places: tuple[ReviewPlace, ...]) -> ReviewSheet:
+    return ReviewSheet(
+        id=row.hash, kind="form" if row.bank_hash is None else "bank",
+        target=row.form_hash if row.bank_hash is None else row.bank_hash, reviewer=row.actor_hash,
+        round=row.round, recipe=msgspec.json.decode(row.recipe), places=places, at=row.created_at,
+    )  # fmt: skip

@@ -1,0 +1,331 @@
+"""Writing many rows: one multi-row INSERT a table, keys taken from the database beforehand.
+
+``executemany`` in a thread starves on the interpreter lock, once a row; a multi-row statement takes
+it once a chunk. Chunks have few sizes, so that the driver's statement cache holds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, islice
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, structs
+from sqlalchemy import Connection, Select, Table, or_, select, text, update
+
+from proofstone.records.ids import canonical_json, content_id
+from proofstone.records.verdicts import Ballot, PanelVerdict, RowVerdict
+from proofstone.store import schema
+from proofstone.store.database import Database
+
+_CHUNKS = (128, 32, 8, 1)
+
+
+LOOKUPS = (1, 8, 32, 128, 512)  # how many values one look-up takes: few statements for all
+
+
+_PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
+
+
+def chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """``values`` in lists of ``size``, the last one shorter."""
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+@cache
+def _statement(table: str, columns: tuple[str, ...], n: int, mark: str, tail: str) -> str:
+    row = "(" + ",".join([mark] * len(columns)) + ")"
+    names = ",".join(columns)
+    return f"INSERT INTO {table} ({names}) VALUES {','.join([row] * n)}{tail}"  # noqa: S608
+
+
+def _execute(connection: Connection, statement: str, values: tuple[Any, ...] = ()) -> Any:
+    """The driver's own cursor on SQLite, where wrapping it costs more than a small statement."""
+    if connection.dialect.name == "sqlite":
+        return connection.connection.cursor().execute(statement, values)
+    return connection.exec_driver_sql(statement, values)
+
+
+def insert_rows(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Sequence[Sequence[Any]],
+    *,
+    or_ignore: bool = False,
+) -> int:
+    """Inserts ``rows`` (values in the order of ``columns``) and returns how many went in;
+    ``or_ignore`` skips those whose unique values are there."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    tail = " ON CONFLICT DO NOTHING" if or_ignore else ""
+    start = inserted = 0
+    for size in _CHUNKS:
+        if size * len(columns) > _PARAMETERS:
+            continue
+        while len(rows) - start >= size:
+            values = tuple(chain.from_iterable(rows[start : start + size]))
+            statement = _statement(table.name, columns, size, mark, tail)
+            inserted += _execute(connection, statement, values).rowcount
+            start += size
+    return inserted
+
+
+def take_keys(connection: Connection, table: Table, n: int) -> range | list[int]:
+    """``n`` fresh integer keys of ``table``, to be used in this write transaction."""
+    if connection.dialect.name == "sqlite":  # the write lock is held: nobody else can take these
+        ((top,),) = _execute(connection, f"SELECT coalesce(max(id), 0) FROM {table.name}")  # noqa: S608
+        return range(top + 1, top + 1 + n)
+    query = text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :n)")
+    return [int(key) for (key,) in connection.execute(query, {"table": table.name, "n": n})]
+
+
+@cache
+def _lookup(table: str, columns: tuple[str, ...], n: int, mark: str) -> str:
+    names = ",".join(columns)
+    if len(columns) == 1:
+        return f"SELECT id,{names} FROM {table} WHERE {names} IN ({','.join([mark] * n)})"  # noqa: S608
+    row = "(" + ",".join([mark] * len(columns)) + ")"
+    return f"SELECT id,{names} FROM {table} WHERE ({names}) IN (VALUES {','.join([row] * n)})"  # noqa: S608
+
+
+def keys_by(
+    connection: Connection, table: Table, columns: tuple[str, ...], wanted: Iterable[Any]
+) -> dict[Any, int]:
+    """The keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of them).
+
+    Chunks are filled up with their last value, so that few statements serve all numbers.
+    """
+    found: dict[Any, int] = {}
+    single = len(columns) == 1
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    for filled in many_values(list(wanted)):
+        values = tuple(filled) if single else tuple(chain.from_iterable(filled))
+        statement = _lookup(table.name, columns, len(filled), mark)
+        rows = connection.exec_driver_sql(statement, values).all()
+        if single:
+            found.update((value, key) for key, value in rows)
+        else:
+            found.update((tuple(row[1:]), row[0]) for row in rows)
+    return found
+
+
+def many_values(values: Sequence[Any]) -> Iterator[list[Any]]:
+    """``values`` in lists of few lengths, filled up with their last one, so that few statements
+    serve all numbers."""
+    for chunk in chunks(values, LOOKUPS[-1]):
+        size = next(size for size in LOOKUPS if size >= len(chunk))
+        yield chunk + [chunk[-1]] * (size - len(chunk))
+
+
+def select_many(
+    connection: Connection, query: str, first: tuple[Any, ...], values: Sequence[Any]
+) -> list[Any]:
+    """The rows of ``query`` for any number of values: ``{mark}`` stands for each of ``first``,
+    ``{marks}`` for a list of values."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    found: list[Any] = []
+    for part in many_values(values):
+        statement = query.format(mark=mark, marks=",".join([mark] * len(part)))
+        found += _execute(connection, statement, (*first, *part)).fetchall()
+    return found
+
+
+def key_of(connection: Connection, table: Table, identity: bytes) -> int:
+    """The key of the row with this hash. Raises KeyError where there is none."""
+    return keys_by(connection, table, ("hash",), [identity])[identity]
+
+
+def insert_new(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Mapping[Any, Sequence[Any]],
+    by: tuple[str, ...] = ("hash",),
+) -> tuple[dict[Any, int], set[Any]]:
+    """The key of each row of ``rows`` (identity -> values), after inserting those not there yet,
+    and the identities that were not.
+
+    ``by`` names the unique columns that make the identity: one value, or a tuple of several.
+    Inserts first and looks only where something was there: rows are mostly new, and a look-up
+    costs as much as an insert.
+    """
+    if not rows:
+        return {}, set()
+    fresh = dict(zip(rows, take_keys(connection, table, len(rows)), strict=True))
+    values = [(fresh[identity], *row) for identity, row in rows.items()]
+    if insert_rows(connection, table, ("id", *columns), values, or_ignore=True) == len(rows):
+        return fresh, set(fresh)
+    keys = keys_by(connection, table, by, rows)
+    return keys, {identity for identity, key in keys.items() if key == fresh[identity]}
+
+
+def insert_missing(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Mapping[Any, Sequence[Any]],
+    by: tuple[str, ...] = ("hash",),
+) -> dict[Any, int]:
+    """The keys of ``insert_new`` alone."""
+    return insert_new(connection, table, columns, rows, by)[0]
+
+
+# What judges said of rows of builds: written with the outcome that rests on it, read by rows.
+
+VERDICT = ("step_id", "row_id", "position", "question", "state", "label", "payload")
+
+
+_CHUNK = 1000
+
+
+def insert_verdicts(
+    connection: Connection, made: Iterable[tuple[tuple[int, int], Sequence[RowVerdict]]]
+) -> None:
+    """Inserts what judges said, by the keys of step and row, in the order in which they said it."""
+    rows: list[tuple[Any, ...]] = [
+        (*place, position, each.question, said.state, said.label, canonical_json(said))
+        for place, verdicts in made
+        for position, each in enumerate(verdicts)
+        for said in (each.verdict,)
+    ]
+    if rows:
+        insert_rows(connection, schema.build_verdict, VERDICT, rows)
+
+
+def select_verdicts(
+    connection: Connection, step: int, rows: Sequence[int]
+) -> dict[int, list[RowVerdict]]:
+    """The verdicts on rows at a step, by the key of the row, in their order."""
+    table = schema.build_verdict
+    found: dict[int, list[RowVerdict]] = {}
+    for part in many_values(rows):
+        query = (
+            select(table.c.row_id, table.c.question, table.c.payload)
+            .where(table.c.step_id == step, table.c.row_id.in_(part))
+            .order_by(table.c.row_id, table.c.position)
+        )
+        for row, question, payload in connection.execute(query):
+            found.setdefault(row, []).append(RowVerdict(question=question, verdict=_read(payload)))
+    return found
+
+
+def steps_judged(connection: Connection, steps: Sequence[int]) -> set[int]:
+    """Those of these steps at which judges said anything."""
+    table = schema.build_verdict
+    return {
+        step
+        for step in steps
+        if connection.execute(
+            select(table.c.step_id).where(table.c.step_id == step).limit(1)
+        ).first()
+    }
+
+
+def empty_verdicts(connection: Connection, rows: Iterable[int]) -> None:
+    """Takes the judges' words out of the verdicts on these rows; labels and counts stay."""
+    table = schema.build_verdict
+    for step, row, position, payload in _of_rows(connection, rows):
+        place = (table.c.step_id == step, table.c.row_id == row, table.c.position == position)
+        emptied = canonical_json(wordless(_read(payload)))
+        connection.execute(update(table).where(*place).values(payload=emptied))
+
+
+def _of_rows(connection: Connection, rows: Iterable[int]) -> Iterator[Any]:
+    table = schema.build_verdict
+    columns = (table.c.step_id, table.c.row_id, table.c.position, table.c.payload)
+    for chunk in chunks(rows, _CHUNK):
+        yield from connection.execute(select(*columns).where(table.c.row_id.in_(chunk))).all()
+
+
+def _read(payload: bytes) -> PanelVerdict:
+    return _DECODER.decode(payload)
+
+
+_DECODER = msgspec.json.Decoder(PanelVerdict)
+
+
+def wordless(verdict: PanelVerdict) -> PanelVerdict:
+    """A verdict without the judges' reasons and the text that it rests on: who voted how stays."""
+    ballots = tuple(map(_wordless_ballot, verdict.ballots))
+    return structs.replace(verdict, ballots=ballots, rests_on=UNSET)
+
+
+def _wordless_ballot(ballot: Ballot) -> Ballot:
+    heard = tuple(structs.replace(each, reason="") for each in ballot.heard)
+    return structs.replace(ballot, reason="", heard=heard)
+
+
+# The keys of a bank or form and of those that it corrects, itself or through others.
+
+
+def bank_versions(bank: bytes) -> Select[tuple[int]]:
+    """Selects the keys of a bank and of all that it corrects; none where it is not here."""
+    return _versions(schema.bank, schema.corrected_bank, "bank_id", bank)
+
+
+def form_versions(form: bytes) -> Select[tuple[int]]:
+    """Selects the keys of a form and of all that it corrects; none where it is not here."""
+    return _versions(schema.item_set, schema.corrected_set, "item_set_id", form)
+
+
+def _versions(of: Table, made: Table, column: str, target: bytes) -> Select[tuple[int]]:
+    name = f"{of.name}_versions"  # two of them may stand in one query
+    known = select(of.c.id).where(of.c.hash == target).cte(name, recursive=True)
+    former = select(made.c.corrects_id).join(known, known.c.id == made.c[column])
+    return select(known.union(former).c.id)
+
+
+# What was found of a bank or form, once and again: rows that are added and never changed.
+
+TargetKind = Literal["bank", "form"]
+
+
+Kept = TypeVar("Kept", bound=Struct)
+
+
+_COLUMNS = ("hash", "bank_id", "item_set_id", "payload", "created_at")
+
+
+class TargetStore(Generic[Kept]):
+    """Records of one type in one table, each of a bank or form."""
+
+    def __init__(self, database: Database, table: Table, kind: type[Kept]) -> None:
+        self._database = database
+        self._table = table
+        self._kind = kind
+
+    def add(self, kind: TargetKind, target: bytes, record: Kept, now: float) -> None:
+        """Stores a record of a stored bank or form; the same one again changes nothing."""
+        payload = canonical_json(record)
+        identity = content_id(self._table.name, [kind, target, payload])
+        of = schema.bank if kind == "bank" else schema.item_set
+        with self._database.writing() as connection:
+            key = key_of(connection, of, target)
+            keys = (key, None) if kind == "bank" else (None, key)
+            row = (identity, *keys, payload, now)
+            insert_missing(connection, self._table, _COLUMNS, {identity: row})
+
+    def every(self, target: bytes) -> list[Kept]:
+        """The records of a bank or form, oldest first."""
+        of_bank = select(schema.bank.c.id).where(schema.bank.c.hash == target)
+        of_form = select(schema.item_set.c.id).where(schema.item_set.c.hash == target)
+        return self._read(of_bank, of_form)
+
+    def behind(self, target: bytes) -> list[Kept]:
+        """As ``every``, with those of the banks or forms that this one corrects."""
+        return self._read(bank_versions(target), form_versions(target))
+
+    def _read(self, banks: Select[tuple[int]], forms: Select[tuple[int]]) -> list[Kept]:
+        table = self._table
+        query = (
+            select(table.c.payload)
+            .where(or_(table.c.bank_id.in_(banks), table.c.item_set_id.in_(forms)))
+            .order_by(table.c.created_at, table.c.hash)
+        )
+        with self._database.reading() as connection:
+            payloads = connection.scalars(query).all()
+        return [msgspec.json.decode(payload, type=self._kind) for payload in payloads]

@@ -1,0 +1,480 @@
+"""Runs in the store: their identity, their lease, and what of them is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, func, or_, select
+
+from proofstone.records.calls import CallRecord
+from proofstone.records.ids import canonical_json
+from proofstone.records.runs import Pace, Plan, Run
+from proofstone.store import schema
+from proofstone.store.calls import decompress, read_call, select_calls
+from proofstone.store.database import Database, give_back_lease, take_lease
+from proofstone.store.items import ItemStore, StoredItem
+from proofstone.store.rows import insert_missing, insert_rows, keys_by
+
+# How many questions of runs were answered, and how fast.
+
+_MOST_CALLS = 2_000
+
+
+class PaceRows:
+    """Counts finished questions and reads the times of their calls."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_runs(self, runs: Sequence[int]) -> Pace:
+        """The pace of several runs together; times are those of their first 2,000 calls."""
+        response, run, call = schema.response, schema.run, schema.call
+        finished = (
+            select(func.count())
+            .select_from(response)
+            .join(run, run.c.id == response.c.run_id)
+            .where(response.c.run_id.in_(runs), response.c.step == run.c.last_step)
+        )
+        times = (
+            select(call.c.latency_s)
+            .join(response, response.c.call_id == call.c.id)
+            .where(response.c.run_id.in_(runs))
+            .order_by(response.c.id)
+            .limit(_MOST_CALLS)
+        )
+        with self._database.reading() as connection:
+            n = int(connection.execute(finished).scalar_one())
+            latencies = sorted(connection.execute(times).scalars())
+        median = latencies[len(latencies) // 2] if latencies else None
+        return Pace(n_questions=n, median_latency_s=median)
+
+
+_RUN = (
+    "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash",
+    "settings", "replicate", "simulated", "created_at", "version",
+)  # fmt: skip
+
+
+class RawReply(msgspec.Struct, frozen=True, gc=False):
+    """A stored reply: the wire format to read its raw body by."""
+
+    wire: str
+    raw: bytes
+
+
+class ItemReplies(msgspec.Struct, frozen=True, gc=False):
+    """An item with its stored replies, (sample, step) -> reply."""
+
+    item: StoredItem
+    replies: dict[tuple[int, str], RawReply]
+
+
+class Failure(msgspec.Struct, frozen=True, gc=False):
+    """Why the newest try of an unfinished (item, sample) failed."""
+
+    item: int
+    sample: int
+    error: str
+    detail: str
+
+
+class RunTotals(msgspec.Struct, frozen=True, gc=False):
+    """What a run's calls add up to. ``cost_usd`` covers priced calls; ``unpriced`` had no price."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    cost_usd: float
+    unpriced: int
+    mean_latency_s: float
+    first_at: float
+    last_at: float
+
+
+class RunStore:
+    """Adds and reads runs, plans what is left of them, and holds their leases."""
+
+    def __init__(self, database: Database, items: ItemStore) -> None:
+        self._database = database
+        self._items = items
+
+    def add(self, run: Run, now: float, version: str) -> int:
+        """Stores a run by its id and returns its key; one that is there stays as it is."""
+        with self._database.writing() as connection:
+            item_set = keys_by(connection, schema.item_set, ("hash",), [run.item_set])
+            row = (
+                run.id, item_set[run.item_set], run.method, run.respondent, run.way, run.last_step,
+                run.prompt_hash, canonical_json(run.settings), run.replicate, run.simulated, now,
+                version,
+            )  # fmt: skip
+            return insert_missing(connection, schema.run, _RUN, {run.id: row})[run.id]
+
+    def ask_first(self, run: int, n_items: int) -> None:
+        """Keeps that a run was asked for the first ``n_items`` of its set."""
+        with self._database.writing() as connection:
+            insert_rows(
+                connection, schema.run_limit, ("run_id", "n_items"), [(run, n_items)],
+                or_ignore=True,
+            )  # fmt: skip
+
+    def limits(self, runs: Sequence[int]) -> dict[int, int]:
+        """The most items that each of these runs was asked for, where it is known."""
+        table = schema.run_limit
+        query = (
+            select(table.c.run_id, func.max(table.c.n_items).label("most"))
+            .where(table.c.run_id.in_(runs))
+            .group_by(table.c.run_id)
+        )
+        with self._database.reading() as connection:
+            return {row.run_id: row.most for row in connection.execute(query)}
+
+    def run(self, identity: bytes) -> tuple[int, Run]:
+        """The key and record of a run; KeyError when there is none."""
+        query = _select_runs().where(schema.run.c.hash == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise KeyError(identity)
+        return row.id, _run(row)
+
+    def of_sets(self, item_sets: Sequence[bytes]) -> list[tuple[int, Run]]:
+        """The runs on any of these item sets, oldest first."""
+        query = (
+            _select_runs().where(schema.item_set.c.hash.in_(item_sets)).order_by(schema.run.c.id)
+        )
+        with self._database.reading() as connection:
+            return [(row.id, _run(row)) for row in connection.execute(query)]
+
+    def every(self) -> list[tuple[int, Run]]:
+        """All runs, oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_select_runs().order_by(schema.run.c.id))
+            return [(row.id, _run(row)) for row in rows]
+
+    # ---- the lease
+
+    def take_lease(self, run: int, owner: str, now: float) -> None:
+        """Takes or renews a run's lease. Raises RunInUse, naming the holder."""
+        take_lease(self._database, schema.run, run, owner, now)
+
+    def give_back_lease(self, run: int, owner: str) -> None:
+        """Ends a lease that this owner holds."""
+        give_back_lease(self._database, schema.run, run, owner)
+
+    # ---- what is done
+
+    def has_responses(self, run: int) -> bool:
+        """Whether any question of a run has a reply at any step."""
+        table = schema.response
+        with self._database.reading() as connection:
+            query = select(table.c.id).where(table.c.run_id == run).limit(1)
+            return connection.execute(query).first() is not None
+
+    def count_done(self, run: int, last_step: str, first: int | None = None) -> int:
+        """How many (item, sample) of a run have a reply at their last step, of all items or of
+        the ``first`` ones of the set."""
+        table, member = schema.response, schema.item_set_item
+        query = select(func.count()).where(table.c.run_id == run, table.c.step == last_step)
+        if first is not None:
+            query = (
+                query.select_from(table)
+                .join(schema.run, schema.run.c.id == table.c.run_id)
+                .join(
+                    member,
+                    (member.c.item_set_id == schema.run.c.item_set_id)
+                    & (member.c.item_id == table.c.item_id),
+                )
+                .where(member.c.position < first)
+            )
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def answered(self, run: int, last_step: str) -> set[int]:
+        """The keys of the items that have a reply at their last step, in any sample."""
+        table = schema.response
+        query = select(table.c.item_id).where(table.c.run_id == run, table.c.step == last_step)
+        with self._database.reading() as connection:
+            return set(connection.scalars(query.distinct()))
+
+    def steps_among(
+        self, run: int, item_set: bytes, after: int, limit: int
+    ) -> dict[tuple[int, int], set[str]]:
+        """The steps that have replies, by (item key, sample), among the ``limit`` items of the
+        run's set behind position ``after``."""
+        table = schema.response
+        query = select(table.c.item_id, table.c.sample, table.c.step).where(
+            table.c.run_id == run,
+            table.c.item_id.in_(self._items.keys_within(item_set, after, limit)),
+        )
+        found: dict[tuple[int, int], set[str]] = {}
+        with self._database.reading() as connection:
+            for item, sample, step in connection.execute(query).all():
+                found.setdefault((item, sample), set()).add(step)
+        return found
+
+    def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawReply]:
+        """The stored replies of one (item, sample), by step."""
+        query = _select_replies(run).where(
+            schema.response.c.item_id == item, schema.response.c.sample == sample
+        )
+        with self._database.reading() as connection:
+            return {
+                row.step: RawReply(row.wire, decompress(row.raw))
+                for row in connection.execute(query)
+            }
+
+    def call_key(self, run: int, item: int, sample: int, step: str) -> int:
+        """The key of the call behind a stored reply. KeyError where there is none."""
+        table = schema.response
+        query = select(table.c.call_id).where(
+            table.c.run_id == run,
+            table.c.item_id == item,
+            table.c.sample == sample,
+            table.c.step == step,
+        )
+        with self._database.reading() as connection:
+            found: int | None = connection.execute(query).scalar()
+        if found is None:
+            raise KeyError(step)
+        return found
+
+    def reply_pages(
+        self, run: int, item_set: bytes, size: int = 256
+    ) -> Iterator[list[ItemReplies]]:
+        """The items of a run's set in order with the replies they have, in pages."""
+        for page in self._items.pages(item_set, size):
+            within = self._items.keys_within(item_set, page[0].position - 1, len(page))
+            query = _select_replies(run).where(schema.response.c.item_id.in_(within))
+            replies: dict[int, dict[tuple[int, str], RawReply]] = {}
+            with self._database.reading() as connection:
+                rows = connection.execute(query).all()
+            for row in rows:
+                reply = RawReply(row.wire, decompress(row.raw))
+                replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
+            yield [ItemReplies(stored, replies.get(stored.key, {})) for stored in page]
+
+    def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:
+        """The calls behind an item's replies in a run: (sample, step, call), in order."""
+        table = schema.response
+        query = (
+            select_calls()
+            .add_columns(table.c.step.label("step"), table.c.sample.label("response_sample"))
+            .join(table, table.c.call_id == schema.call.c.id)
+            .where(table.c.run_id == run, table.c.item_id == item)
+            .order_by(table.c.sample, table.c.id)
+        )
+        with self._database.reading() as connection:
+            return [
+                (row.response_sample, row.step, read_call(row)) for row in connection.execute(query)
+            ]
+
+    def some_calls(self, run: int, limit: int = 500) -> list[CallRecord]:
+        """The first calls behind a run's replies, up to ``limit``."""
+        table = schema.response
+        query = (
+            select_calls()
+            .join(table, table.c.call_id == schema.call.c.id)
+            .where(table.c.run_id == run)
+            .order_by(table.c.id)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [read_call(row) for row in connection.execute(query)]
+
+    def failures(self, run: int, last_step: str) -> list[Failure]:
+        """The newest failure of each (item, sample) that has no reply at its last step."""
+        table, done = schema.failure, schema.response.alias("done")
+        query = (
+            select(table.c.item_id, table.c.sample, schema.call.c.error, schema.call.c.detail)
+            .join(schema.call, schema.call.c.id == table.c.call_id)
+            .outerjoin(
+                done,
+                (done.c.run_id == table.c.run_id)
+                & (done.c.item_id == table.c.item_id)
+                & (done.c.sample == table.c.sample)
+                & (done.c.step == last_step),
+            )
+            .where(table.c.run_id == run, done.c.id.is_(None))
+            .order_by(table.c.id)
+        )
+        with self._database.reading() as connection:
+            newest = {(row.item_id, row.sample): Failure(*row) for row in connection.execute(query)}
+        return list(newest.values())
+
+    def totals(self, run: int) -> RunTotals:
+        """What a run's calls add up to, cached ones with the price they once had."""
+        call = schema.call
+        query = (
+            select(
+                func.count(),
+                func.coalesce(func.sum(call.c.prompt_tokens), 0),
+                func.coalesce(func.sum(call.c.completion_tokens), 0),
+                func.coalesce(func.sum(call.c.reasoning_tokens), 0),
+                func.coalesce(func.sum(call.c.cost_usd), 0.0),
+                func.count() - func.count(call.c.cost_usd),
+                func.coalesce(func.avg(call.c.latency_s), 0.0),
+                func.coalesce(func.min(call.c.started_at), 0.0),
+                func.coalesce(func.max(call.c.started_at), 0.0),
+            )
+            .join(schema.response, schema.response.c.call_id == call.c.id)
+            .where(schema.response.c.run_id == run)
+        )
+        with self._database.reading() as connection:
+            n, prompt, completion, reasoning, cost, unpriced, latency, first, last = (
+                connection.execute(query).one()
+            )
+        return RunTotals(
+            n, int(prompt), int(completion), int(reasoning), float(cost), unpriced,
+            float(latency), first, last,
+        )  # fmt: skip
+
+    def reply_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
+        """The tokens of a run's replies, as the endpoint counted them, steps added up: (item,
+        sample, completion, of it reasoning), in the order of items."""
+        call, response, item = schema.call, schema.response, schema.item
+        query = (
+            select(
+                item.c.hash,
+                response.c.sample,
+                func.sum(call.c.completion_tokens),
+                func.sum(call.c.reasoning_tokens),
+            )
+            .select_from(response)
+            .join(call, call.c.id == response.c.call_id)
+            .join(item, item.c.id == response.c.item_id)
+            .where(response.c.run_id == run)
+            .group_by(item.c.id, item.c.hash, response.c.sample)
+            .order_by(item.c.id, response.c.sample)
+        )
+        with self._database.reading() as connection:
+            return [
+                (item, sample, _whole(completion), _whole(reasoning))
+                for item, sample, completion, reasoning in connection.execute(query)
+            ]
+
+
+def _whole(number: Any) -> int | None:
+    """A sum of integers as the database gives it (PostgreSQL: a decimal)."""
+    return None if number is None else int(number)
+
+
+def _select_runs() -> Any:
+    return select(schema.run, schema.item_set.c.hash.label("set_hash")).join(
+        schema.item_set, schema.item_set.c.id == schema.run.c.item_set_id
+    )
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(
+        id=row.hash, item_set=row.set_hash, method=row.method, respondent=row.respondent,
+        way=row.way, last_step=row.last_step, prompt_hash=row.prompt_hash,
+        settings=msgspec.json.decode(row.settings), replicate=row.replicate,
+        simulated=row.simulated,
+    )  # fmt: skip
+
+
+def _select_replies(run: int) -> Any:
+    table = schema.response
+    return (
+        select(
+            table.c.item_id, table.c.sample, table.c.step, schema.profile.c.wire, schema.call.c.raw
+        )
+        .join(schema.call, schema.call.c.id == table.c.call_id)
+        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
+        .where(table.c.run_id == run)
+        .order_by(table.c.id)
+    )
+
+
+# Plans in the store: rows that are added and never changed.
+
+_COLUMNS = ("hash", "item_set_id", "bank_id", "payload", "created_at")
+
+
+class PlanStore:
+    """Adds and reads plans."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, plan: Plan) -> None:
+        """Stores a plan by its id; its target must be stored."""
+        table = schema.item_set if plan.kind == "form" else schema.bank
+        payload = canonical_json(plan)
+        with self._database.writing() as connection:
+            key = keys_by(connection, table, ("hash",), [plan.target])[plan.target]
+            of_set, of_bank = (key, None) if plan.kind == "form" else (None, key)
+            row = (plan.id, of_set, of_bank, payload, plan.at)
+            insert_missing(connection, schema.plan, _COLUMNS, {plan.id: row})
+
+    def one(self, key: int) -> Plan:
+        """The plan with this key."""
+        with self._database.reading() as connection:
+            query = select(schema.plan.c.payload).where(schema.plan.c.id == key)
+            return _plan(connection.execute(query).scalar_one())
+
+    def every(self) -> list[Plan]:
+        """All plans, newest first."""
+        return self._read(_select().order_by(schema.plan.c.created_at.desc(), schema.plan.c.hash))
+
+    def of_sets(self, item_sets: Sequence[bytes]) -> list[Plan]:
+        """The plans for any of these item sets or for the banks that they were made from, oldest
+        first."""
+        found, table = schema.item_set, schema.plan
+        sets = select(found.c.id).where(found.c.hash.in_(item_sets))
+        banks = select(found.c.bank_id).where(found.c.hash.in_(item_sets))
+        query = _select().where(or_(table.c.item_set_id.in_(sets), table.c.bank_id.in_(banks)))
+        return self._read(query.order_by(table.c.created_at, table.c.hash))
+
+    def _read(self, query: Any) -> list[Plan]:
+        with self._database.reading() as connection:
+            return [_plan(payload) for payload in connection.scalars(query)]
+
+
+def _select() -> Any:
+    return select(schema.plan.c.payload)
+
+
+def _plan(payload: bytes) -> Plan:
+    return msgspec.json.decode(payload, type=Plan)
+
+
+# Which models endpoints said they served in a run, from when to when.
+
+
+class ServedShare(msgspec.Struct, frozen=True, gc=False):
+    """The replies of a run from one served model with one fingerprint of its serving, and when the
+    first and the last of them were asked (seconds since the epoch)."""
+
+    model: str
+    fingerprint: str
+    replies: int
+    first_at: float
+    last_at: float
+
+
+class ServedRows:
+    """Reads what calls say of who answered them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_run(self, run: int) -> tuple[ServedShare, ...]:
+        """The shares of a run's replies that name a model, in the order in which they began."""
+        call, response = schema.call, schema.response
+        began = func.min(call.c.started_at)
+        query = (
+            select(
+                call.c.served_model, call.c.fingerprint, func.count(), began,
+                func.max(call.c.started_at),
+            )
+            .join(response, response.c.call_id == call.c.id)
+            .where(response.c.run_id == run, call.c.served_model != "")
+            .group_by(call.c.served_model, call.c.fingerprint)
+            .order_by(began, call.c.served_model, call.c.fingerprint)
+        )  # fmt: skip
+        with self._database.reading() as connection:
+            return tuple(ServedShare(*row) for row in connection.execute(query))

@@ -1,0 +1,592 @@
+"""The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
+
+What is filtered or joined is a typed column; everything else of a record stands in its payload.
+Rows are appended. The only columns ever updated are the lease of a run or build, a scoring's
+completion and an expense's bound; and a purge takes the texts out of the rows that hold them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+# The columns that tables have in common, and where tables are registered.
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+# A 64-bit key on PostgreSQL; SQLite's own row key must be spelled INTEGER.
+Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+def key() -> Column[int]:
+    """The integer key of a row."""
+    return Column("id", Key, primary_key=True, autoincrement=True)
+
+
+def hash_of() -> Column[bytes]:
+    """The content hash that names a row everywhere."""
+    return Column("hash", LargeBinary(32), nullable=False, unique=True)
+
+
+def ref(name: str, target: str, *, optional: bool = False, primary: bool = False) -> Column[int]:
+    """The key of a row of another table."""
+    return Column(name, Key, ForeignKey(f"{target}.id"), nullable=optional, primary_key=primary)
+
+
+def text(name: str) -> Column[str]:
+    """A text that is never NULL."""
+    return Column(name, Text, nullable=False, server_default="")
+
+
+def stratum() -> list[Column[str]]:
+    """The four levels of the taxonomy."""
+    return [text(level) for level in ("discipline", "field", "subfield", "book")]
+
+
+def payload() -> list[Column]:  # type: ignore[type-arg]
+    """A tagged payload with its version."""
+    return [
+        Column("kind", Text, nullable=False),
+        Column("version", SmallInteger, nullable=False),
+        Column("payload", LargeBinary, nullable=False),
+    ]
+
+
+def of_target() -> list[Column]:  # type: ignore[type-arg]
+    """A record of a bank or form, its content as JSON."""
+    return [
+        ref("bank_id", "bank", optional=True),
+        ref("item_set_id", "item_set", optional=True),
+        Column("payload", LargeBinary, nullable=False),
+        Column("created_at", Float, nullable=False),
+    ]
+
+
+# The tables of building in steps: rows, steps, what steps made of rows and judges said of them,
+# builds, and where sources were placed.
+
+# A row on its way through a pipeline: the same content is the same row in all builds.
+build_row = Table(
+    "build_row", metadata, key(), hash_of(), Column("payload", LargeBinary, nullable=False)
+)
+
+
+# A step with its version and configuration (its hash), of a batch step over certain rows.
+build_step = Table(
+    "build_step", metadata, key(), hash_of(), Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
+)  # fmt: skip
+
+
+# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
+# in the order of the work, so that rows without a key of their own lie close together.
+build_outcome = Table(
+    "build_outcome", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
+    text("reason"), text("found"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+build_output = Table(
+    "build_output", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    ref("output_id", "build_row"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# What a panel of judges said on the way to an outcome, question by question: its ballots with their
+# reasons are in the payload.
+build_verdict = Table(
+    "build_verdict", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
+    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# The calls that a step made for a row; those of a batch step stand at a row without content.
+build_call = Table(
+    "build_call", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), ref("call_id", "call", primary=True),
+    Index("ix_build_call_call_id", "call_id"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# A pipeline over certain rows: the same command is the same build.
+build = Table(
+    "build", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
+    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
+    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+
+build_input = Table(
+    "build_input", metadata, ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), ref("row_id", "build_row"),
+    ref("source_id", "source", optional=True), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# The steps that a build reached, in order.
+build_stage = Table(
+    "build_stage", metadata, ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), ref("step_id", "build_step"),
+)  # fmt: skip
+
+
+# The funnel of a build that was whole, in counts, and the banks that builds became.
+build_funnel = Table(
+    "build_funnel", metadata, key(), hash_of(), ref("build_id", "build"),
+    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    Index("ix_build_funnel_build_id", "build_id"),
+)  # fmt: skip
+
+
+build_bank = Table(
+    "build_bank", metadata, ref("build_id", "build", primary=True),
+    ref("bank_id", "bank", primary=True),
+)  # fmt: skip
+
+
+# Where a source was placed since it was taken in, by the models of a build or by a person.
+placement = Table(
+    "placement", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
+    text("taxonomy"), Column("models", LargeBinary, nullable=False),
+    ref("build_id", "build", optional=True), ref("actor_id", "actor", optional=True),
+    text("reason"), Column("created_at", Float, nullable=False),
+    ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
+)  # fmt: skip
+
+
+# The tables of reviews: what a person was given of a bank or form, and what was decided.
+#
+# The newest of a person's decisions on a version holds; a judge's names a model instead of a
+# person.
+
+review_sheet = Table(
+    "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
+    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
+    Column("round", Integer, nullable=False), Column("recipe", LargeBinary, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Index("ix_review_sheet_bank_id", "bank_id"),
+    Index("ix_review_sheet_item_set_id", "item_set_id"),
+)  # fmt: skip
+
+
+review_place = Table(
+    "review_place", metadata, ref("sheet_id", "review_sheet", primary=True),
+    Column("position", Integer, primary_key=True), Column("task", Text, nullable=False),
+    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+)  # fmt: skip
+
+
+# Sheets whose decisions count no longer, and which are not taken in any more.
+withdrawn_sheet = Table(
+    "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
+    ref("actor_id", "actor"), text("reason"), Column("created_at", Float, nullable=False),
+    Index("ix_withdrawn_sheet_sheet_id", "sheet_id"),
+)  # fmt: skip
+
+
+review = Table(
+    "review", metadata, key(), hash_of(), Column("task", Text, nullable=False),
+    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+    ref("actor_id", "actor", optional=True), text("judge"),
+    Column("verdict", Text, nullable=False), text("reason"),
+    Column("payload", LargeBinary, nullable=False), Column("round", Integer, nullable=False),
+    ref("sheet_id", "review_sheet", optional=True), Column("created_at", Float, nullable=False),
+    ref("corrects_id", "review", optional=True),
+    Index("ix_review_fact_id", "fact_id"), Index("ix_review_item_id", "item_id"),
+)  # fmt: skip
+
+
+# What all reviews of a bank or form came to, when somebody decided it.
+review_decision = Table(
+    "review_decision", metadata, key(), hash_of(), *of_target(),
+    Index("ix_review_decision_bank_id", "bank_id"),
+    Index("ix_review_decision_item_set_id", "item_set_id"),
+)  # fmt: skip
+
+
+HEAD = "0020"  # the newest migration in migrations/versions; a test compares them
+
+
+workspace = Table(
+    "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
+)
+
+
+source = Table(
+    "source", metadata, key(), hash_of(),
+    Column("kind", Text, nullable=False), text("title"), text("language"), text("licence"),
+    Column("authors", LargeBinary, nullable=False), Column("year", Integer),
+    Column("content", LargeBinary, nullable=False), text("origin"), *stratum(),
+)  # fmt: skip
+
+
+passage = Table(
+    "passage", metadata, key(), hash_of(), ref("source_id", "source"),
+    Column("page", Integer), Column("start_at", Integer, nullable=False),
+    Column("end_at", Integer, nullable=False), Column("text", Text, nullable=False),
+    text("language"), text("heading"),
+)  # fmt: skip
+
+
+# One reading of a page; the newest of a source and number holds. An unread page says why.
+page = Table(
+    "page", metadata, key(), hash_of(), ref("source_id", "source"), Column("number", Integer),
+    text("label"), Column("text", Text, nullable=False), Column("width", Float, nullable=False),
+    Column("height", Float, nullable=False), text("reader"), Column("state", Text, nullable=False),
+    text("reason"), text("detail"), Column("layout", LargeBinary, nullable=False),
+    Column("read_at", Float, nullable=False),
+    Index("ix_page_source_id_number", "source_id", "number"),
+)  # fmt: skip
+
+
+page_passage = Table(
+    "page_passage", metadata, ref("page_id", "page", primary=True),
+    Column("position", Integer, primary_key=True), ref("passage_id", "passage"), text("kinds"),
+    Index("ix_page_passage_passage_id", "passage_id"),
+)  # fmt: skip
+
+
+fact = Table(
+    "fact", metadata, key(), hash_of(), *payload(), text("language"), *stratum(),
+    ref("source_id", "source", optional=True), ref("passage_id", "passage", optional=True),
+    text("page"), ref("corrects_id", "fact", optional=True),
+)  # fmt: skip
+
+
+fact_role = Table(
+    "fact_role", metadata, ref("fact_id", "fact", primary=True),
+    Column("role", Text, primary_key=True), Column("model", Text, primary_key=True),
+)  # fmt: skip
+
+
+bank = Table(
+    "bank", metadata, key(), hash_of(), Column("name", Text, nullable=False),
+    Column("method", Text, nullable=False), Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+
+bank_fact = Table(
+    "bank_fact", metadata, ref("bank_id", "bank", primary=True),
+    Column("position", Integer, primary_key=True), ref("fact_id", "fact"),
+)  # fmt: skip
+
+
+# What filters left of the file that became a bank: counts alone, as JSON.
+bank_funnel = Table(
+    "bank_funnel", metadata, key(), hash_of(), ref("bank_id", "bank"),
+    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    Index("ix_bank_funnel_bank_id", "bank_id"),
+)  # fmt: skip
+
+
+item = Table(
+    "item", metadata, key(), hash_of(), *payload(), text("language"), *stratum(),
+    Column("number", Integer, nullable=False), ref("corrects_id", "item", optional=True),
+)  # fmt: skip
+
+
+item_fact = Table(
+    "item_fact", metadata, ref("item_id", "item", primary=True),
+    Column("position", Integer, primary_key=True), ref("fact_id", "fact"),
+)  # fmt: skip
+
+
+item_set = Table(
+    "item_set", metadata, key(), hash_of(), Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False), Column("method", Text, nullable=False),
+    ref("bank_id", "bank", optional=True), Column("seed", BigInteger),
+    Column("recipe", LargeBinary, nullable=False), Column("n_items", Integer, nullable=False),
+    Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+
+item_set_item = Table(
+    "item_set_item", metadata, ref("item_set_id", "item_set", primary=True),
+    Column("position", Integer, primary_key=True), ref("item_id", "item"),
+)  # fmt: skip
+
+
+# What a file calls an item of the set that was imported from it, and the columns of its row that
+# mean nothing to the method, as JSON. Only items that have either.
+item_label = Table(
+    "item_label", metadata, ref("item_set_id", "item_set", primary=True),
+    ref("item_id", "item", primary=True), text("name"),
+    Column("metadata", LargeBinary, nullable=False),
+    Index("ix_item_label_name", "name"), Index("ix_item_label_item_id", "item_id"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# Files that commands wrote with texts of a bank, form, run or build, so that a purge finds them.
+# ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
+written_file = Table(
+    "written_file", metadata, key(), Column("path", Text, nullable=False, index=True),
+    Column("kind", Text, nullable=False), Column("target_hash", LargeBinary(32), nullable=False),
+    Column("digest", LargeBinary(32), nullable=False), Column("written_at", Float, nullable=False),
+)  # fmt: skip
+
+
+# A model that had a hand in a whole set (wrote an imported file, filtered a form).
+item_set_role = Table(
+    "item_set_role", metadata, ref("item_set_id", "item_set", primary=True),
+    Column("role", Text, primary_key=True), Column("model", Text, primary_key=True),
+)  # fmt: skip
+
+
+# Sets and banks that were made from others by correcting a few of their rows.
+corrected_set = Table(
+    "corrected_set", metadata, ref("item_set_id", "item_set", primary=True),
+    ref("corrects_id", "item_set"), Index("ix_corrected_set_corrects_id", "corrects_id"),
+)  # fmt: skip
+
+
+corrected_bank = Table(
+    "corrected_bank", metadata, ref("bank_id", "bank", primary=True), ref("corrects_id", "bank"),
+)  # fmt: skip
+
+
+run = Table(
+    "run", metadata, key(), hash_of(), ref("item_set_id", "item_set"),
+    Column("method", Text, nullable=False), Column("respondent", Text, nullable=False),
+    Column("way", Text, nullable=False), Column("last_step", Text, nullable=False),
+    Column("prompt_hash", LargeBinary, nullable=False),
+    Column("settings", LargeBinary, nullable=False), text("replicate"),
+    Column("simulated", Boolean, nullable=False), Column("created_at", Float, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+
+# How many items, from the set's first on, commands asked of a run: the most holds.
+run_limit = Table(
+    "run_limit",
+    metadata,
+    ref("run_id", "run", primary=True),
+    Column("n_items", Integer, primary_key=True, autoincrement=False),
+)
+
+
+image = Table(
+    "image", metadata, key(), hash_of(), Column("media_type", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)  # fmt: skip
+
+
+prompt = Table("prompt", metadata, key(), hash_of(), Column("body", LargeBinary, nullable=False))
+
+
+# What a run's calls have in common, once: the model behind its endpoint and the settings.
+profile = Table(
+    "profile", metadata, key(), hash_of(),
+    Column("model", Text, nullable=False, index=True), Column("endpoint", Text, nullable=False),
+    Column("wire", Text, nullable=False), Column("simulated", Boolean, nullable=False),
+    Column("settings", LargeBinary, nullable=False),
+)  # fmt: skip
+
+
+call = Table(
+    "call", metadata, key(), Column("request_hash", LargeBinary(32), nullable=False),
+    Column("attempt", Integer, nullable=False), ref("profile_id", "profile"),
+    ref("prompt_id", "prompt"), Column("purpose", Text, nullable=False),
+    Column("sample", Integer, nullable=False), Column("state", Text, nullable=False),
+    text("error"), text("detail"), Column("status", Integer, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+    Column("prompt_tokens", Integer), Column("completion_tokens", Integer),
+    Column("reasoning_tokens", Integer), Column("cached_tokens", Integer),
+    Column("cost_usd", Float), text("served_model"), text("fingerprint"),
+    Column("latency_s", Float, nullable=False), Column("attempts", Integer, nullable=False),
+    Column("started_at", Float, nullable=False), text("reference"),
+    Column("estimated_tokens", Integer),
+    Index("ix_call_request_hash", "request_hash"),
+)  # fmt: skip
+
+
+# A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
+# tokens or picodollars, by the unit; NULL where there was no budget to bound them.
+expense = Table(
+    "expense", metadata, key(), Column("owner", Text, nullable=False), text("runs"),
+    text("unit"), Column("budget", BigInteger), Column("started_at", Float, nullable=False),
+    Column("until", Float, nullable=False), Column("ended_at", Float),
+    Column("exposed_calls", Integer, nullable=False), Column("exposed", BigInteger),
+    UniqueConstraint("owner", "started_at"),
+)  # fmt: skip
+
+
+response = Table(
+    "response", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
+    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
+    ref("call_id", "call"),
+    UniqueConstraint("run_id", "item_id", "sample", "step"),
+)  # fmt: skip
+
+
+# A call that failed for good in this process; the item is asked again on resume.
+failure = Table(
+    "failure", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
+    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
+    ref("call_id", "call"), Index("ix_failure_run_id", "run_id"),
+)  # fmt: skip
+
+
+# What a pilot asked, outside of a run, with so many worked examples: so that it is known what was
+# sent where, and what goes with its source. A run that asks the same takes it from the cache.
+pilot_call = Table(
+    "pilot_call", metadata, ref("call_id", "call", primary=True),
+    ref("item_id", "item", primary=True), ref("item_set_id", "item_set"),
+    Column("shots", Integer, nullable=False),
+)  # fmt: skip
+
+
+unit = Table(
+    "unit", metadata, key(), ref("item_id", "item"), Column("kind", Text, nullable=False),
+    Column("key", LargeBinary, nullable=False), Column("version", SmallInteger, nullable=False),
+    Column("payload", LargeBinary, nullable=False), text("gold"),
+    Column("n_choices", Integer, nullable=False), UniqueConstraint("item_id", "kind", "key"),
+)  # fmt: skip
+
+
+cluster = Table(
+    "cluster", metadata, key(), Column("kind", Text, nullable=False),
+    Column("key", LargeBinary, nullable=False), UniqueConstraint("kind", "key"),
+)  # fmt: skip
+
+
+unit_cluster = Table(
+    "unit_cluster", metadata, ref("unit_id", "unit", primary=True),
+    ref("cluster_id", "cluster", primary=True),
+)  # fmt: skip
+
+
+scoring = Table(
+    "scoring", metadata, key(), hash_of(), ref("run_id", "run"),
+    Column("method", Text, nullable=False), Column("scorer_version", Integer, nullable=False),
+    text("judge"), Column("created_at", Float, nullable=False), Column("completed_at", Float),
+    Index("ix_scoring_run_id", "run_id"),
+)  # fmt: skip
+
+
+score = Table(
+    "score", metadata, ref("scoring_id", "scoring", primary=True),
+    ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
+    Column("measure", Text, primary_key=True), Column("outcome", SmallInteger, nullable=False),
+    Column("value", Float), text("answer"), text("basis"), text("flags"),
+)  # fmt: skip
+
+
+# What a panel of judges said of a reply, behind the score that rests on it: its ballots with their
+# reasons are in the payload.
+score_verdict = Table(
+    "score_verdict", metadata, ref("scoring_id", "scoring", primary=True),
+    ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
+    Column("measure", Text, primary_key=True), Column("state", Text, nullable=False),
+    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# What was known of a model, and since when: a new row where it changed; the newest is in force.
+model_card = Table(
+    "model_card", metadata, key(), hash_of(), Column("model", Text, nullable=False),
+    Column("payload", LargeBinary, nullable=False), Column("recorded_at", Float, nullable=False),
+    Index("ix_model_card_model", "model"),
+)  # fmt: skip
+
+
+# Which cards were in force while a run was asked.
+run_card = Table(
+    "run_card", metadata, ref("run_id", "run", primary=True),
+    ref("model_card_id", "model_card", primary=True),
+)  # fmt: skip
+
+
+# What a check of a model came to; the newest says whether it is retired.
+model_check = Table(
+    "model_check", metadata, key(), hash_of(), Column("model", Text, nullable=False),
+    Column("state", Text, nullable=False), text("endpoint"), text("detail"),
+    Column("checked_at", Float, nullable=False), Index("ix_model_check_model", "model"),
+)  # fmt: skip
+
+
+actor = Table("actor", metadata, key(), hash_of(), Column("created_at", Float, nullable=False))
+
+
+# The one place of names: outside every hash, export and merge, so that a person can be erased.
+person = Table(
+    "person", metadata, ref("actor_id", "actor", primary=True),
+    Column("name", Text, nullable=False), text("mail"), text("pay_details"),
+)  # fmt: skip
+
+
+# What people did to rows, and why: each row speaks of one fact, item or item set. The newest of a
+# row's retirements and restorations holds; an edit's row is the new version, which names the old.
+correction = Table(
+    "correction", metadata, key(), hash_of(), Column("action", Text, nullable=False),
+    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
+    ref("follows_id", "correction", optional=True),
+    Index("ix_correction_fact_id", "fact_id"), Index("ix_correction_item_id", "item_id"),
+)  # fmt: skip
+
+
+# A person's ruling over a reply to an item; it holds in every run that this very reply serves.
+ruling = Table(
+    "ruling", metadata, key(), hash_of(), ref("item_id", "item"), ref("call_id", "call"),
+    ref("run_id", "run"), Column("sample", Integer, nullable=False),
+    Column("verdict", Text, nullable=False), ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
+    ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
+)  # fmt: skip
+
+
+# What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
+plan = Table(
+    "plan", metadata, key(), hash_of(), ref("item_set_id", "item_set", optional=True),
+    ref("bank_id", "bank", optional=True), Column("payload", LargeBinary, nullable=False),
+    Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+
+# Where the texts of a bank or form lie in meaning, without the texts.
+semantic_map = Table(
+    "semantic_map", metadata, key(), hash_of(), *of_target(),
+    Index("ix_semantic_map_bank_id", "bank_id"),
+    Index("ix_semantic_map_item_set_id", "item_set_id"),
+)  # fmt: skip
+
+
+# A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
+# the same file is known under another title; ``removed`` counts texts by kind, as JSON.
+tombstone = Table(
+    "tombstone", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
+    Column("source_hash", LargeBinary(32), nullable=False),
+    Column("content", LargeBinary, nullable=False), ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
+    Column("removed", LargeBinary, nullable=False),
+)  # fmt: skip

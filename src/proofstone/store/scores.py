@@ -1,0 +1,605 @@
+"""Scorings and scores in the store: written in groups, read as one score table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from sqlalchemy import Connection, Row, func, insert, literal, select, update
+
+from proofstone.records.ids import canonical_json, content_id, short
+from proofstone.records.runs import OUTCOMES, Run, Score
+from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.records.verdicts import PanelVerdict
+from proofstone.store import schema
+from proofstone.store.database import Database
+from proofstone.store.rows import chunks, insert_missing, insert_new, insert_rows, wordless
+from proofstone.store.strata import LEVELS, coded_levels
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# What judges said of replies: written with the score that rests on it, read by scorings.
+
+ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, measure
+
+
+_COLUMNS = ("scoring_id", "unit_id", "sample", "measure", "state", "label", "payload")
+
+
+_DECODER = msgspec.json.Decoder(PanelVerdict)
+
+
+_CHUNK = 1000
+
+
+def insert_score_verdicts(
+    connection: Connection, made: Iterable[tuple[ScorePlace, PanelVerdict]]
+) -> None:
+    """Inserts what judges said, by the score that it is of."""
+    rows = [(*place, said.state, said.label, canonical_json(said)) for place, said in made]
+    if rows:
+        insert_rows(connection, schema.score_verdict, _COLUMNS, rows)
+
+
+def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[PanelVerdict]:
+    """The verdicts of scorings, in the order of scorings, units and samples."""
+    table = schema.score_verdict
+    query = (
+        select(table.c.payload)
+        .where(table.c.scoring_id.in_(scorings))
+        .order_by(table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
+    )
+    for (payload,) in connection.execute(query):
+        yield _DECODER.decode(payload)
+
+
+def verdicts_on(
+    connection: Connection, scoring: int, items: Sequence[int]
+) -> dict[tuple[int, int, str], PanelVerdict]:
+    """The verdicts on some items in a scoring, by unit, sample and measure."""
+    table, unit = schema.score_verdict, schema.unit
+    query = (
+        select(table.c.unit_id, table.c.sample, table.c.measure, table.c.payload)
+        .join(unit, unit.c.id == table.c.unit_id)
+        .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
+    )
+    return {
+        (key, sample, measure): _DECODER.decode(payload)
+        for key, sample, measure, payload in connection.execute(query)
+    }
+
+
+def judged_places(connection: Connection, scoring: int, measure: str) -> set[tuple[bytes, int]]:
+    """The items' ids and samples that have a verdict in a scoring."""
+    table, unit = schema.score_verdict, schema.unit
+    query = (
+        select(schema.item.c.hash, table.c.sample)
+        .join(unit, unit.c.id == table.c.unit_id)
+        .join(schema.item, schema.item.c.id == unit.c.item_id)
+        .where(table.c.scoring_id == scoring, table.c.measure == measure)
+    )
+    return {(item, sample) for item, sample in connection.execute(query)}
+
+
+def empty_score_verdicts(connection: Connection, units: Iterable[int]) -> None:
+    """Takes the judges' words out of the verdicts on these units; labels and counts stay."""
+    table = schema.score_verdict
+    place = (table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
+    for chunk in chunks(units, _CHUNK):
+        query = select(*place, table.c.payload).where(table.c.unit_id.in_(chunk))
+        for *key, payload in connection.execute(query).all():
+            emptied = canonical_json(wordless(_DECODER.decode(payload)))
+            here = [column == value for column, value in zip(place, key, strict=True)]
+            connection.execute(update(table).where(*here).values(payload=emptied))
+
+
+Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
+
+
+_UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
+
+
+_SCORE = (
+    "scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer", "basis", "flags",
+)  # fmt: skip
+
+
+_BETWEEN_FLAGS = ", "  # they are words with spaces: "several answers"
+
+
+_CLUSTERS_KEPT = 20_000  # remembered keys; bounds memory whatever the bank's size
+
+
+_OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+
+
+class UnitRow(msgspec.Struct, frozen=True, gc=False):
+    """A unit as it is stored: its item's key, what it is, and the keys it shares with others."""
+
+    item: int
+    kind: str
+    key: bytes
+    version: int
+    payload: bytes
+    gold: str
+    n_choices: int
+    clusters: tuple[tuple[str, bytes], ...]
+
+
+class ScoreRow(msgspec.Struct, frozen=True, gc=False):
+    """A score of one sample of a unit."""
+
+    unit: UnitRow
+    sample: int
+    score: Score
+
+
+class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
+    """A scoring: its key and id, the run it belongs to, who scored, and when it was complete."""
+
+    key: int
+    id: bytes
+    run: int
+    scorer_version: int
+    judge: str
+    created_at: float
+    completed_at: float | None
+
+
+class ScoreTally(msgspec.Struct, frozen=True, gc=False):
+    """How many scores of a kind of unit, right label and outcome there are, and their sum."""
+
+    kind: str
+    gold: str
+    measure: str
+    outcome: str
+    n: int
+    total: float
+
+
+class ScoreStore:
+    """Writes scorings and reads them back. Scoring again makes a new one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._clusters: Clusters = {}
+
+    def begin(self, run: int, record: Run, scorer_version: int, judge: str, now: float) -> int:
+        """A new scoring of a run; its key."""
+        identity = content_id("scoring", [record.id, scorer_version, judge, now])
+        columns = ("hash", "run_id", "method", "scorer_version", "judge", "created_at")
+        row = (identity, run, record.method, scorer_version, judge, now)
+        with self._database.writing() as connection:
+            return insert_missing(connection, schema.scoring, columns, {identity: row})[identity]
+
+    def add(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
+        """Stores scores with their units and cluster edges, in one transaction."""
+        with self._database.writing() as connection:
+            clusters = self.insert(connection, scoring, rows)
+        self.remember(clusters)
+
+    def insert(
+        self,
+        connection: Connection,
+        scoring: int,
+        rows: Sequence[ScoreRow],
+        more: Clusters = {},  # noqa: B006 - read only
+    ) -> Clusters:
+        """Stores scores in a transaction that is open; returns the keys of clusters met in it,
+        to ``remember`` once it is committed. ``more`` are those met in it before."""
+        units, clusters = self._unit_keys(connection, [row.unit for row in rows], more)
+        values = [
+            (
+                scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure,
+                _OUTCOME_CODE[row.score.outcome], row.score.value, row.score.answer,
+                row.score.basis, _BETWEEN_FLAGS.join(row.score.flags),
+            )
+            for row in rows
+        ]  # fmt: skip
+        insert_rows(connection, schema.score, _SCORE, values)
+        insert_score_verdicts(
+            connection,
+            (
+                ((scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure), said)
+                for row in rows
+                if (said := row.score.verdict) is not None
+            ),
+        )
+        return clusters
+
+    def remember(self, clusters: Clusters) -> None:
+        """Takes keys of clusters that are committed: pages of a form share them."""
+        if len(self._clusters) > _CLUSTERS_KEPT:
+            self._clusters.clear()
+        self._clusters |= clusters
+
+    def complete(self, scoring: int, now: float) -> None:
+        """Marks a scoring as whole; the latest whole one of a run is current."""
+        table = schema.scoring
+        with self._database.writing() as connection:
+            connection.execute(update(table).where(table.c.id == scoring).values(completed_at=now))
+
+    def info(self, scoring: int) -> ScoringInfo:
+        """The scoring with this key."""
+        table = schema.scoring
+        with self._database.reading() as connection:
+            return _scoring(connection.execute(select(table).where(table.c.id == scoring)).one())
+
+    def copy(self, scoring: int, other: int) -> None:
+        """Adds the scores of a scoring to another one of its run that has none; without verdicts,
+        which nobody gave on what needs no judge."""
+        table = schema.score
+        names = [column.name for column in table.columns if column.name != "scoring_id"]
+        own = select(literal(other), *(table.c[name] for name in names)).where(
+            table.c.scoring_id == scoring
+        )
+        with self._database.writing() as connection:
+            connection.execute(insert(table).from_select(["scoring_id", *names], own))
+
+    def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
+        """The newest scoring of a run by this scorer and judge, whole or not, or None."""
+        table = schema.scoring
+        query = (
+            select(table)
+            .where(
+                table.c.run_id == run,
+                table.c.scorer_version == scorer_version,
+                table.c.judge == judge,
+            )
+            .order_by(table.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _scoring(row)
+
+    def current(self, run: int) -> ScoringInfo | None:
+        """The latest complete scoring of a run, or None."""
+        table = schema.scoring
+        query = (
+            select(table)
+            .where(table.c.run_id == run, table.c.completed_at.is_not(None))
+            .order_by(table.c.completed_at.desc(), table.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _scoring(row)
+
+    def of_run(self, run: int) -> list[ScoringInfo]:
+        """The whole scorings of a run, oldest first."""
+        table = schema.scoring
+        query = (
+            select(table)
+            .where(table.c.run_id == run, table.c.completed_at.is_not(None))
+            .order_by(table.c.created_at, table.c.id)
+        )
+        with self._database.reading() as connection:
+            return [_scoring(row) for row in connection.execute(query)]
+
+    def n_scored(self, scoring: int) -> int:
+        """How many (item, sample) have scores in a scoring."""
+        table, unit = schema.score, schema.unit
+        scored = (
+            select(unit.c.item_id, table.c.sample)
+            .distinct()
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring)
+            .subquery()
+        )
+        with self._database.reading() as connection:
+            return int(connection.execute(select(func.count()).select_from(scored)).scalar_one())
+
+    def has_any(self, scorings: Sequence[int], measure: str) -> bool:
+        """Whether any of these scorings has a score of a measure."""
+        table = schema.score
+        query = (
+            select(table.c.unit_id)
+            .where(table.c.scoring_id.in_(scorings), table.c.measure == measure)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).first() is not None
+
+    def tallies(self, scoring: int) -> list[ScoreTally]:
+        """The scores of a scoring, counted."""
+        table, unit = schema.score, schema.unit
+        groups = (unit.c.kind, unit.c.gold, table.c.measure, table.c.outcome)
+        query = (
+            select(*groups, func.count(), func.sum(table.c.value))
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring)
+            .group_by(*groups)
+            .order_by(*groups)
+        )
+        with self._database.reading() as connection:
+            return [
+                ScoreTally(kind, gold, measure, OUTCOMES[outcome], n, total or 0.0)
+                for kind, gold, measure, outcome, n, total in connection.execute(query)
+            ]
+
+    def flags(self, scoring: int, measure: str) -> list[str]:
+        """The flags of all scores of a measure, one by one."""
+        table = schema.score
+        query = select(table.c.flags).where(
+            table.c.scoring_id == scoring, table.c.measure == measure, table.c.flags != ""
+        )
+        with self._database.reading() as connection:
+            return [
+                flag for (text,) in connection.execute(query) for flag in text.split(_BETWEEN_FLAGS)
+            ]
+
+    def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
+        """Which (item key, sample) of some items have scores in a scoring."""
+        table, unit = schema.score, schema.unit
+        query = (
+            select(unit.c.item_id, table.c.sample)
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
+        )
+        with self._database.reading() as connection:
+            return {(item, sample) for item, sample in connection.execute(query)}
+
+    def of_items(
+        self, scoring: int, items: Sequence[int]
+    ) -> dict[tuple[int, int, str], list[Score]]:
+        """The scores of some items in a scoring: (item, sample, unit kind) -> scores, each with
+        what judges said."""
+        table, unit = schema.score, schema.unit
+        found: dict[tuple[int, int, str], list[Score]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(items, 4000):
+                query = (
+                    select(table, unit.c.item_id, unit.c.kind)
+                    .join(unit, unit.c.id == table.c.unit_id)
+                    .where(table.c.scoring_id == scoring, unit.c.item_id.in_(chunk))
+                    .order_by(table.c.unit_id)
+                )
+                said = verdicts_on(connection, scoring, chunk)
+                for row in connection.execute(query):
+                    key = (row.item_id, row.sample, row.kind)
+                    verdict = said.get((row.unit_id, row.sample, row.measure))
+                    found.setdefault(key, []).append(_score(row, verdict))
+        return found
+
+    def verdicts(self, scorings: Sequence[int]) -> list[PanelVerdict]:
+        """What judges said in scorings, in the order of the units."""
+        with self._database.reading() as connection:
+            return list(verdicts_of(connection, scorings))
+
+    def judged(self, scoring: int, measure: str) -> set[tuple[bytes, int]]:
+        """The items' ids and samples on which judges were asked in a scoring."""
+        with self._database.reading() as connection:
+            return judged_places(connection, scoring, measure)
+
+    def places(
+        self, scoring: int, measure: str, outcomes: Sequence[str], right: bool | None, limit: int
+    ) -> list[tuple[int, int]]:
+        """Up to ``limit`` (item key, sample) whose score has one of ``outcomes`` and is wholly
+        ``right``, or not wholly (None: either), in the order of the units."""
+        table, unit = schema.score, schema.unit
+        query = (
+            select(unit.c.item_id, table.c.sample)
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(
+                table.c.scoring_id == scoring,
+                table.c.measure == measure,
+                table.c.outcome.in_([OUTCOMES.index(o) for o in outcomes]),
+            )
+            .order_by(table.c.unit_id, table.c.sample)
+            .limit(limit)
+        )
+        if right is not None:
+            query = query.where(table.c.value == 1.0 if right else table.c.value < 1.0)
+        with self._database.reading() as connection:
+            return [(item, sample) for item, sample in connection.execute(query)]
+
+    def _unit_keys(
+        self, connection: Connection, units: Sequence[UnitRow], more: Clusters
+    ) -> tuple[dict[tuple[int, str, bytes], int], Clusters]:
+        """The keys of units, storing those not there yet with their cluster edges (which depend on
+        the item alone, so that a later scoring finds them written), and of the clusters met."""
+        wanted = {_unit_identity(unit): unit for unit in units}
+        rows = {
+            identity: (
+                unit.item, unit.kind, unit.key, unit.version, unit.payload, unit.gold,
+                unit.n_choices,
+            )
+            for identity, unit in wanted.items()
+        }  # fmt: skip
+        known, new = insert_new(connection, schema.unit, _UNIT, rows, by=("item_id", "kind", "key"))
+        named = {cluster for identity in new for cluster in wanted[identity].clusters}
+        clusters = self._cluster_keys(connection, named, more)
+        edges = [
+            (known[identity], clusters[cluster])
+            for identity in new
+            for cluster in wanted[identity].clusters
+        ]
+        columns = ("unit_id", "cluster_id")
+        insert_rows(connection, schema.unit_cluster, columns, edges, or_ignore=True)
+        return known, clusters
+
+    def _cluster_keys(
+        self, connection: Connection, named: set[tuple[str, bytes]], more: Clusters
+    ) -> Clusters:
+        """The keys of clusters: remembered ones, those met in this transaction, and new ones."""
+        found = {
+            cluster: key
+            for cluster in named
+            if (key := self._clusters.get(cluster) or more.get(cluster))
+        }
+        missing = {cluster: cluster for cluster in named if cluster not in found}
+        columns = ("kind", "key")
+        return found | insert_missing(connection, schema.cluster, columns, missing, by=columns)
+
+
+def _unit_identity(unit: UnitRow) -> tuple[int, str, bytes]:
+    return unit.item, unit.kind, unit.key
+
+
+def _scoring(row: Row[Any]) -> ScoringInfo:
+    return ScoringInfo(
+        row.id, row.hash, row.run_id, row.scorer_version, row.judge, row.created_at,
+        row.completed_at,
+    )  # fmt: skip
+
+
+def _score(row: Row[Any], verdict: PanelVerdict | None = None) -> Score:
+    return Score(
+        unit=row.unit_id, measure=row.measure, outcome=OUTCOMES[row.outcome], value=row.value,
+        answer=row.answer, basis=row.basis, verdict=verdict,
+        flags=tuple(row.flags.split(_BETWEEN_FLAGS)) if row.flags else (),
+    )  # fmt: skip
+
+
+# Scores as columns: one query for the rows, one for their units, one for the cluster edges.
+#
+# Rows go from the driver into arrays without becoming objects: 200,000 load in well under a second.
+
+
+def load_table(
+    database: Database,
+    *,
+    respondents: Sequence[Respondent],
+    scorings: Mapping[int, int],
+    item_sets: Mapping[bytes, str],
+    expected: Sequence[int],
+    failed: Sequence[int] | None = None,
+    measure: str,
+    kind: str = "item",
+) -> ScoreTable:
+    """The score table of ``measure`` on units of one ``kind``.
+
+    ``scorings`` maps a scoring's key to its respondent's place; ``item_sets`` ids to the names
+    that forms are shown by; ``expected`` is the full number of rows by respondent, ``failed`` how
+    many of the missing ones were tried.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
+
+    with database.reading() as connection:
+        units = _units(connection, item_sets, kind)
+        place = {key: place for place, key in enumerate(units["id"])}
+        scores = _scores(connection, list(scorings), measure)
+        edges = _edges(connection, item_sets, kind)
+        facts = _fact_keys(connection, {key for _unit, key in edges})
+    answers, answer = _coded(scores["answer"])
+    forms, form = _coded([item_sets[identity] for identity in units["form"]])
+    golds, gold = _coded(units["gold"])
+    names, strata = coded_levels(units)
+    kept = [(place[unit], key) for unit, key in edges if unit in place]
+    edge = np.array(kept, dtype=np.int64).reshape(-1, 2)
+    return ScoreTable(
+        respondents=tuple(respondents),
+        unit=np.array([place[key] for key in scores["unit_id"]], dtype=np.int32),
+        respondent=np.array([scorings[key] for key in scores["scoring_id"]], dtype=np.int32),
+        sample=np.array(scores["sample"], dtype=np.int32),
+        outcome=np.array(scores["outcome"], dtype=np.int8),
+        value=np.array(scores["value"], dtype=np.float64),
+        answer=answer,
+        answers=answers,
+        items=tuple(units["item"]),
+        strata=strata,
+        stratum_names=names,
+        gold=gold,
+        golds=golds,
+        n_options=np.array(units["n_choices"], dtype=np.int32),
+        form=form,
+        forms=forms,
+        cluster_unit=np.ascontiguousarray(edge[:, 0]),
+        cluster_key=np.ascontiguousarray(edge[:, 1]),
+        expected=np.array(expected, dtype=np.int64),
+        failed=None if failed is None else np.array(failed, dtype=np.int64),
+        key_names={key: f"fact:{short(identity)}" for key, identity in facts},
+    )
+
+
+def _scores(connection: Connection, scorings: list[int], measure: str) -> dict[str, Sequence[Any]]:
+    table = schema.score
+    columns = ("scoring_id", "unit_id", "sample", "outcome", "value", "answer")
+    query = select(*(table.c[name] for name in columns)).where(
+        table.c.scoring_id.in_(scorings), table.c.measure == measure
+    )
+    return _columns(connection, query, columns)
+
+
+def _units(
+    connection: Connection, item_sets: Mapping[bytes, str], kind: str
+) -> dict[str, Sequence[Any]]:
+    """One row a unit of these sets; a unit in several sets counts for the first."""
+    unit, item, member = schema.unit, schema.item, schema.item_set_item
+    query = (
+        select(
+            unit.c.id,
+            item.c.hash,
+            unit.c.gold,
+            unit.c.n_choices,
+            schema.item_set.c.hash,
+            *(item.c[level] for level in LEVELS),
+        )
+        .join(item, item.c.id == unit.c.item_id)
+        .join(member, member.c.item_id == item.c.id)
+        .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+        .where(schema.item_set.c.hash.in_(list(item_sets)), unit.c.kind == kind)
+        .order_by(schema.item_set.c.id, member.c.position, unit.c.id)
+    )
+    rows = {row[0]: tuple(row) for row in reversed(connection.execute(query).all())}
+    names = ("id", "item", "gold", "n_choices", "form", *LEVELS)
+    columns = list(zip(*reversed(rows.values()), strict=True)) or [()] * len(names)
+    return dict(zip(names, columns, strict=True))
+
+
+def _edges(
+    connection: Connection, item_sets: Mapping[bytes, str], kind: str
+) -> Sequence[tuple[int, int]]:
+    table, unit, member = schema.unit_cluster, schema.unit, schema.item_set_item
+    query = (
+        select(table.c.unit_id, table.c.cluster_id)
+        .join(unit, unit.c.id == table.c.unit_id)
+        .join(member, member.c.item_id == unit.c.item_id)
+        .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+        .where(schema.item_set.c.hash.in_(list(item_sets)), unit.c.kind == kind)
+        .distinct()
+    )
+    return [tuple(row) for row in connection.execute(query)]
+
+
+def _fact_keys(connection: Connection, keys: set[int]) -> list[tuple[int, bytes]]:
+    """Those of the cluster keys that are facts, with the ids of these."""
+    table, fact = schema.cluster, schema.fact
+    found = []
+    for some in chunks(sorted(keys), 500):
+        query = (
+            select(table.c.id, fact.c.hash)
+            .join(fact, fact.c.hash == table.c.key)
+            .where(table.c.id.in_(some))
+        )
+        found += [tuple(row) for row in connection.execute(query)]
+    return found
+
+
+def _columns(
+    connection: Connection, query: Any, names: tuple[str, ...]
+) -> dict[str, Sequence[Any]]:
+    """The columns of a large result, from the driver's own tuples: a row object each would cost
+    as much as reading does."""
+    compiled = query.compile(connection, compile_kwargs={"literal_binds": True})
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    finally:
+        cursor.close()
+    return dict(zip(names, columns, strict=True))
+
+
+def _coded(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """The different values in alphabetical order, and each value's place among them."""
+    import numpy as np  # noqa: PLC0415
+
+    names = tuple(sorted(set(values)))
+    code = {name: place for place, name in enumerate(names)}
+    return names, np.array([code[value] for value in values], dtype=np.int32)

@@ -1,0 +1,121 @@
+"""The store: one database for all records; the only SQL in the package.
+
+``Store`` opens a database and offers its parts; each part is one file here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proofstone.method import PayloadType
+from proofstone.records.calls import CallRecord
+from proofstone.records.reviews import DecidedReviews
+from proofstone.records.tables import StoredMap
+from proofstone.store import schema
+from proofstone.store.builds import BuildStore, FunnelStore
+from proofstone.store.calls import (
+    CallRows,
+    ExpenseStore,
+    ImageStore,
+    ResponseStore,
+    SpentRows,
+    TroubleRows,
+)
+from proofstone.store.corrections import (
+    CorrectionStore,
+    PeopleStore,
+    RulingStore,
+)
+from proofstone.store.database import (
+    Database,
+)
+from proofstone.store.items import ItemStore, ItemTallies, OwnPromptStore
+from proofstone.store.knowledge import (
+    IndexedRows,
+    KnowledgeStore,
+    PlacementStore,
+)
+from proofstone.store.lookup import Lookup
+from proofstone.store.models import ModelFacts
+from proofstone.store.outbound import SentRows
+from proofstone.store.pages import PageStore
+from proofstone.store.payloads import Payloads
+from proofstone.store.provenance import (
+    OriginRows,
+    RoleStore,
+    TraceRows,
+)
+from proofstone.store.purge import (
+    TombstoneRows,
+)
+from proofstone.store.reviews import ReviewStore
+from proofstone.store.rows import TargetStore
+from proofstone.store.runs import (
+    PaceRows,
+    PlanStore,
+    RunStore,
+    ServedRows,
+)
+from proofstone.store.scores import ScoreStore
+from proofstone.store.verified import VerifiedRows
+from proofstone.store.writer import (
+    OutcomeStore,
+    Writer,
+)
+from proofstone.store.written_files import WrittenFiles
+
+
+class Store:
+    """One open database and its parts. ``find_payload`` gives the type of a payload kind; with
+    ``must_exist`` an SQLite file is not made."""
+
+    def __init__(
+        self, url: str, find_payload: Callable[[str], PayloadType], *, must_exist: bool = False
+    ) -> None:
+        self.database = Database(url, must_exist=must_exist)
+        self.payloads = Payloads(find_payload)
+        self.knowledge = KnowledgeStore(self.database, self.payloads)
+        self.pages = PageStore(self.database)
+        self.indexed = IndexedRows(self.database)
+        self.placements = PlacementStore(self.database)
+        self.items = ItemStore(self.database, self.payloads, self.knowledge)
+        self.runs = RunStore(self.database, self.items)
+        self.images = ImageStore(self.database)
+        self.calls = CallRows(self.database, self.images)
+        self.own_prompts = OwnPromptStore(self.database)
+        self.scores = ScoreStore(self.database)
+        self.item_tallies = ItemTallies(self.database)
+        self.verified = VerifiedRows(self.database)
+        self.sent = SentRows(self.database)
+        self.served = ServedRows(self.database)
+        self.models = ModelFacts(self.database)
+        self.origins = OriginRows(self.database)
+        self.troubles = TroubleRows(self.database)
+        self.people = PeopleStore(self.database)
+        self.roles = RoleStore(self.database)
+        self.funnels = FunnelStore(self.database)
+        self.responses = ResponseStore(self.database)
+        self.plans = PlanStore(self.database)
+        self.reviews = ReviewStore(self.database)
+        self.decided = TargetStore(self.database, schema.review_decision, DecidedReviews)
+        self.maps = TargetStore(self.database, schema.semantic_map, StoredMap)
+        self.rulings = RulingStore(self.database)
+        self.corrections = CorrectionStore(self.database)
+        self.lookup = Lookup(self.database)
+        self.traces = TraceRows(self.database)
+        self.tombstones = TombstoneRows(self.database)
+        self.written = WrittenFiles(self.database)
+        self.expenses = ExpenseStore(self.database)
+        self.spent = SpentRows(self.database)
+        self.outcomes = OutcomeStore(self.database)
+        self.builds = BuildStore(self.database, self.outcomes)
+        self.paces = PaceRows(self.database)
+
+    def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
+        """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a
+        process."""
+        return Writer(self.database, self.scores, self.outcomes, kept)
+
+    def close(self) -> None:
+        """Gives the database back."""
+        self.database.close()

@@ -1,0 +1,194 @@
+"""A Jinja template from a person's hand: what it may use is declared, it reaches nothing else.
+
+It is rendered in Jinja's immutable sandbox, from plain values alone, without files: it can neither
+include another template nor call into Python.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from msgspec import Struct
+
+from proofstone.errors import BadInput, Problem
+from proofstone.records.calls import Message
+
+if TYPE_CHECKING:
+    import jinja2
+    from jinja2 import nodes
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+
+_OWN = ("namespace", "range")  # of Jinja's globals those that a text has a use for
+
+
+_FILE = "<template>"  # what Jinja calls a template that came as a text
+
+
+class Template(Struct, frozen=True, kw_only=True):
+    """A template that was checked: its file's ``name``, its text, and the variables it ``uses``."""
+
+    name: str
+    text: str
+    uses: frozenset[str]
+
+    def render(self, values: Mapping[str, Any]) -> str:
+        """The text with its values. Raises BadInput naming the line that cannot be rendered."""
+        try:
+            return _compiled(self.text).render(values)
+        except Exception as error:  # a template may do whatever expressions can
+            where = _place(self.name, _line(error))
+            raise BadInput(
+                f"the template {self.name} cannot be rendered", [Problem(where, str(error))]
+            ) from error
+
+
+def read_template(text: str, name: str, variables: Collection[str]) -> Template:
+    """The template, checked against the ``variables`` that it may use.
+
+    Raises BadInput with every problem and its line: Jinja that cannot be read, variables that are
+    not declared, and tags that would read other files.
+    """
+    from jinja2 import TemplateSyntaxError  # noqa: PLC0415  # kept out of the import
+
+    try:
+        tree = _environment().parse(text)
+        _compiled(text)  # unknown filters and tests show here alone
+    except TemplateSyntaxError as error:
+        problem = Problem(_place(name, error.lineno), error.message or "cannot be read")
+        raise BadInput(f"{name} is no Jinja template", [problem]) from error
+    problems = sorted([*_other_files(tree), *_unknown(tree, variables)])
+    if problems:
+        known = ", ".join(sorted(variables))
+        raise BadInput(
+            f"the template {name} cannot be used",
+            [Problem(_place(name, line), what) for line, what in problems],
+            hint=f"it may use: {known}",
+        )
+    return Template(name=name, text=text, uses=_undeclared(tree) & frozenset(variables))
+
+
+def _other_files(tree: nodes.Template) -> Iterator[tuple[int, str]]:
+    """Each tag that would read another file, with its line."""
+    from jinja2 import nodes  # noqa: PLC0415
+
+    reading = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+    for node in tree.find_all(reading):
+        tag = {"FromImport": "from"}.get(type(node).__name__, type(node).__name__.lower())
+        yield node.lineno, f"{tag} reads another file, which is not allowed"
+
+
+def _unknown(tree: nodes.Template, variables: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Each variable that is not declared, once, with its first line."""
+    from jinja2 import nodes  # noqa: PLC0415
+
+    unknown = _undeclared(tree) - set(variables) - set(_OWN)
+    first: dict[str, int] = {}
+    for node in tree.find_all(nodes.Name):
+        if node.ctx == "load" and node.name in unknown:
+            first[node.name] = min(node.lineno, first.get(node.name, node.lineno))
+    for variable, line in first.items():
+        near = get_close_matches(variable, sorted(variables), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        yield line, f"there is no variable {variable}{meant}"
+
+
+def _undeclared(tree: nodes.Template) -> frozenset[str]:
+    from jinja2 import meta  # noqa: PLC0415
+
+    return frozenset(meta.find_undeclared_variables(tree))
+
+
+def _place(name: str, line: int | None) -> str:
+    return name if line is None else f"{name}, line {line}"
+
+
+def _line(error: Exception) -> int | None:
+    """The template's line that an error of rendering came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == _FILE]
+    return lines[-1] if lines else None
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined  # noqa: PLC0415
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+
+    # Prompts are plain text: escaping would put entities into them.
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment.globals = {name: environment.globals[name] for name in _OWN}
+    return environment
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> jinja2.Template:
+    return _environment().from_string(text)
+
+
+# A template of several turns: system message, earlier turns, and the one that asks.
+#
+# A line of its own that is a comment of one word, ``{# system #}``, ``{# user #}`` or
+# ``{# assistant #}``, begins a turn. Without such a line the template is one user turn. The line
+# ``{# answer: FORMAT #}`` says how answers look (``engines.replies``); it belongs to no turn.
+
+_Role = Literal["system", "user", "assistant"]
+
+
+_MARK = re.compile(
+    r"^[ \t]*\{#-?[ \t]*(system|user|assistant)[ \t]*-?#\}[ \t]*(?:\n|\Z)", re.MULTILINE
+)
+
+
+_ANSWER = re.compile(
+    r"^[ \t]*\{#-?[ \t]*answer:[ \t]*(.+?)[ \t]*-?#\}[ \t]*(?:\n|\Z)", re.MULTILINE
+)
+
+
+class Turns(Struct, frozen=True):
+    """The turns before the last one, with who speaks, and the last one, which asks."""
+
+    before: tuple[tuple[_Role, Template], ...]
+    asks: Template
+
+    def messages_before(self, values: Mapping[str, Any]) -> list[Message]:
+        """The messages before the one that asks. Raises BadInput as ``Template.render``."""
+        return [Message(role, turn.render(values).strip("\n")) for role, turn in self.before]
+
+
+def read_turns(text: str, name: str, variables: Collection[str]) -> Turns:
+    """The turns of a template, each checked against the ``variables``.
+
+    Raises BadInput as ``read_template``, and where the turns are in an order that no model takes:
+    a system message that is not the first, or a last turn that is not the user's.
+    """
+    read_template(text, name, variables)  # all problems with the lines of the whole file
+    pieces = _MARK.split(_ANSWER.sub("", text))
+    if len(pieces) == 1:
+        return Turns((), read_template(pieces[0], name, variables))
+    roles = cast("Sequence[_Role]", pieces[1::2])
+    if pieces[0].strip():
+        raise BadInput(
+            f"the template {name} has text before its first turn",
+            hint="begin with {# system #} or {# user #} on a line of its own",
+        )
+    if "system" in roles[1:] or roles[-1] != "user":
+        raise BadInput(
+            f"the turns of {name} are {', '.join(roles)}: expected at most one system message, "
+            "the first, and a user's turn at the end"
+        )
+    turns = [read_template(piece.rstrip("\n"), name, variables) for piece in pieces[2::2]]
+    return Turns(tuple(zip(roles[:-1], turns[:-1], strict=True)), turns[-1])
+
+
+def answer_format_in(text: str) -> str:
+    """The format of answers that a template states; empty for none. Raises BadInput for two."""
+    found = _ANSWER.findall(text)
+    if len(found) > 1:
+        raise BadInput("a template states the format of answers once")
+    return found[0] if found else ""
