@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
 from proofstone.page.figure import can_draw, vega_lite
-from proofstone.page.section import Evidence
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Leaderboard
@@ -24,6 +23,7 @@ from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.figures import (
     Scored,
     composition_figure,

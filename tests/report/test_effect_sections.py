@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, HeldRole, Respondent
@@ -16,6 +16,7 @@ from proofstone.results.cards import size_of
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from report.made_up import ACCURACY, MEASURES, Row, right_of, table_of
 
 # KINA's Table 3 (ALL) for its Qwen models of one recipe, and one whose name tells no size.

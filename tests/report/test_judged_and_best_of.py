@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Evidence
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Judged, Respondent
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from report.made_up import table_of
 from report.test_sections import evidence_of, section, three
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.page.section import Evidence
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Respondent
+from proofstone.results.sections.evidence import Evidence
 from report.made_up import table_of
 from report.test_sections import evidence_of, section
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proofstone.page.numbers import two_digits
-from proofstone.page.section import Evidence
 from proofstone.records.runs import Outcome, Pace, Scale, Spent
 from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.size_and_cost import costs_section
 from proofstone.results.summary import OpeningPart, about_usd, endings_of, make_opening, shown_usd
 from proofstone.stats.estimates import measure_spread

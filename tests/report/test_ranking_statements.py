@@ -12,10 +12,11 @@ import pytest
 
 import proofstone
 from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Respondent
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.summary import make_opening
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import measure_spread

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from proofstone.page.figure import can_draw, draw
-from proofstone.page.section import Column, Evidence, Section, shown_cell
+from proofstone.page.section import Column, Section, shown_cell
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Respondent
 from proofstone.results.audit.accuracies import accuracy_board
@@ -18,6 +18,7 @@ from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.summary import make_opening
 from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
 from report.test_page import Outline

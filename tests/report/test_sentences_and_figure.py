@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from made_up import ATTEMPTED, MEASURES, Row, right_of, table_of, two_small
 
-from proofstone.page.chart import dot_plot
 from proofstone.page.numbers import shown_estimate, shown_interval, shown_rank, shown_share
 from proofstone.records.runs import Estimate, Outcome
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Standings
+from proofstone.results.dot_plot import dot_plot
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sentences import answer_sentences, chance_sentence
 from proofstone.stats.ranks import RankInterval

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from proofstone.page.section import Evidence
 from proofstone.records.scores import Documents, Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import work_list
 from proofstone.wording.messages import speaking
 from report.made_up import ACCURACY, table_of

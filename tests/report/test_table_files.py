@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from proofstone.files.tables import read_rows
 from proofstone.files.write import write_rows
-from proofstone.page.page_tables import long_tables, page_tables
-from proofstone.page.section import Cell, Column, Evidence, Table
+from proofstone.page.section import Cell, Column, Table
 from proofstone.page.table import PageTable, flat_rows
 from proofstone.page.tex import tex_table
 from proofstone.page.tex_text import tex_document, tex_text
@@ -28,7 +27,8 @@ from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
-from proofstone.results.table_files import TablesAsked, write_tables
+from proofstone.results.sections.evidence import Evidence
+from proofstone.results.table_files import TablesAsked, long_tables, page_tables, write_tables
 from proofstone.stats.ranks import RankInterval
 from report.made_up import MEASURES, mixed, two_small
 

@@ -10,11 +10,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from msgspec import structs
-
 from proofstone.records.scores import Annotated, Judged, ScoreTable
 from proofstone.records.tables import Audience
-from proofstone.results.page_parts import PageData
 
 # An answer that says nothing of its question: an option's letter or number, several, a verdict.
 _LETTERS = re.compile(r"[A-Za-z0-9]?|[A-Z]([,; ]+[A-Z])+")
@@ -85,15 +82,6 @@ def annotated_for(annotated: Annotated | None, audience: Audience) -> Annotated 
             f"annotator {place}" for place, _ in enumerate(annotated.annotators, start=1)
         ),
     )
-
-
-def page_for(data: PageData) -> PageData:
-    """The page as its audience may see it: for the public without any question as it was asked,
-    and without replies to control completions, whose prompts stand in the program's source."""
-    if data.audience == "internal":
-        return data
-    controls = tuple(structs.replace(control, reply="") for control in data.controls)
-    return structs.replace(data, questions=(), controls=controls)
 
 
 def _masked_answers(names: Sequence[str], keep: Collection[str]) -> Mapping[str, str]:

@@ -7,14 +7,12 @@ import importlib.util
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, get_args
-
-from msgspec import structs
 
 from proofstone.errors import ExtraMissing
 from proofstone.page.chart import (
@@ -56,9 +54,6 @@ from proofstone.page.vega import (
     specification,
     wrapped,
 )
-from proofstone.results.board import Leaderboard
-from proofstone.results.page_parts import PageData
-from proofstone.results.sections.figures import leaderboard_figure
 from proofstone.wording.messages import counted, language_tag, noted, say, word
 
 # A figure in words, for who cannot see it: what it shows, of how many, from where to where.
@@ -436,35 +431,6 @@ p {{ max-width: 72ch; color: #555; }}
 </body>
 </html>
 """
-
-
-# All figures of a page, each under the name of its files.
-
-
-def models_of(board: Leaderboard) -> tuple[str, ...]:
-    """The models of a page in their order, by which each looks the same in every figure."""
-    return tuple(row.label for group in board.standings for row in group.ranked)
-
-
-def page_figures(data: PageData) -> tuple[Figure, ...]:
-    """The leaderboards', then those of the sections in their order; no two of one name."""
-    used: dict[str, int] = {}
-    return tuple(_apart(figure, used) for figure in _figures(data))
-
-
-def _figures(data: PageData) -> Iterator[Figure]:
-    for group in data.board.standings:
-        if figure := leaderboard_figure(data.board, group):
-            yield structs.replace(figure, name=f"{figure.name}{'-simulated' * group.simulated}")
-    for section in data.sections:
-        yield from section.figures
-
-
-def _apart(figure: Figure, used: dict[str, int]) -> Figure:
-    """With a name that a file may have everywhere, and that no figure before has."""
-    name = re.sub(r"[^\w-]+", "-", figure.name).strip("-").lower() or "figure"
-    used[name] = used.get(name, 0) + 1
-    return structs.replace(figure, name=name if used[name] == 1 else f"{name}-{used[name]}")
 
 
 # Figures of a page that are drawn elsewhere while the rest of it is made.

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.records.runs import Estimate
-from proofstone.records.scores import Accuracies, Annotated, Judged
-from proofstone.records.upkeep import Upkeep
-from proofstone.results.board import Leaderboard
-from proofstone.results.measured_scores import Sheet
-from proofstone.stats.flags import FLAGS, Estimand
+from proofstone.stats.flags import FLAGS
 from proofstone.stats.ranks import RankInterval
 from proofstone.wording.messages import listed, noted, say, word
 
@@ -157,29 +151,6 @@ class Section(Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Evidence:
-    """What sections are made from: the leaderboard; the scores as its measure values them, where
-    there are items; the accuracies, where there is nothing else; labels by people and by a judge,
-    and by several annotators, where they were named; of our own runs what else is known of their
-    items; ``statements``, scores of the parts that items are made of, by the same respondents,
-    where these were asked for; ``families`` of models by their names, where a file has a column of
-    them.
-    ``seed`` is that of all draws; ``estimand`` is what
-    intervals speak of."""
-
-    board: Leaderboard
-    sheet: Sheet | None = None
-    accuracies: Accuracies | None = None
-    judged: Judged | None = None
-    annotated: Annotated | None = None
-    upkeep: Upkeep | None = None
-    statements: Sheet | None = None
-    families: Mapping[str, str] = field(default_factory=dict)
-    seed: int = 0
-    estimand: Estimand = "knowledge"
 
 
 # How the cells of a section's tables look on a page, and by what they sort.

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone import __version__
-from proofstone.page.audience import page_for
-from proofstone.page.figure import (
-    FigureFile,
-    figure_files,
-    has_chinese_font,
-    models_of,
-    needed,
-    page_figures,
-    use_fonts,
-)
+from proofstone.page.figure import FigureFile, figure_files, has_chinese_font, needed, use_fonts
 from proofstone.page.numbers import shown_share
-from proofstone.page.section import Cell, Column, Figure, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Table,
+)
 from proofstone.page.table import PageTable
 from proofstone.results.board import BoardRow, Leaderboard, Standings
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
 from proofstone.results.hand_sentences import HAND_MARK, deeds
-from proofstone.results.page_parts import EstimateTable, PageData, estimate_tables, same_recipe
+from proofstone.results.page_parts import (
+    EstimateTable,
+    PageData,
+    estimate_tables,
+    page_for,
+    same_recipe,
+)
+from proofstone.results.sections.figures import leaderboard_figure
 from proofstone.results.sentences import apart_name
 from proofstone.results.ties import tie_letters
 from proofstone.session.written_files import FIGURES, check_folder, files_into
@@ -396,3 +400,32 @@ def write_drawn(
         files = tuple(about)
     readable = "png" not in asked.kinds or has_chinese_font(figures)
     return FiguresWritten(folder=str(asked.folder), files=files, shows_chinese=readable)
+
+
+# All figures of a page, each under the name of its files.
+
+
+def models_of(board: Leaderboard) -> tuple[str, ...]:
+    """The models of a page in their order, by which each looks the same in every figure."""
+    return tuple(row.label for group in board.standings for row in group.ranked)
+
+
+def page_figures(data: PageData) -> tuple[Figure, ...]:
+    """The leaderboards', then those of the sections in their order; no two of one name."""
+    used: dict[str, int] = {}
+    return tuple(_apart(figure, used) for figure in _figures(data))
+
+
+def _figures(data: PageData) -> Iterator[Figure]:
+    for group in data.board.standings:
+        if figure := leaderboard_figure(data.board, group):
+            yield structs.replace(figure, name=f"{figure.name}{'-simulated' * group.simulated}")
+    for section in data.sections:
+        yield from section.figures
+
+
+def _apart(figure: Figure, used: dict[str, int]) -> Figure:
+    """With a name that a file may have everywhere, and that no figure before has."""
+    name = re.sub(r"[^\w-]+", "-", figure.name).strip("-").lower() or "figure"
+    used[name] = used.get(name, 0) + 1
+    return structs.replace(figure, name=name if used[name] == 1 else f"{name}-{used[name]}")

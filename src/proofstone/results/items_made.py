@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from proofstone.page.numbers import points, shown_share
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.page.text import counted_sources
 from proofstone.records.reviews import CheckedRate
 from proofstone.records.runs import Estimate, Outcome, Spent, usd
@@ -16,6 +16,7 @@ from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Leaderboard
 from proofstone.results.hand_sentences import deeds
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow
 from proofstone.results.sections.judges import judged_confusion
 from proofstone.results.summary import Opening

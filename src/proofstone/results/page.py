@@ -9,25 +9,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from proofstone.page.audience import page_for
-from proofstone.page.chart import dot_plot
-from proofstone.page.figure import (
-    BeginDrawing,
-    DrawnAhead,
-    described,
-    draw,
-    models_of,
-    numbers_table,
-)
+from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, numbers_table
 from proofstone.page.html import page_script, script_words
 from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.page.section import Table, number_columns, shown_cell, told_estimate
 from proofstone.page.text import visible
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board_tables import models_of
 from proofstone.results.card_lines import where_lines
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.dot_plot import dot_plot
 from proofstone.results.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import (
@@ -39,6 +32,7 @@ from proofstone.results.page_parts import (
     estimate_tables,
     open_questions,
     outcome_of,
+    page_for,
     page_texts,
     paper_line,
     same_recipe,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.page.section import Section
 from proofstone.records.calls import Message
@@ -402,3 +402,12 @@ def css_string(text: str) -> Markup:
     """``text`` between quotes, so that no character of it ends the text or the style sheet: all
     but letters and digits are written as their numbers."""
     return Markup('"{}"').format("".join(c if c.isalnum() else f"\\{ord(c):x} " for c in text))
+
+
+def page_for(data: PageData) -> PageData:
+    """The page as its audience may see it: for the public without any question as it was asked,
+    and without replies to control completions, whose prompts stand in the program's source."""
+    if data.audience == "internal":
+        return data
+    controls = tuple(structs.replace(control, reply="") for control in data.controls)
+    return structs.replace(data, questions=(), controls=controls)

@@ -16,7 +16,7 @@ from proofstone.models.availability import control_prompts
 from proofstone.models.config import ModelConfig
 from proofstone.models.replies import read_reply
 from proofstone.page.audience import table_for
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import CONTEXT_SETTINGS, own_prompt_of
@@ -39,6 +39,7 @@ from proofstone.results.plan import plan_marks
 from proofstone.results.planned import PlanMark
 from proofstone.results.rankings import leaderboard
 from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sentences import part_name
 from proofstone.results.stated_confidence import with_confidence
 from proofstone.results.summary import Opening

@@ -11,11 +11,11 @@ import numpy as np
 from msgspec import Struct
 
 from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Cell, Column, Evidence, Table
+from proofstone.page.section import Cell, Column, Table
 from proofstone.records.runs import Outcome
 from proofstone.results.board import BoardRow, Leaderboard, Standings
 from proofstone.results.measured_scores import Sheet
-from proofstone.results.sections.ranked_values import values_of
+from proofstone.results.sections.evidence import Evidence, values_of
 from proofstone.results.sections.stability import probability_of_best
 from proofstone.results.sentences import scale_head
 from proofstone.stats.estimates import outcome_code

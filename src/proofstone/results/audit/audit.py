@@ -16,7 +16,6 @@ from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.audience import annotated_for, judged_for, table_for
-from proofstone.page.section import Evidence
 from proofstone.page.text import cell_width, fitted, padded, printable, wrapped
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Worth
@@ -54,6 +53,7 @@ from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
 from proofstone.results.sections.parts import parts_together
 from proofstone.results.summary import make_opening

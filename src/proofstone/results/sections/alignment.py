@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.results.board import BoardRow
 from proofstone.results.measured_scores import linear_values, measure_estimates
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.factors import describe_factor, levels_of
 from proofstone.results.sections.pairs import Change, pair_change
 from proofstone.results.sections.parts import HowAsked, Part, Point, Study
-from proofstone.results.sections.ranked_values import ranked_values
 from proofstone.results.ties import is_base, stem_of
 from proofstone.stats.flags import Estimand
 from proofstone.wording.messages import say

@@ -9,9 +9,10 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Annotated
+from proofstone.results.sections.evidence import Evidence
 from proofstone.stats.agreement import Coefficient, agreement, krippendorff_alpha
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.flags import Estimand

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_rank
-from proofstone.page.section import Column, Evidence, Figure, Section, Table
+from proofstone.page.section import Column, Figure, Section, Table
 from proofstone.records.scores import Accuracies
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.figures import moves_figure
 from proofstone.results.sections.parts import Part, Point, Study
-from proofstone.results.sections.ranked_values import ranked_values
 from proofstone.stats.dimension import Disattenuated, disattenuate
 from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
 from proofstone.stats.flags import Estimand

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from proofstone.page.numbers import points
-from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
-from proofstone.results.sections.ranked_values import ranked_values
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.stats.calibration import Calibration, Interval, calibrate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.intervals import holm

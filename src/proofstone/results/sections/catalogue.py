@@ -10,7 +10,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.experiments.evidence import Experiment
 from proofstone.methods.bequ.experiments.groups import study_volunteered
-from proofstone.page.section import Evidence, Section
+from proofstone.page.section import Section
 from proofstone.results.sections.alignment import alignment_section, study_alignment
 from proofstone.results.sections.annotators import annotators_section
 from proofstone.results.sections.benchmarks import benchmarks_section, study_rankings
@@ -23,6 +23,7 @@ from proofstone.results.sections.discrimination import (
     resolution_section,
 )
 from proofstone.results.sections.documents import documents_section
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.factors import (
     factors_section,
     study_levels,

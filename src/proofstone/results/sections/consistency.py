@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proofstone.page.section import Column, Evidence, Section, Table
+from proofstone.page.section import Column, Section, Table
 from proofstone.records.scores import Accuracies, Check, CheckDone, Misprint
+from proofstone.results.sections.evidence import Evidence
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, say_of, word
 
 _MOST_NAMED = 5

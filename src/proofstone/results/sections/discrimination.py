@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Column, Evidence, Section, Table
+from proofstone.page.section import Column, Section, Table
 from proofstone.records.scores import Accuracies
-from proofstone.results.sections.ranked_values import RankedValues, ranked_values
+from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.stats.dimension import DimensionCheck, check_dimension
 from proofstone.stats.power import Resolution, Separation, resolution_after
 from proofstone.stats.stability import Discrimination, discriminate, discriminate_shares

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.scores import DocumentPages, ScoreTable
 from proofstone.results.board import Breakdown, Leaderboard, Standings
 from proofstone.results.breakdowns import FEW_ITEMS
 from proofstone.results.rankings import NOT_GIVEN
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.strata import breakdown_table
 from proofstone.wording.messages import counted, listed, say, say_of, word
 

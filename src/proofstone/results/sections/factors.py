@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_estimate
-from proofstone.page.section import Column, Evidence, Section, Table
+from proofstone.page.section import Column, Section, Table
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import SAMPLE_WISE
+from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.results.sections.figures import chance_levels, dumbbells_figure
 from proofstone.results.sections.lengths import mean_lengths
 from proofstone.results.sections.pairs import Change, change_between, paired_change
@@ -29,7 +30,6 @@ from proofstone.results.sections.parts import (
     left_out,
     point_of,
 )
-from proofstone.results.sections.ranked_values import RankedValues, ranked_values
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.factors import AverageEffect, Effect, Factor, analyse_factor
 from proofstone.stats.flags import Estimand

@@ -12,12 +12,13 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.ids import short
 from proofstone.records.scores import DocumentPages, ScoreTable
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.documents import document_cells, document_columns, documents_text
-from proofstone.results.sections.ranked_values import (
+from proofstone.results.sections.evidence import (
+    Evidence,
     RankedValues,
     gold_codes,
     once_each,

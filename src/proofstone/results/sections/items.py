@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import counted_keys, key_column
 from proofstone.records.scores import ScoreTable
 from proofstone.results.sections.documents import document_cells, document_columns
+from proofstone.results.sections.evidence import Evidence, RankedValues
 from proofstone.results.sections.item_model import (
     DescribedItems,
     DescribedStatement,
@@ -20,7 +21,6 @@ from proofstone.results.sections.item_model import (
     described_statements,
     reasons_in_words,
 )
-from proofstone.results.sections.ranked_values import RankedValues
 from proofstone.stats.items import ITEM_FLAGS, ItemFlag, ItemStatistics
 from proofstone.wording.messages import counted, paragraph, say, say_of, word
 

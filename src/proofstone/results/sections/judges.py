@@ -16,7 +16,7 @@ from proofstone.errors import BadUsage
 from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
 from proofstone.method import Method
 from proofstone.page.numbers import MISSING, points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import OUTCOMES, Estimate, Run
 from proofstone.records.scores import Annotated, Judged, ScoreTable
 from proofstone.records.verdicts import PanelRules
@@ -29,6 +29,7 @@ from proofstone.results.sections.annotators import (
     coefficients,
     keys_of_items,
 )
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.pairs import Change, pair_change
 from proofstone.results.sections.parts import Part, Point, Study, StudyTable, part_of, point_of
 from proofstone.results.table import Selection, View, headline, select_runs

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_estimate
-from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.results.sections.figures import LengthBin, chance_levels, lengths_figure
 from proofstone.results.sections.parts import (
     Part,
@@ -22,7 +23,6 @@ from proofstone.results.sections.parts import (
     left_out,
     point_of,
 )
-from proofstone.results.sections.ranked_values import RankedValues, ranked_values
 from proofstone.stats.clusters import Dependence
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.factors import LengthEffect, Slope, length_effect

@@ -11,11 +11,11 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import MISSING, points
-from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.board import Leaderboard, Standings
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.parts import Part
-from proofstone.results.sections.ranked_values import ranked_values
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, mcnemar_p, measure_contrasts
 from proofstone.stats.flags import Estimand

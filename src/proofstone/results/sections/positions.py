@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.evidence import (
+    Evidence,
+    RankedValues,
+    Replies,
+    ranked_values,
+    replies_of,
+)
 from proofstone.results.sections.parts import (
     Part,
     Point,
@@ -23,12 +30,6 @@ from proofstone.results.sections.parts import (
     complete_everywhere,
     left_out,
     point_of,
-)
-from proofstone.results.sections.ranked_values import (
-    RankedValues,
-    Replies,
-    ranked_values,
-    replies_of,
 )
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.flags import Estimand

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import points, shown_share
-from proofstone.page.section import Cell, Column, Evidence, Section, Table
+from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
-from proofstone.results.sections.figures import chance_levels, samples_figure
-from proofstone.results.sections.ranked_values import (
+from proofstone.results.sections.evidence import (
+    Evidence,
     RankedValues,
     Replies,
     ranked_values,
     replies_of,
 )
+from proofstone.results.sections.figures import chance_levels, samples_figure
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.power import split_variance

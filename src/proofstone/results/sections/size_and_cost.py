@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import points
-from proofstone.page.section import Column, Evidence, Figure, Section, Table
+from proofstone.page.section import Column, Figure, Section, Table
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.cards import ModelSize, size_of
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.figures import (
     SizedFamily,
     chance_levels,
     cost_figure,
     sizes_figure,
 )
-from proofstone.results.sections.ranked_values import ranked_values
 from proofstone.results.summary import bounded_cell, bounded_sentence, cost_of_thousand, least_cost
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.intervals import equal_weights, normal_quantile

@@ -10,11 +10,11 @@ import numpy as np
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_share
-from proofstone.page.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Estimate
+from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
-from proofstone.results.sections.ranked_values import RankedValues, ranked_values
 from proofstone.stats.flags import Estimand
 from proofstone.stats.ranks import homogeneity, tau_b
 from proofstone.stats.stability import (

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import points, shown_estimate, shown_rank
-from proofstone.page.section import Column, Evidence, Figure, Mark, Section, Span, Table
+from proofstone.page.section import Column, Figure, Mark, Section, Span, Table
 from proofstone.records.runs import Estimate, Measure
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
 from proofstone.results.breakdowns import FEW_ITEMS
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.figures import composition_figure, strips_figure
 from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
 from proofstone.results.ties import tie_letters

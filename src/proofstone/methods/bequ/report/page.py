@@ -32,7 +32,7 @@ from proofstone.methods.bequ.report.sections import (
 )
 from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
 from proofstone.methods.bequ.report.words import MEASURE_HELP, MEASURE_NAMES
-from proofstone.page.figure import BeginDrawing, DrawnAhead, draw, page_figures
+from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
 from proofstone.page.section import Section
 from proofstone.page.text import visible
@@ -40,6 +40,7 @@ from proofstone.records.ids import short
 from proofstone.records.tables import Audience
 from proofstone.records.triples import Group, VerifiedRuns
 from proofstone.results.board import Leaderboard
+from proofstone.results.board_tables import page_figures
 from proofstone.results.drawing_process import NOTHING, BesideAsked, PageWritten, write_text
 from proofstone.results.page import MOST_LANES, page_environment, page_policy
 from proofstone.results.page_parts import (

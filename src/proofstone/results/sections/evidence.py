@@ -1,9 +1,9 @@
-"""The scores of the ranked respondents on their common items, as statistics read them."""
+"""What sections are made from: the leaderboard, and the scores of those that it ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.page.section import Evidence
-from proofstone.results.board import Standings
+from proofstone.records.scores import Accuracies, Annotated, Judged
+from proofstone.records.upkeep import Upkeep
+from proofstone.results.board import Leaderboard, Standings
 from proofstone.results.measured_scores import Sheet
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread
@@ -20,6 +21,30 @@ from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import Weighting, equal_weights, group_weights
 from proofstone.stats.power import Separation, separations
 from proofstone.stats.stability import Shrinkage, shrink_scores
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Evidence:
+    """What sections are made from: the leaderboard; the scores as its measure values them, where
+    there are items; the accuracies, where there is nothing else; labels by people and by a judge,
+    and by several annotators, where they were named; of our own runs what else is known of their
+    items; ``statements``, scores of the parts that items are made of, by the same respondents,
+    where these were asked for; ``families`` of models by their names, where a file has a column of
+    them.
+    ``seed`` is that of all draws; ``estimand`` is what
+    intervals speak of."""
+
+    board: Leaderboard
+    sheet: Sheet | None = None
+    accuracies: Accuracies | None = None
+    judged: Judged | None = None
+    annotated: Annotated | None = None
+    upkeep: Upkeep | None = None
+    statements: Sheet | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    estimand: Estimand = "knowledge"
+
 
 # What several sections are made from is made once.
 
