@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import pytest
 from hypothesis.internal.conjecture import providers
 
 from proofstone.cli import main
+from proofstone.store import database, schema
 from told import Proofstone, Told
 
 # A machine with other work on it is no fault of the code: speed is what the benchmarks measure.
@@ -122,6 +124,32 @@ def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[],
 def url(new_database: Callable[[], str]) -> str:
     """The URL of a fresh, empty database."""
     return new_database()
+
+
+_LATER = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "v0002", "v0001"
+
+
+def upgrade():
+    op.add_column("bank", sa.Column("note", sa.Text()))
+"""
+
+
+@pytest.fixture
+def upgrade_proofstone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], None]:
+    """Makes this version, when it is called, a later one, whose schema has a migration more."""
+
+    def upgrade() -> None:
+        folder = shutil.copytree(database.MIGRATIONS, tmp_path / "migrations")
+        (folder / "versions" / "v0002_note.py").write_text(_LATER, encoding="utf-8")
+        monkeypatch.setattr(database, "MIGRATIONS", folder)
+        monkeypatch.setattr(schema, "REVISIONS", (*schema.REVISIONS, "v0002"))
+        monkeypatch.setattr(schema, "HEAD", "v0002")
+
+    return upgrade
 
 
 def _new_postgres(uri: str) -> str:

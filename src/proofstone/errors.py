@@ -144,6 +144,17 @@ class SchemaTooNew(WorkspaceUnusable):
     remedy = "Upgrade with `pip install -U proofstone`. Nothing was changed."
 
 
+class SchemaTooOld(WorkspaceUnusable):
+    """The database was made before the first release; it is left untouched."""
+
+    code = "PS-215"
+    cause = "Versions before the first release had other tables, and no migration leads from them."
+    remedy = (
+        "Start again in a new folder, or with an empty database: `proofstone init`. What the "
+        "version that made it exports can be imported there."
+    )
+
+
 class FolderShared(WorkspaceUnusable):
     """The workspace's folder is on a network file system or is kept in step by a cloud service."""
 

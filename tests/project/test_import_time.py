@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,18 @@ def test_help_loads_no_heavy_module() -> None:
         "from proofstone.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
     )
     assert loaded_after(script) & HEAVY == set()
+
+
+@pytest.mark.parametrize("command", ["list form", "status"])
+def test_alembic_is_loaded_only_to_migrate(command: str, tmp_path: Path) -> None:
+    """A new workspace, and one whose tables are current, are opened without it."""
+    script = (
+        "from proofstone.api import create_workspace\nfrom proofstone.cli import main\n"
+        f"create_workspace({str(tmp_path / 'new')!r}).close()\n"
+        f"try:\n    main([*{command.split()!r}, '-w', {str(tmp_path / 'new')!r}])\n"
+        "except SystemExit as left:\n    assert left.code == 0"
+    )
+    assert "alembic" not in loaded_after(script)
 
 
 def test_every_core_module_imports_without_any_extra() -> None:

@@ -8,14 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import BadUsage, WorkspaceUnusable
@@ -23,8 +22,6 @@ from proofstone.keep.backup import move_workspace, restore_workspace
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import Fact, fact_id
-from proofstone.session.folders import create_folder
-from proofstone.store import migrations
 from proofstone.store.database import this_process
 from proofstone.store.schema import HEAD, metadata
 from serving import wait_until
@@ -305,50 +302,75 @@ def test_migrating_what_is_current_does_nothing(made: Path, proofstone: Proofsto
 
 
 def test_migrating_copies_what_was_there_and_brings_the_tables_up(
-    tmp_path: Path, proofstone: Proofstone
+    tmp_path: Path, proofstone: Proofstone, upgrade_proofstone: Callable[[], None]
 ) -> None:
-    """From the first schema, with a row in it: the copy has the old tables, the workspace the new
+    """From an older schema, with a row in it: the copy has the old tables, the workspace the new
     ones, and the row is in both. So it is without a copy, and when a command simply opens it."""
     folders = [tmp_path / name for name in ("asked", "bare", "opened")]
     for folder in folders:
-        first_schema(folder)
+        with_a_bank(folder)
+    upgrade_proofstone()
     said = proofstone("workspace", "migrate", "-w", folders[0])
-    assert said.out.startswith(f"schema 0001 -> {HEAD}\nbefore   ")
-    (copy,) = (folders[0] / ".proofstone").glob("schema-0001-*.sqlite")
+    assert said.out.startswith("schema v0001 -> v0002\nbefore   ")
+    (copy,) = (folders[0] / ".proofstone").glob("schema-v0001-*.sqlite")
     bare = proofstone("workspace", "migrate", "--no-backup", "--json", "-w", folders[1])
-    assert bare.json == {"before": "0001", "after": HEAD, "backup": None}
+    assert bare.json == {"before": "v0001", "after": "v0002", "backup": None}
     assert proofstone("status", "-w", folders[2]).code == 0
     for folder in folders:
-        assert schema_and_banks(folder / ".proofstone" / "store.sqlite") == (HEAD, ["kept"])
-    assert schema_and_banks(copy) == ("0001", ["kept"])
+        assert schema_and_banks(folder / ".proofstone" / "store.sqlite") == ("v0002", ["kept"])
+    assert schema_and_banks(copy) == ("v0001", ["kept"])
 
 
 def test_an_older_workspace_and_its_backup_are_merged_and_stay_old(
-    empty: Path, tmp_path: Path, proofstone: Proofstone
+    tmp_path: Path, proofstone: Proofstone, upgrade_proofstone: Callable[[], None]
 ) -> None:
     """The other workspace is only read."""
-    first_schema(tmp_path / "old")
+    with_a_bank(tmp_path / "old")
     file = tmp_path / "old" / ".proofstone" / "store.sqlite"
+    upgrade_proofstone()
+    empty = tmp_path / "empty"
+    create_workspace(empty).close()
     assert proofstone("workspace", "merge", tmp_path / "old", "-w", empty).code == 0
-    assert schema_and_banks(empty / ".proofstone" / "store.sqlite") == (HEAD, ["kept"])
-    assert schema_and_banks(file) == ("0001", ["kept"])
+    assert schema_and_banks(empty / ".proofstone" / "store.sqlite") == ("v0002", ["kept"])
+    assert schema_and_banks(file) == ("v0001", ["kept"])
     assert proofstone("workspace", "restore", file, tmp_path / "new").code == 0
     assert schema_and_banks(tmp_path / "new" / ".proofstone" / "store.sqlite")[1] == ["kept"]
 
 
-def first_schema(folder: Path) -> None:
-    """A workspace as the first version made it, with one bank."""
-    create_folder(folder)
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__path__[0])))
-    engine = create_engine(f"sqlite:///{folder / '.proofstone' / 'store.sqlite'}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.execute(text("INSERT INTO workspace (key, value) VALUES ('id', 'old')"))
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status -w {old}",
+        "workspace migrate -w {old}",
+        "workspace merge {old} -w {made}",
+        "workspace restore {old}/.proofstone/store.sqlite {new}",
+    ],
+)
+def test_a_workspace_from_before_the_first_release_is_told_to_start_again(
+    command: str, made: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """What came, where, and what to do; nothing is changed or made."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    with_a_bank(old)
+    file = old / ".proofstone" / "store.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0020'")
+        connection.commit()
+    said = proofstone(*command.format(old=old, new=new, made=made).split())
+    assert said.code == 2
+    assert said.err.startswith("error [PS-215] ")
+    assert "old" in said.err
+    assert "has schema 0020, made before the first release" in said.err
+    assert "start again in a new folder or an empty database: proofstone init" in said.err
+    assert schema_and_banks(file) == ("0020", ["kept"])
+    assert not new.exists()
+
+
+def with_a_bank(folder: Path) -> None:
+    """A workspace of this version with one bank."""
+    with create_workspace(folder) as workspace, workspace.store.database.writing() as connection:
         row = "INSERT INTO bank (hash, name, method, created_at) VALUES (:hash, 'kept', 'test', 1)"
         connection.execute(text(row), {"hash": bytes(32)})
-    engine.dispose()
 
 
 def schema_and_banks(file: Path) -> tuple[str, list[str]]:

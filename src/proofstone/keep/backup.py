@@ -39,6 +39,7 @@ from proofstone.session.folders import (
     find_folder,
 )
 from proofstone.session.targets import Target, find_target
+from proofstone.store import schema
 from proofstone.store.copies import (
     check_copy,
     copy_database,
@@ -51,13 +52,13 @@ from proofstone.store.database import (
     Readable,
     leave_log,
     refuse_held,
+    refuse_unknown,
     snapshot,
     sqlite_file,
 )
 from proofstone.store.lookup import Found
 from proofstone.store.merge import MergeReport, merge
 from proofstone.store.purge import Tombstone, purged_there
-from proofstone.store.schema import HEAD
 from proofstone.store.store import Store
 
 STORE = "store.sqlite"
@@ -184,15 +185,17 @@ def migrate_workspace(folder: Path | None, *, with_backup: bool = True) -> Migra
     root = find_folder(folder or Path.cwd())
     url = database_url(root)
     before = schema_version(url)
-    if before == HEAD:
-        return Migrated(before, HEAD, None)
+    if before == schema.HEAD:
+        return Migrated(before, schema.HEAD, None)
+    if before is not None:
+        refuse_unknown(before, str(root))
     file, backup = sqlite_file(url), None
     if file is not None and file.exists() and before and with_backup:
         now = datetime.now(UTC)
         backup = file.with_name(f"schema-{before}-{now:%Y%m%d-%H%M%S}.sqlite")
         copy_file(file, backup, _notes(root, now))
     Database(url).close()
-    return Migrated(before or "", HEAD, backup)
+    return Migrated(before or "", schema.HEAD, backup)
 
 
 def _notes(folder: Path, now: datetime) -> dict[str, str]:
@@ -248,9 +251,11 @@ def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
     file = sqlite_file(url)
     if file is None:
         version = schema_version(url)
-        if version != HEAD:
+        if version is not None:
+            refuse_unknown(version, "the other database")
+        if version != schema.HEAD:
             raise WorkspaceUnusable(
-                f"the other database has schema {version}, this Proofstone {HEAD}",
+                f"the other database has schema {version}, this Proofstone {schema.HEAD}",
                 hint="bring it up first: proofstone workspace migrate -w OTHER",
             )
         other = Database(url)

@@ -13,15 +13,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from proofstone.errors import SchemaTooNew, StoreFailed, WorkspaceUnusable
-from proofstone.store.damage import damage_in
-from proofstone.store.database import Database, snapshot, sqlite_file
+from proofstone.errors import StoreFailed, WorkspaceUnusable
+from proofstone.store.database import (
+    Database,
+    refuse_unknown,
+    revision_of,
+    snapshot,
+    sqlite_file,
+)
 from proofstone.store.merge import merge
-from proofstone.store.schema import HEAD
 
 # The schema version of a database that is not opened, and so not migrated.
 
@@ -37,9 +41,7 @@ def schema_version(url: str) -> str | None:
     engine = create_engine(url, poolclass=NullPool)
     try:
         with engine.connect() as connection:
-            if not inspect(connection).has_table("alembic_version"):
-                return None
-            return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            return revision_of(connection)
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         raise WorkspaceUnusable(f"cannot read the database: {cause}") from error
@@ -74,30 +76,27 @@ def copy_file(origin: Path, file: Path, notes: Mapping[str, str]) -> None:
 
 def check_copy(file: Path) -> str:
     """The schema version of a copy; raises WorkspaceUnusable where it is broken or none of ours,
-    SchemaTooNew where a newer version made it."""
+    SchemaTooNew and SchemaTooOld where this version does not read it."""
     try:
         with closing(_open(file, "ro")) as connection:
-            trouble = damage_in(connection)
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             is_ours = {"alembic_version", "workspace", "source"} <= names
             query = "SELECT version_num FROM alembic_version"
             version = str(_one(connection, query)) if is_ours else ""
+            trouble = _damage_in(connection)
     except sqlite3.Error as error:
         raise WorkspaceUnusable(
             f"{file} cannot be read as a database: {error}",
             hint="name a file that 'proofstone workspace backup' wrote",
         ) from error
+    if version:
+        refuse_unknown(version, str(file))
     if trouble:
         raise WorkspaceUnusable(f"{file} is damaged: {trouble}", hint="take an older backup")
     if not version:
         raise WorkspaceUnusable(
             f"{file} is a database, and not Proofstone's",
             hint="name a file that 'proofstone workspace backup' wrote",
-        )
-    if version > HEAD:
-        raise SchemaTooNew(
-            f"{file} has schema {version}; this Proofstone knows up to {HEAD}",
-            hint="upgrade Proofstone (pip install -U proofstone)",
         )
     return version
 
@@ -140,7 +139,7 @@ def _finish(part: Path, notes: Mapping[str, str]) -> None:
         rows = [(_NOTE + key, value) for key, value in notes.items()]
         connection.executemany("INSERT OR REPLACE INTO workspace (key, value) VALUES (?, ?)", rows)
         connection.commit()
-        trouble = damage_in(connection)
+        trouble = _damage_in(connection)
     if trouble:
         raise StoreFailed(
             f"the copy was damaged when it was written: {trouble}",
@@ -171,6 +170,15 @@ def _open(file: Path, mode: str) -> sqlite3.Connection:
 def _has_table(connection: sqlite3.Connection, name: str) -> bool:
     query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
     return bool(connection.execute(query, (name,)).fetchone()[0])
+
+
+def _damage_in(connection: sqlite3.Connection) -> str:
+    """The first trouble that SQLite's own checks find, or nothing."""
+    said = str(_one(connection, "PRAGMA integrity_check(1)"))
+    if said != "ok":
+        return said
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    return "" if broken is None else f"a row of {broken[0]} names a row of {broken[2]} that is gone"
 
 
 def _one(connection: sqlite3.Connection, query: str) -> object:

@@ -32,20 +32,20 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 from sqlalchemy.pool import QueuePool
 
 from proofstone.errors import (
     ExtraMissing,
     RunInUse,
     SchemaTooNew,
+    SchemaTooOld,
     StoreFailed,
     WorkspaceInUse,
     WorkspaceUnusable,
 )
 from proofstone.records.ids import short
 from proofstone.store import schema
-from proofstone.store.schema import HEAD
 
 BUSY_TIMEOUT_S = 30.0
 
@@ -61,8 +61,8 @@ class Database:
 
     ``url`` is an SQLAlchemy URL (``sqlite:///file`` or ``postgresql+psycopg://...``). A file that
     may not be written, or whose folder may not, is opened to be read. With ``must_exist`` an SQLite
-    file is not made. Raises WorkspaceUnusable where it cannot be opened and SchemaTooNew where a
-    newer version wrote it.
+    file is not made. Raises WorkspaceUnusable where it cannot be opened, SchemaTooNew where a newer
+    version wrote it and SchemaTooOld where one before the first release did.
     """
 
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
@@ -197,54 +197,85 @@ class Database:
             return str(connection.execute(query).scalar_one())
 
     def _bring_to_head(self) -> None:
-        version = self._schema_version()
-        if version == HEAD:
+        with self._connected(self._readers) as connection:
+            version = revision_of(connection)
+            is_foreign = version is None and bool(inspect(connection).get_table_names())
+        if version == schema.HEAD:
             return
-        if self.is_readonly and version is not None and version < HEAD:
-            raise WorkspaceUnusable(
-                f"{_shown(self.url)} has schema {version} and cannot be migrated: it is read-only",
-                hint="make it writable, or copy the workspace to a folder that is",
-            )
-        if version is not None and version > HEAD:
-            raise SchemaTooNew(
-                f"{_shown(self.url)} has schema {version}; this Proofstone knows up to {HEAD}",
-                hint="upgrade Proofstone (pip install -U proofstone); nothing was changed",
-            )
-        if version is None and self._has_foreign_tables():
+        if is_foreign:
             raise WorkspaceUnusable(
                 f"{_shown(self.url)} holds tables that are not Proofstone's",
                 hint="name another file or an empty database",
             )
-        self._upgrade()
-
-    def _schema_version(self) -> str | None:
-        with self._readers.connect() as connection:
-            if not inspect(connection).has_table("alembic_version"):
-                return None
-            return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-    def _has_foreign_tables(self) -> bool:
-        with self._readers.connect() as connection:
-            return bool(inspect(connection).get_table_names())
-
-    def _upgrade(self) -> None:
-        # Imported only here: Alembic is needed only when the schema differs.
-        from alembic import command  # noqa: PLC0415
-        from alembic.config import Config  # noqa: PLC0415
-
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        if version is not None:
+            refuse_unknown(version, _shown(self.url))
+            if self.is_readonly:
+                raise WorkspaceUnusable(
+                    f"{_shown(self.url)} has schema {version} and cannot be migrated: it is "
+                    "read-only",
+                    hint="make it writable, or copy the workspace to a folder that is",
+                )
         with self._writers.begin() as connection:
             if not self.is_sqlite:  # SQLite's BEGIN IMMEDIATE already keeps others out
                 connection.execute(text("SELECT pg_advisory_xact_lock(7236145)"))
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-            connection.execute(
-                text(
-                    "INSERT INTO workspace (key, value) VALUES ('id', :id) ON CONFLICT DO NOTHING"
-                ),
-                {"id": uuid.uuid4().hex},
-            )
+            if version is not None:
+                _migrate(connection)
+            elif not inspect(connection).has_table(
+                schema.revision.name
+            ):  # made by nobody meanwhile
+                _create(connection)
+
+
+def _create(connection: Connection) -> None:
+    """Make the tables as they are declared, and the workspace's random name."""
+    schema.metadata.create_all(connection)
+    schema.revision.create(connection)
+    connection.execute(schema.revision.insert(), {"version_num": schema.HEAD})
+    connection.execute(schema.workspace.insert(), {"key": "id", "value": uuid.uuid4().hex})
+
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def _migrate(connection: Connection) -> None:
+    # Imported only here: Alembic is needed only where an older database is brought up.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of a database's schema; None where it has no tables of ours."""
+    try:
+        return connection.scalar(select(schema.revision.c.version_num))
+    except (OperationalError, ProgrammingError):
+        connection.rollback()  # PostgreSQL answers nothing more in a transaction that failed
+        if inspect(connection).has_table(schema.revision.name):
+            raise
+        return None
+
+
+_NEWEST_TRIAL = "0020"  # schemas 0001 to 0020 were those of versions before the first release
+
+
+def refuse_unknown(version: str, place: str) -> None:
+    """Raise SchemaTooNew or SchemaTooOld where no migration leads from this revision to today's."""
+    if version <= _NEWEST_TRIAL:
+        raise SchemaTooOld(
+            f"{place} has schema {version}, made before the first release; this Proofstone does "
+            "not read it",
+            hint="start again in a new folder or an empty database: proofstone init (nothing was "
+            "changed)",
+        )
+    if version not in schema.REVISIONS:
+        raise SchemaTooNew(
+            f"{place} has schema {version}; this Proofstone knows up to {schema.HEAD}",
+            hint="upgrade Proofstone (pip install -U proofstone); nothing was changed",
+        )
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     SmallInteger,
+    String,
     Table,
     Text,
     UniqueConstraint,
@@ -231,7 +232,14 @@ review_decision = Table(
 )  # fmt: skip
 
 
-HEAD = "0020"  # the newest migration in migrations/versions; a test compares them
+REVISIONS = ("v0001",)  # oldest first, a file each in migrations/versions; a test compares them
+
+
+HEAD = REVISIONS[-1]
+
+
+# Where a database says its revision; Alembic's own table, and none of the workspace's rows.
+revision = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
 workspace = Table(
