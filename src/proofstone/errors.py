@@ -8,7 +8,8 @@ number of its exit code; tests/project/error_codes.txt holds them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -49,6 +50,15 @@ class ExtraMissing(BadUsage):
     code = "PS-211"
     cause = "Proofstone was installed without the extra that this feature belongs to."
     remedy = "Install the extra that the message names, or use the other format that it names."
+
+
+@contextmanager
+def needed(message: str, hint: str) -> Iterator[None]:
+    """Raises ExtraMissing with this message where an import within fails; ``hint`` installs it."""
+    try:
+        yield
+    except ImportError as missing:
+        raise ExtraMissing(message, hint=hint) from missing
 
 
 class NoPrice(BadUsage):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.documents.finding import find_files
+from proofstone.documents.folders import find_files
 from proofstone.documents.reader import GuardedReader, Job, Opened, Refused
 from proofstone.documents.sources import readable_name
 

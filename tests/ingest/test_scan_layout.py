@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.documents.ocr.engine import OcrLine, printed_from
+from proofstone.documents.pdf.blocks import Mender
 from proofstone.documents.pdf.lines import Style
-from proofstone.documents.pdf.mending import Mender
 from proofstone.documents.pdf.page import blocks_on
 from proofstone.records.pages import Box, Mark, PageLayout, PlacedLine, pack_layout, unpack_layout
 

@@ -12,10 +12,10 @@ from printed import A4, pdf, set_lines
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from proofstone.documents.finding import find_files
-from proofstone.documents.ocr.installed import OCR_READER, is_ocr_installed
+from proofstone.documents.folders import find_files
 from proofstone.documents.reader import (
     OCR_LIMITS,
+    OCR_READER,
     Draw,
     Drawn,
     GuardedReader,
@@ -25,6 +25,7 @@ from proofstone.documents.reader import (
     ReadEvent,
     ReadLimits,
     Refused,
+    is_ocr_installed,
 )
 from proofstone.records.pages import Box, unpack_layout
 

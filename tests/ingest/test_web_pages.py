@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.documents.html import MAX_BYTES, WebPage, read_web_page
-from proofstone.documents.layout import lay_out
+from proofstone.documents.html import MAX_BYTES, read_web_page
+from proofstone.documents.layout import Written, lay_out
 from proofstone.documents.passages import Cutter
 from proofstone.errors import BadInput
 
@@ -35,7 +35,7 @@ Right in the container. <!-- no text --> {TEXT}
 """
 
 
-def read(folder: Path, text: str | bytes, name: str = "page.html") -> WebPage:
+def read(folder: Path, text: str | bytes, name: str = "page.html") -> Written:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_web_page(path)

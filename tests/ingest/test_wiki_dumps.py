@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
 
-from proofstone.documents.finding import find_files
+from proofstone.documents.folders import find_files
 from proofstone.documents.reader import Job, Refused
 from proofstone.documents.wiki import wikitext_blocks
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from proofstone.documents.epub import Archive
-from proofstone.documents.layout import Block, Written, set_off
+from proofstone.documents.layout import (
+    MOST_BLOCKS,
+    Block,
+    Written,
+    check_text,
+    set_off,
+    stated_year,
+    too_many_blocks,
+)
 from proofstone.errors import BadInput
 from proofstone.files.csv import open_bytes
 from proofstone.records.pages import MarkKind
@@ -544,9 +552,6 @@ def _symbol(code: str) -> str:
     return chr(number) if is_character else ""
 
 
-MOST_BLOCKS = 200_000
-
-
 _CELL = 400  # characters: longer ones are laid out by a table, not tabulated
 
 
@@ -697,7 +702,7 @@ class Body:
     def _add(self, block: Block) -> None:
         self._n_blocks += 1
         if self._n_blocks > MOST_BLOCKS:
-            raise BadInput(f"{self._name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+            raise too_many_blocks(self._name)
         self.pages[-1].append(block)
 
 
@@ -769,9 +774,6 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LOOKED_AT = 32 * 2**20
 
 
-_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-
-
 _AND = re.compile(r"\s*(?:;|、|，)\s*")
 
 
@@ -806,15 +808,13 @@ def read_docx(path: Path) -> Written:
     )
     reader.read(body)
     blocks = [block for page in reader.pages for block in page]
-    if not any(block.text and block.kind not in {"heading", "figure"} for block in blocks):
-        raise BadInput(f"{path.name} holds no text that could be a passage.")
+    check_text(blocks, path.name)
     said = _core(parts.core())
-    years = _YEAR.search(said.get("created", ""))
     return Written(
         pages=reader.pages,
         title=reader.title[:_LONGEST] or said.get("title", ""),
         authors=tuple(dict.fromkeys(name for name in _AND.split(said.get("creator", "")) if name)),
-        year=int(years[1]) if years else None,
+        year=stated_year([said.get("created", "")]),
         language=_language(
             said.get("language", ""), styles, guess_language(block.text for block in blocks)
         ),

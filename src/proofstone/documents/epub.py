@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from proofstone.documents.html import MOST_BLOCKS, WebBlock, WebPage, blocks_in, grouped, main_text
-from proofstone.errors import BadInput, ExtraMissing, Problem
+from proofstone.documents.html import blocks_in, grouped, main_text
+from proofstone.documents.layout import Written, bounded, check_text, stated_year
+from proofstone.errors import BadInput, Problem, needed
 from proofstone.files.csv import read_whole_file
 from proofstone.texts.languages import guess_language, said_language
 
@@ -89,13 +90,9 @@ class Archive:
 
         Raises ExtraMissing without lxml.
         """
-        try:
+        message = f"{self.name} is {self._what}, and what reads that is not installed."
+        with needed(message, "pip install 'proofstone[html]'"):
             from lxml import etree  # noqa: PLC0415 - in an extra
-        except ImportError as missing:
-            raise ExtraMissing(
-                f"{self.name} is {self._what}, and what reads that is not installed.",
-                hint="pip install 'proofstone[html]'",
-            ) from missing
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
             return etree.fromstring(self.read(name), parser)
@@ -113,9 +110,6 @@ _ENCRYPTION = "META-INF/encryption.xml"
 
 
 _TEXTS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
-
-
-_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 
 _LONGEST = 200
@@ -143,13 +137,12 @@ def read_package(book: Archive) -> Package:
     package = book.xml(inside[0])
     chapters = _chapters(package, posixpath.dirname(inside[0]))
     _check(book, chapters)
-    dates = [year[1] for text in _said(package, "date") if (year := _YEAR.search(text))]
     languages = [code for text in _said(package, "language") if (code := said_language(text))]
     return Package(
         chapters=chapters,
         title=next(iter(_said(package, "title")), ""),
         authors=tuple(dict.fromkeys(_said(package, "creator"))),
-        year=int(dates[0]) if dates else None,
+        year=stated_year(_said(package, "date")),
         language=languages[0] if languages else "",
     )
 
@@ -209,7 +202,7 @@ _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = {b"amp;", b"lt;", b"gt;", b"quot;", b"apos;"}
 
 
-def read_epub(path: Path) -> WebPage:
+def read_epub(path: Path) -> Written:
     """The chapters of a book in its reading order as one text, packed or not.
 
     Blocks that are links for the most part (a printed table of contents) are left out. Raises
@@ -218,19 +211,15 @@ def read_epub(path: Path) -> WebPage:
     """
     book = Archive(path, "an EPUB")
     package = read_package(book)
-    found: list[WebBlock] = []
-    for chapter in package.chapters:
-        for block in blocks_in(_root(book.read(chapter), f"{path.name}: {chapter}")):
-            found.append(block)
-            if len(found) > MOST_BLOCKS:
-                raise BadInput(
-                    f"{path.name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it."
-                )
-    blocks = grouped(main_text(found, ""))
-    if not any(block.kind != "heading" for block in blocks):
-        raise BadInput(f"{path.name} holds no text that could be a passage.")
-    return WebPage(
-        blocks=blocks,
+    found = (
+        block
+        for chapter in package.chapters
+        for block in blocks_in(_root(book.read(chapter), f"{path.name}: {chapter}"))
+    )
+    blocks = grouped(main_text(list(bounded(found, path.name)), ""))
+    check_text(blocks, path.name)
+    return Written(
+        pages=[blocks],
         title=package.title,
         authors=package.authors,
         year=package.year,

@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proofstone.documents.layout import Block, set_off
-from proofstone.errors import BadInput, ExtraMissing
+from proofstone.documents.layout import (
+    Block,
+    Written,
+    bounded,
+    check_text,
+    set_off,
+    stated_year,
+)
+from proofstone.errors import BadInput, needed
 from proofstone.files.csv import read_whole_file
 from proofstone.records.pages import MarkKind
 from proofstone.texts.languages import guess_language, said_language
@@ -239,9 +246,6 @@ READER = "html 1"  # a number of its own for every change that can move a text
 MAX_BYTES = 32 * 2**20
 
 
-MOST_BLOCKS = 200_000
-
-
 _AUTHORS = ("author", "dc.creator", "dcterms.creator", "citation_author")
 
 
@@ -254,36 +258,18 @@ _DATES = (
 _TITLES = ("citation_title", "dc.title", "og:title")
 
 
-_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-
-
 _AND = re.compile(r"\s*(?:;|、|，)\s*")
 
 
-@dataclass(frozen=True)
-class WebPage:
-    """A page's blocks, and its title, authors, year and language as it states them."""
-
-    blocks: list[Block]
-    title: str
-    authors: tuple[str, ...]
-    year: int | None
-    language: str
-
-
-def read_web_page(path: Path) -> WebPage:
+def read_web_page(path: Path) -> Written:
     """The main text of an HTML file, packed or not.
 
     Raises ExtraMissing without trafilatura; BadInput for what is too large, damaged or has no text.
     """
-    try:
+    message = f"{path.name} is HTML, and what reads that is not installed."
+    with needed(message, "pip install 'proofstone[html]'"):
         import lxml.html  # noqa: PLC0415 - in an extra
         import trafilatura  # noqa: PLC0415 - in an extra
-    except ImportError as missing:
-        raise ExtraMissing(
-            f"{path.name} is HTML, and what reads that is not installed.",
-            hint="pip install 'proofstone[html]'",
-        ) from missing
     data = _bytes(path)
     try:
         root = lxml.html.document_fromstring(
@@ -292,26 +278,18 @@ def read_web_page(path: Path) -> WebPage:
     except (lxml.etree.LxmlError, ValueError) as cause:
         raise BadInput(f"{path.name} is no HTML: {cause}.") from cause
     main = _main_element(root)
-    found = []
-    for block in blocks_in(root if main is None else main):
-        found.append(block)
-        if len(found) > MOST_BLOCKS:
-            raise BadInput(f"{path.name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+    found = list(bounded(blocks_in(root if main is None else main), path.name))
     extracted = _extracted(trafilatura, root) if main is None else ""
     blocks = grouped(main_text(found, extracted))
-    if not blocks:
-        raise BadInput(f"{path.name} holds no text that could be a passage.")
+    check_text(blocks, path.name, without=())
     meta = _meta(root)
-    title = _title(root, meta, blocks)
-    dates = [text for name in _DATES for text in meta.get(name, ())]
-    years = [year[1] for text in dates if (year := _YEAR.search(text))]
     stated = [text for name in _AUTHORS for text in meta.get(name, ())]
     authors = [part for text in stated for part in _AND.split(text)]
-    return WebPage(
-        blocks=blocks,
-        title=title,
+    return Written(
+        pages=[blocks],
+        title=_title(root, meta, blocks),
         authors=tuple(dict.fromkeys(part for part in authors if part)),
-        year=int(years[0]) if years else None,
+        year=stated_year(text for name in _DATES for text in meta.get(name, ())),
         language=_language(root, blocks),
     )
 

@@ -6,12 +6,21 @@ text and its box on the page, so that any stretch of the text can be shown on th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from proofstone.errors import BadInput
 from proofstone.records.pages import Box, Mark, MarkKind, PageLayout, PlacedLine
 
 BETWEEN = "\n\n"
+
+
+MOST_BLOCKS = 200_000  # of one document
+
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +49,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """A page's text and layout, and where each block with text begins in it."""
+    """A page's text and layout, its blocks, and where each of them begins in the text."""
 
     text: str
     layout: PageLayout
+    blocks: Sequence[Block]
     starts: tuple[int, ...]
 
 
@@ -62,24 +72,50 @@ def lay_out(blocks: Sequence[Block]) -> LaidOut:
             PlacedLine(at + line.start, at + stop, line.box, line.confidence)
             for line, stop in zip(block.lines, ends, strict=True)
         ]
-        box = block.box or _around([line.box for line in block.lines])
+        box = block.box or box_around(line.box for line in block.lines)
         if block.kind != "text":
             marks.append(Mark(block.kind, at, end, box))
         if block.text:
             texts.append(block.text)
             at = end + len(BETWEEN)
-    return LaidOut(BETWEEN.join(texts), PageLayout(tuple(lines), tuple(marks)), tuple(starts))
+    layout = PageLayout(tuple(lines), tuple(marks))
+    return LaidOut(BETWEEN.join(texts), layout, blocks, tuple(starts))
 
 
-def _around(boxes: Sequence[Box]) -> Box | None:
-    if not boxes:
-        return None
-    return Box(
-        min(box.left for box in boxes),
-        min(box.top for box in boxes),
-        max(box.right for box in boxes),
-        max(box.bottom for box in boxes),
-    )
+def box_around(boxes: Iterable[Box]) -> Box | None:
+    """The smallest box that holds these; None where there are none."""
+    edges = list(zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True))
+    return Box(min(edges[0]), min(edges[1]), max(edges[2]), max(edges[3])) if edges else None
+
+
+_Each = TypeVar("_Each")
+
+
+def bounded(blocks: Iterable[_Each], name: str) -> Iterator[_Each]:
+    """The blocks of the document ``name`` one by one. Raises BadInput beyond ``MOST_BLOCKS``."""
+    for place, block in enumerate(blocks):
+        if place >= MOST_BLOCKS:
+            raise too_many_blocks(name)
+        yield block
+
+
+def too_many_blocks(name: str) -> BadInput:
+    """What is said of the document ``name`` beyond ``MOST_BLOCKS``."""
+    return BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+
+
+def check_text(
+    blocks: Iterable[Block], name: str, without: Collection[MarkKind] = ("heading", "figure")
+) -> None:
+    """Raises BadInput where no block but those of the kinds ``without`` has text."""
+    if not any(block.text and block.kind not in without for block in blocks):
+        raise BadInput(f"{name} holds no text that could be a passage.")
+
+
+def stated_year(texts: Iterable[str]) -> int | None:
+    """The first year from 1500 to 2099 that a text states; None where none does."""
+    found = (year for text in texts if (year := _YEAR.search(text)))
+    return next((int(year[1]) for year in found), None)
 
 
 # Raised and lowered signs in plain text: as such characters, else after ``^`` and ``_``.
@@ -115,7 +151,7 @@ class Written:
     ``origin`` its address and ``detail`` its revision where it has such.
     """
 
-    pages: Iterable[list[Block]]
+    pages: Sequence[list[Block]]
     title: str = ""
     authors: tuple[str, ...] = ()
     year: int | None = None
@@ -124,3 +160,8 @@ class Written:
     content: bytes = b""
     origin: str = ""
     detail: str = ""
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks of all pages."""
+        return [block for page in self.pages for block in page]

@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from ctypes import wintypes
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
 from typing import IO, BinaryIO, Literal, cast
@@ -27,10 +28,12 @@ from typing import IO, BinaryIO, Literal, cast
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.documents.passages import HeadingPath, follow
+from proofstone.documents.layout import LaidOut
+from proofstone.documents.passages import Cutter, HeadingPath, follow
 from proofstone.documents.sources import kind_of, readable_name
 from proofstone.errors import BadInput
-from proofstone.records.pages import Box
+from proofstone.records.pages import Box, pack_layout
+from proofstone.texts.languages import passage_language
 
 # What goes between a workspace's process and the one that reads documents.
 #
@@ -120,6 +123,31 @@ class PageRead(Struct, frozen=True, kw_only=True, tag="page"):
     layout: bytes = b""
     cuts: tuple[tuple[int, int, tuple[tuple[int, str], ...], str], ...] = ()
     path: tuple[tuple[int, str], ...] = ()
+
+
+def page_read(
+    laid_out: LaidOut,
+    cutter: Cutter,
+    language: str,
+    *,
+    number: int | None,
+    reader: str,
+    size: tuple[float, float] = (0.0, 0.0),
+    label: str = "",
+    reason: str = "",
+    detail: str = "",
+) -> PageRead:
+    """A page with its passages, cut under the headings of ``cutter``, each in the language of its
+    own letters where they tell another than ``language``; ``size`` is in points."""
+    cuts = tuple(
+        (start, end, path, passage_language(laid_out.text[start:end], language))
+        for start, end, path in cutter.cut(laid_out.blocks, laid_out.starts)
+    )
+    return PageRead(
+        number=number, text=laid_out.text, reader=reader, label=label, width=size[0],
+        height=size[1], reason=reason, detail=detail, layout=pack_layout(laid_out.layout, *size),
+        cuts=cuts, path=cutter.path,
+    )  # fmt: skip
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
@@ -333,6 +361,17 @@ class ReadLimits(Struct, frozen=True, kw_only=True):
 
 # The models take about 1 GB, and a page of 6,000 by 6,000 pixels as much again.
 OCR_LIMITS = ReadLimits(memory_bytes=6 * 2**30, page_s=180.0)
+
+
+OCR_READER = "ocr 1"  # a number of its own for every change that can move a text
+
+
+INSTALL_OCR = "pip install 'proofstone[ocr]'"
+
+
+def is_ocr_installed() -> bool:
+    """Whether images of pages can be read here, told without loading what reads them."""
+    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "pypdfium2"))
 
 
 ReadEvent = Opened | PageRead | Drawn | Refused

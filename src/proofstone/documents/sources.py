@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import bz2
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Literal, cast
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from proofstone.documents.passages import Span, markdown_spans, paragraph_spans
-from proofstone.errors import BadInput, BadUsage, ExtraMissing, Problem
+from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.csv import (
     UTF8_BOM,
     Line,
     decode,
     foreign_encoding,
-    open_bytes,
     read_whole_file,
 )
 from proofstone.files.fields import Fields
@@ -42,10 +39,6 @@ class Stated(Struct, frozen=True, kw_only=True):
     licence: str = ""
     language: str = ""
     stratum: Stratum = Stratum()
-
-
-# By the file's path within the folder that was named, or its name alone.
-StatedFor = Mapping[str, Stated]
 
 
 def read_stated(path: Path | str) -> dict[str, Stated]:
@@ -339,9 +332,6 @@ _KINDS: dict[str, FileKind] = {
 }  # fmt: skip
 
 
-READABLE_SUFFIXES = (*_KINDS, _PACKED_DUMP)
-
-
 def kind_of(path: Path) -> FileKind | None:
     """The kind of a file; None where its name says nothing that is read here."""
     if path.name.lower().endswith(_PACKED_DUMP):
@@ -352,137 +342,3 @@ def kind_of(path: Path) -> FileKind | None:
 def has_pictures(path: Path) -> bool:
     """Whether the pages of a file can be seen, and so be read from their pictures."""
     return kind_of(path) in {"pdf", "image"}
-
-
-# The pages of a MediaWiki XML dump, one after the other, in flat memory.
-
-_HEAD = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class DumpSite:
-    """The wiki that a dump is of."""
-
-    name: str
-    language: str
-    base: str
-
-
-@dataclass(frozen=True, slots=True)
-class DumpPage:
-    """A page in its newest revision of the dump; ``redirect`` is the title that it leads to, and
-    ``model`` what its text is written in."""
-
-    title: str
-    namespace: int
-    id: str
-    revision: str
-    timestamp: str
-    redirect: str
-    model: str
-    text: str
-
-
-def is_dump(path: Path) -> bool:
-    """Whether a file begins as a dump does."""
-    try:
-        with _opened(path) as stream:
-            return b"<mediawiki" in stream.read(_HEAD)
-    except (OSError, EOFError, ValueError, BadInput):
-        return False
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    with open_bytes(path) as stream:
-        if path.suffix.lower() != ".bz2":
-            yield stream
-            return
-        with bz2.BZ2File(stream) as packed:
-            yield cast("BinaryIO", packed)
-
-
-def read_dump(path: Path) -> Iterator[DumpSite | DumpPage]:
-    """The site, then each page. Packed with bzip2 or gzip or not.
-
-    No entity is expanded and nothing else is fetched. Raises NotFound, ExtraMissing without lxml,
-    and BadInput for what is no dump, damaged, or holds a text of more than 10 million bytes.
-    """
-    try:
-        from lxml import etree  # noqa: PLC0415 - in an extra
-    except ImportError as missing:
-        raise ExtraMissing(
-            f"{path.name} is a dump of a wiki, and what reads that is not installed.",
-            hint="pip install 'proofstone[wiki]'",
-        ) from missing
-    with _opened(path) as stream:
-        try:
-            events = etree.iterparse(
-                stream, events=("start", "end"), resolve_entities=False, no_network=True,
-                load_dtd=False, remove_comments=True,
-            )  # fmt: skip
-            yield from _Pages(path.name).read(events)
-        except (etree.LxmlError, OSError, EOFError, ValueError) as cause:
-            raise BadInput(f"{path.name} is damaged, or is no dump of a wiki ({cause}).") from cause
-
-
-class _Pages:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._page: dict[str, str] = {}
-
-    def read(self, events: Any) -> Iterator[DumpSite | DumpPage]:
-        language = ""
-        above: list[str] = []
-        for event, element in events:
-            name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-            if event == "start":
-                if not above:
-                    if name != "mediawiki":
-                        raise BadInput(f"{self._name} is XML, but no dump of a wiki.")
-                    language = element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
-                above.append(name)
-                continue
-            above.pop()
-            if name == "siteinfo":
-                said = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
-                yield DumpSite(said.get("sitename", ""), language, said.get("base", ""))
-                self._forget(element)
-            elif above[-1:] == ["page"]:
-                self._part(name, element)
-                self._forget(element)
-            elif name == "page" and len(above) == 1:
-                yield self._made()
-                self._forget(element)
-
-    def _part(self, name: str, element: Any) -> None:
-        if name == "redirect":
-            self._page[name] = element.get("title") or ""
-        elif name == "revision":
-            for part in element:
-                key = part.tag.rpartition("}")[2] if isinstance(part.tag, str) else ""
-                if key in {"id", "timestamp", "model", "text"}:
-                    self._page[f"revision {key}"] = part.text or ""
-        elif name in {"title", "ns", "id"}:
-            self._page[name] = element.text or ""
-
-    def _made(self) -> DumpPage:
-        page, self._page = self._page, {}
-        number = page.get("ns", "0")
-        return DumpPage(
-            title=page.get("title", ""),
-            namespace=int(number) if number.lstrip("-").isdigit() and len(number) < 9 else 0,
-            id=page.get("id", ""),
-            revision=page.get("revision id", ""),
-            timestamp=page.get("revision timestamp", ""),
-            redirect=page.get("redirect", ""),
-            model=page.get("revision model", "wikitext"),
-            text=page.get("revision text", ""),
-        )
-
-    def _forget(self, element: Any) -> None:
-        """What was read takes no room any more, nor do its elder siblings."""
-        element.clear()
-        parent = element.getparent()
-        while parent is not None and element.getprevious() is not None:
-            del parent[0]

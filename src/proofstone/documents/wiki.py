@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proofstone.documents.html import MOST_BLOCKS, WebBlock, blocks_in, grouped
-from proofstone.documents.layout import Block, lay_out, set_off
+from msgspec import structs
+
+from proofstone.documents.html import blocks_in, grouped
+from proofstone.documents.layout import Block, bounded, lay_out, set_off
 from proofstone.documents.passages import Cutter
-from proofstone.documents.reader import Job, Opened, PageRead
-from proofstone.documents.sources import DumpPage, DumpSite, bare_name, read_dump
+from proofstone.documents.reader import Job, Opened, PageRead, page_read
+from proofstone.documents.sources import bare_name
+from proofstone.documents.wiki_dump import INSTALL, DumpPage, DumpSite, read_dump
 from proofstone.documents.zim import Entry, ZimArchive, articles, said_in
-from proofstone.errors import BadInput, ExtraMissing
-from proofstone.records.pages import MarkKind, pack_layout
-from proofstone.texts.languages import passage_language, said_language
+from proofstone.errors import BadInput, needed
+from proofstone.records.pages import MarkKind
+from proofstone.texts.languages import said_language
 
 # Which sections of a wiki's page are no text of it: references, links, what to read next.
 
@@ -67,13 +70,8 @@ def article_blocks(data: bytes, name: str) -> list[Block]:
 
     Raises ExtraMissing without lxml, BadInput where it is no HTML or has too many blocks.
     """
-    try:
+    with needed(f"{name} holds HTML, and what reads that is not installed.", INSTALL):
         from lxml import etree, html  # noqa: PLC0415 - in an extra
-    except ImportError as missing:
-        raise ExtraMissing(
-            f"{name} holds HTML, and what reads that is not installed.",
-            hint="pip install 'proofstone[wiki]'",
-        ) from missing
     data = data.translate(None, _CONTROLS)  # which no tree of XML may hold
     if not data.strip():
         return []
@@ -86,12 +84,8 @@ def article_blocks(data: bytes, name: str) -> list[Block]:
     for element in list(root.iter(etree.Element)):
         if element is not root and not _GONE.isdisjoint((element.get("class") or "").split()):
             _drop(element)
-    found: list[WebBlock] = []
-    for block in blocks_in(root):
-        found.append(block)
-        if len(found) > MOST_BLOCKS:
-            raise BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
-    return list(without_apparatus(_kept(grouped(found))))
+    blocks = grouped(list(bounded(blocks_in(root), name)))
+    return list(without_apparatus(block for block in blocks if block.text.strip()))
 
 
 def _content(root: Any) -> Any:
@@ -107,10 +101,6 @@ def _drop(element: Any) -> None:
     """Takes an element out; the text behind it stays."""
     if element.getparent() is not None:
         element.drop_tree()
-
-
-def _kept(blocks: list[Block]) -> Iterator[Block]:
-    return (block for block in blocks if block.text.strip())
 
 
 # What stands for the templates of a wiki where the wiki itself is not there to expand them.
@@ -191,13 +181,8 @@ def wikitext_blocks(text: str) -> list[Block]:
 
     Raises ExtraMissing without mwparserfromhell, BadInput where a page is nested without end.
     """
-    try:
+    with needed("This is wikitext, and what reads that is not installed.", INSTALL):
         import mwparserfromhell  # noqa: PLC0415 - in an extra
-    except ImportError as missing:
-        raise ExtraMissing(
-            "This is wikitext, and what reads that is not installed.",
-            hint="pip install 'proofstone[wiki]'",
-        ) from missing
     plain = _MAGIC.sub(lambda found: found[1] or "", text)
     page = _Page()
     try:
@@ -521,39 +506,31 @@ def _read(
             f"{Path(job.path).name} holds no page that was asked for.",
             hint="Check --titles and --namespace.",
         )
-    for title in sorted(wanted) if number != job.limit else ():
-        number += 1
+    absent = sorted(wanted) if number != job.limit else []
+    for place, title in enumerate(absent, start=number + 1):
         yield PageRead(
-            number=number, text="", reader=reader, label=title, reason="broken",
+            number=place, text="", reader=reader, label=title, reason="broken",
             detail="there is no such page",
         )  # fmt: skip
 
 
 def _page(number: int, article: _Article, reader: str, language: str, *, skipped: bool) -> PageRead:
+    unread = PageRead(number=number, text="", reader=reader, label=article.title)
     try:
         blocks = [] if skipped else article.blocks()
     except BadInput as error:
-        return PageRead(
-            number=number, text="", reader=reader, label=article.title, reason="broken",
-            detail=error.message,
-        )  # fmt: skip
+        return structs.replace(unread, reason="broken", detail=error.message)
     if blocks and blocks[0].text != article.title:
         blocks = [Block("heading", article.title, level=1), *blocks]
     laid_out = lay_out(blocks)
     if len(laid_out.text) > _MAX_TEXT:
-        return PageRead(
-            number=number, text="", reader=reader, label=article.title, reason="too large",
-            detail=f"{len(laid_out.text):,} characters",
-        )  # fmt: skip
-    cutter = Cutter()
-    cuts = tuple(
-        (start, end, path, passage_language(laid_out.text[start:end], language))
-        for start, end, path in cutter.cut(blocks, laid_out.starts)
-    )
-    return PageRead(
-        number=number, text=laid_out.text, reader=reader, label=article.title,
-        detail=article.detail, layout=pack_layout(laid_out.layout, 0.0, 0.0), cuts=cuts,
+        detail = f"{len(laid_out.text):,} characters"
+        return structs.replace(unread, reason="too large", detail=detail)
+    page = page_read(
+        laid_out, Cutter(), language, number=number, reader=reader, label=article.title,
+        detail=article.detail,
     )  # fmt: skip
+    return structs.replace(page, path=())  # no heading of a page is in force on the next one
 
 
 def _title(text: str) -> str:

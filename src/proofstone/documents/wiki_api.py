@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from proofstone.documents.layout import Written
+from proofstone.documents.layout import Written, check_text, stated_year
 from proofstone.documents.wiki import article_blocks
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.csv import read_whole_file
@@ -177,9 +177,6 @@ AT_ONCE = 50  # titles that a wiki takes in one request
 
 
 _MAX_FILE = 64 * 2**20
-
-
-_YEAR = re.compile(r"(1[5-9]\d\d|20\d\d)-")
 
 
 _LICENCE = re.compile(
@@ -368,14 +365,12 @@ def read_wiki_file(path: Path) -> Written:
     """A kept page as a document. Raises BadInput for what is none, or has no text."""
     page = read_fetched(path)
     blocks = article_blocks(page.html.encode(), page.title)
-    if not any(block.kind != "heading" for block in blocks):
-        raise BadInput(f"{page.title} holds no text that could be a passage.")
-    year = _YEAR.match(page.timestamp)
+    check_text(blocks, page.title)
     return Written(
         pages=[blocks],
         title=page.title,
         authors=(page.site,) if page.site else (),
-        year=int(year[1]) if year else None,
+        year=stated_year([page.timestamp[:4]]),
         language=page.language or "en",
         licence=page.licence,
         origin=page.address,

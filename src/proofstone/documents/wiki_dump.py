@@ -1,241 +1,142 @@
-"""Single articles of an offline wiki, found by their names: in a dump or in a ZIM file."""
+"""The pages of a MediaWiki XML dump, one after the other, in flat memory."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from hashlib import sha256
+import bz2
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any, BinaryIO, cast
 
-from msgspec import Struct, structs
+from proofstone.errors import BadInput, needed
+from proofstone.files.csv import open_bytes
 
-from proofstone.documents.layout import Block, lay_out
-from proofstone.documents.sources import DumpPage, DumpSite, read_dump
-from proofstone.documents.wiki import article_blocks, wikitext_blocks
-from proofstone.documents.wiki_api import read_fetched
-from proofstone.documents.zim import Entry, ZimArchive, articles, said_in
-from proofstone.errors import BadInput
-from proofstone.texts.languages import said_language
-
-PlainName = Callable[[str], str]  # how names are compared
+_HEAD = 4096
 
 
-# A template, a magic word or a class by which wikis mark a page that lists what a name may mean.
-_MEANINGS = re.compile(
-    r"\{\{\s*(?:disambig|disambiguation|dab|hndis|geodis|begriffsklärung|homonymie|"
-    r"desambiguación|desambiguação|disambigua|disambigpage|aimai|消歧义|消歧義|多义)\b"
-    r"|__DISAMBIG__",
-    re.IGNORECASE,
-)
+INSTALL = "pip install 'proofstone[wiki]'"
 
 
-_MEANINGS_IN_HTML = re.compile(rb"class=[\"'][^\"']*\b(?:disambig|dmbox)")
+@dataclass(frozen=True, slots=True)
+class DumpSite:
+    """The wiki that a dump is of."""
+
+    name: str
+    language: str
+    base: str
 
 
-class WikiArticle(Struct, frozen=True, kw_only=True):
-    """An article: its text without what the wiki puts around it, or the ``trouble`` for which there
-    is none. ``page_id`` is its number in a dump, ``date`` the day of its revision (of a ZIM, of the
-    file), ``content`` the hex SHA-256 of its text. ``is_meanings``: it only lists what its name may
-    mean."""
+@dataclass(frozen=True, slots=True)
+class DumpPage:
+    """A page in its newest revision of the dump; ``redirect`` is the title that it leads to, and
+    ``model`` what its text is written in."""
 
-    key: str
     title: str
-    text: str = ""
-    page_id: str = ""
-    language: str = ""
-    date: str = ""
-    url: str = ""
-    is_meanings: bool = False
-    trouble: str = ""
-
-    @property
-    def content(self) -> str:
-        """The hex SHA-256 of the text."""
-        return sha256(self.text.encode()).hexdigest()
+    namespace: int
+    id: str
+    revision: str
+    timestamp: str
+    redirect: str
+    model: str
+    text: str
 
 
-def find_articles(path: Path, names: Sequence[Sequence[str]], plain: PlainName) -> list[str | None]:
-    """For each list of names the key of the article that the first of them leads to, by title or
-    by redirect; None where none does. A dump is read through once. Raises as ``read_dump`` and
-    ``ZimArchive``."""
-    if _is_zim(path):
-        with ZimArchive(path) as archive:
-            return _found_in_zim(archive, names, plain)
-    titles = _titles_of_dump(path, {plain(name) for each in names for name in each}, plain)
-    return [_first(titles.get(plain(name)) for name in each) for each in names]
-
-
-def read_articles(path: Path, keys: Collection[str]) -> Iterator[WikiArticle]:
-    """The articles of these keys, one at a time, in the order of the file. Raises as
-    ``find_articles``."""
-    if _is_zim(path):
-        with ZimArchive(path) as archive:
-            said = said_in(archive)
-            for key in sorted(keys):
-                entry = archive.find(archive.article_namespace, key)
-                if entry is not None:
-                    yield _of_zim(archive, entry, said.language, said.date)
-        return
-    site = DumpSite("", "", "")
-    for part in read_dump(path):
-        if isinstance(part, DumpSite):
-            site = part
-        elif part.namespace == 0 and part.title in keys:
-            yield _of_dump(part, site)
-
-
-def article_keys(path: Path) -> Iterator[str]:
-    """The keys of all articles, in the order of the file, no text being read. Raises as
-    ``find_articles``."""
-    if _is_zim(path):
-        with ZimArchive(path) as archive:
-            yield from (entry.path for entry in articles(archive))
-        return
-    for part in read_dump(path):
-        if isinstance(part, DumpPage) and not part.namespace and not part.redirect:
-            yield part.title
-
-
-def each_article(path: Path) -> Iterator[WikiArticle]:
-    """All articles of a wiki, one at a time, in the order of the file; no redirect is one. Raises
-    as ``find_articles``."""
-    if _is_zim(path):
-        with ZimArchive(path) as archive:
-            said = said_in(archive)
-            for entry in articles(archive):
-                yield _of_zim(archive, entry, said.language, said.date)
-        return
-    site = DumpSite("", "", "")
-    for part in read_dump(path):
-        if isinstance(part, DumpSite):
-            site = part
-        elif part.namespace == 0 and not part.redirect:
-            yield _of_dump(part, site)
-
-
-def fetched_article(path: Path) -> WikiArticle:
-    """The article of a page that was fetched from a live wiki and kept as a file. Raises BadInput
-    for what is none."""
-    page = read_fetched(path)
-    html = page.html.encode()
-    return _article(
-        WikiArticle(
-            key=str(page.revision),
-            title=page.title,
-            language=page.language,
-            date=page.timestamp[:10],
-            url=page.address,
-            is_meanings=bool(_MEANINGS_IN_HTML.search(html)),
-        ),
-        lambda: article_blocks(html, page.title),
-    )
-
-
-def _is_zim(path: Path) -> bool:
-    return path.suffix.lower() == ".zim"
-
-
-def _first(found: Iterator[str | None]) -> str | None:
-    return next((each for each in found if each is not None), None)
-
-
-def _titles_of_dump(path: Path, wanted: Collection[str], plain: PlainName) -> dict[str, str]:
-    """The titles that wanted names lead to. Of several titles that compare alike the first counts,
-    an article before a redirect."""
-    titles: dict[str, str] = {}
-    led: dict[str, str] = {}
-    for part in read_dump(path):
-        if not isinstance(part, DumpPage) or part.namespace:
-            continue
-        name = plain(part.title)
-        if name in wanted:
-            (led if part.redirect else titles).setdefault(name, part.redirect or part.title)
-    return {**{name: title.partition("#")[0] for name, title in led.items()}, **titles}
-
-
-def _of_dump(page: DumpPage, site: DumpSite) -> WikiArticle:
-    """A redirect that is left here leads to another: of such there is no text."""
-    base = site.base.rpartition("/")[0]
-    return _article(
-        WikiArticle(
-            key=page.title,
-            title=page.title,
-            page_id=page.id,
-            language=said_language(site.language),
-            date=page.timestamp[:10],
-            url=f"{base}/{quote(page.title.replace(' ', '_'))}" if base else "",
-            is_meanings=bool(_MEANINGS.search(page.text)),
-            trouble="it only leads to another redirect" if page.redirect else "",
-        ),
-        lambda: wikitext_blocks(page.text),
-    )
-
-
-def _of_zim(archive: ZimArchive, entry: Entry, language: str, date: str) -> WikiArticle:
-    data = archive.content(entry)
-    return _article(
-        WikiArticle(
-            key=entry.path,
-            title=entry.title,
-            language=language,
-            date=date,
-            is_meanings=bool(_MEANINGS_IN_HTML.search(data)),
-        ),
-        lambda: article_blocks(data, entry.path),
-    )
-
-
-def _article(blank: WikiArticle, blocks: Callable[[], list[Block]]) -> WikiArticle:
-    if blank.trouble:
-        return blank
+def is_dump(path: Path) -> bool:
+    """Whether a file begins as a dump does."""
     try:
-        return structs.replace(blank, text=lay_out(blocks()).text)
-    except BadInput as error:
-        return structs.replace(blank, trouble=error.message)
+        with _opened(path) as stream:
+            return b"<mediawiki" in stream.read(_HEAD)
+    except (OSError, EOFError, ValueError, BadInput):
+        return False
 
 
-def _found_in_zim(
-    archive: ZimArchive, names: Sequence[Sequence[str]], plain: PlainName
-) -> list[str | None]:
-    found = [_first(_path_of(archive, name) for name in each) for each in names]
-    missing = {
-        plain(name)
-        for each, path in zip(names, found, strict=True)
-        if path is None
-        for name in each
-    }
-    if not missing:
-        return found
-    by_name = _paths_by_name(archive, missing, plain)
-    return [
-        path if path is not None else _first(by_name.get(plain(name)) for name in each)
-        for each, path in zip(names, found, strict=True)
-    ]
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with open_bytes(path) as stream:
+        if path.suffix.lower() != ".bz2":
+            yield stream
+            return
+        with bz2.BZ2File(stream) as packed:
+            yield cast("BinaryIO", packed)
 
 
-def _path_of(archive: ZimArchive, name: str) -> str | None:
-    """The path of the article that a name leads to, where its own path is as wikis make it."""
-    for spelled in dict.fromkeys((name, name[:1].upper() + name[1:])):
-        for path in dict.fromkeys((spelled.replace(" ", "_"), spelled)):
-            entry = archive.find(archive.article_namespace, path)
-            article = None if entry is None else archive.followed(entry)
-            if article is not None and article.mime.startswith("text/html"):
-                return article.path
-    return None
+def read_dump(path: Path) -> Iterator[DumpSite | DumpPage]:
+    """The site, then each page. Packed with bzip2 or gzip or not.
+
+    No entity is expanded and nothing else is fetched. Raises NotFound, ExtraMissing without lxml,
+    and BadInput for what is no dump, damaged, or holds a text of more than 10 million bytes.
+    """
+    with needed(f"{path.name} is a dump of a wiki, and what reads that is not installed.", INSTALL):
+        from lxml import etree  # noqa: PLC0415 - in an extra
+    with _opened(path) as stream:
+        try:
+            events = etree.iterparse(
+                stream, events=("start", "end"), resolve_entities=False, no_network=True,
+                load_dtd=False, remove_comments=True,
+            )  # fmt: skip
+            yield from _Pages(path.name).read(events)
+        except (etree.LxmlError, OSError, EOFError, ValueError) as cause:
+            raise BadInput(f"{path.name} is damaged, or is no dump of a wiki ({cause}).") from cause
 
 
-def _paths_by_name(
-    archive: ZimArchive, wanted: Collection[str], plain: PlainName
-) -> dict[str, str]:
-    """The paths that wanted names lead to, by titles and paths as they are compared: all entries
-    are looked at."""
-    found: dict[str, str] = {}
-    for _place, entry in archive.entries():
-        if entry.namespace != archive.article_namespace:
-            continue
-        for name in {plain(entry.title), plain(entry.path)} & set(wanted):
-            article = archive.followed(entry)
-            if article is not None and article.mime.startswith("text/html"):
-                found.setdefault(name, article.path)
-    return found
+class _Pages:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._page: dict[str, str] = {}
+
+    def read(self, events: Any) -> Iterator[DumpSite | DumpPage]:
+        language = ""
+        above: list[str] = []
+        for event, element in events:
+            name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+            if event == "start":
+                if not above:
+                    if name != "mediawiki":
+                        raise BadInput(f"{self._name} is XML, but no dump of a wiki.")
+                    language = element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+                above.append(name)
+                continue
+            above.pop()
+            if name == "siteinfo":
+                said = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
+                yield DumpSite(said.get("sitename", ""), language, said.get("base", ""))
+                self._forget(element)
+            elif above[-1:] == ["page"]:
+                self._part(name, element)
+                self._forget(element)
+            elif name == "page" and len(above) == 1:
+                yield self._made()
+                self._forget(element)
+
+    def _part(self, name: str, element: Any) -> None:
+        if name == "redirect":
+            self._page[name] = element.get("title") or ""
+        elif name == "revision":
+            for part in element:
+                key = part.tag.rpartition("}")[2] if isinstance(part.tag, str) else ""
+                if key in {"id", "timestamp", "model", "text"}:
+                    self._page[f"revision {key}"] = part.text or ""
+        elif name in {"title", "ns", "id"}:
+            self._page[name] = element.text or ""
+
+    def _made(self) -> DumpPage:
+        page, self._page = self._page, {}
+        number = page.get("ns", "0")
+        return DumpPage(
+            title=page.get("title", ""),
+            namespace=int(number) if number.lstrip("-").isdigit() and len(number) < 9 else 0,
+            id=page.get("id", ""),
+            revision=page.get("revision id", ""),
+            timestamp=page.get("revision timestamp", ""),
+            redirect=page.get("redirect", ""),
+            model=page.get("revision model", "wikitext"),
+            text=page.get("revision text", ""),
+        )
+
+    def _forget(self, element: Any) -> None:
+        """What was read takes no room any more, nor do its elder siblings."""
+        element.clear()
+        parent = element.getparent()
+        while parent is not None and element.getprevious() is not None:
+            del parent[0]

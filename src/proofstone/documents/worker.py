@@ -19,12 +19,11 @@ from proofstone.documents.docx import read_docx
 from proofstone.documents.epub import READER as EPUB_READER
 from proofstone.documents.epub import read_epub
 from proofstone.documents.html import READER as HTML_READER
-from proofstone.documents.html import WebPage, read_web_page
+from proofstone.documents.html import read_web_page
 from proofstone.documents.latex.reader import READER as LATEX_READER
 from proofstone.documents.latex.reader import read_latex
 from proofstone.documents.layout import Written, lay_out
 from proofstone.documents.ocr.engine import OcrEngine
-from proofstone.documents.ocr.installed import OCR_READER
 from proofstone.documents.ocr.pictures import (
     Pictures,
     draw_page,
@@ -33,10 +32,11 @@ from proofstone.documents.ocr.pictures import (
     scanned_pages,
 )
 from proofstone.documents.other_formats import formats_hint
-from proofstone.documents.passages import Cut, Cutter, HeadingPath, garbled
+from proofstone.documents.passages import Cutter, garbled
 from proofstone.documents.pdf.reader import READER as PDF_READER
 from proofstone.documents.pdf.reader import PdfFile, PdfPage, front_matter
 from proofstone.documents.reader import (
+    OCR_READER,
     Answer,
     Draw,
     Drawn,
@@ -48,6 +48,7 @@ from proofstone.documents.reader import (
     Refused,
     confine,
     decode_job,
+    page_read,
     receive,
     send,
 )
@@ -64,8 +65,7 @@ from proofstone.documents.wiki import read_dump_pages, read_zim_pages
 from proofstone.documents.wiki_api import PAGE_READER, read_wiki_file
 from proofstone.errors import BadInput, BadUsage, ProofstoneError
 from proofstone.files.csv import read_whole_file
-from proofstone.records.pages import pack_layout
-from proofstone.texts.languages import guess_language, passage_language
+from proofstone.texts.languages import guess_language
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,6 +84,12 @@ IMAGE_READER = "image 1"
 
 
 _PAGES_OF_WIKIS = {"wikidump": read_dump_pages, "zim": read_zim_pages}
+
+
+_WRITTEN: dict[str, tuple[Callable[[Path], Written], str]] = {
+    "html": (read_web_page, HTML_READER), "epub": (read_epub, EPUB_READER),
+    "docx": (read_docx, DOCX_READER), "wikipage": (read_wiki_file, PAGE_READER),
+}  # fmt: skip
 
 
 class OpenFiles:
@@ -167,10 +173,6 @@ def read_job(
         yield from _scan(job, files, tell)
     elif kind == "pdf":
         yield from _read_pdf(job, files.pdf(job, tell))
-    elif kind == "html":
-        yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
-    elif kind == "epub":
-        yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
     elif kind == "image":
         yield from _read_image(job, files.pictures(job))
     elif kind in _PAGES_OF_WIKIS:
@@ -204,7 +206,7 @@ def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
         )  # fmt: skip
     cutter = Cutter()
     for page in pdf.pages(job.first, job.last or pdf.n_pages):
-        yield _laid_out(page, cutter, language, PDF_READER)
+        yield _cut(page, cutter, language, PDF_READER)
 
 
 def _scan(job: Job, files: OpenFiles, tell: Callable[[int], None]) -> Iterator[PageRead]:
@@ -219,7 +221,7 @@ def _scan(job: Job, files: OpenFiles, tell: Callable[[int], None]) -> Iterator[P
         language = job.language or guess_language(block.text for block in page.blocks)
         if why := garbled("\n".join(block.text for block in page.blocks)):
             page = replace(page, blocks=[], reason="garbled", detail=why)  # noqa: PLW2901
-        yield _laid_out(page, cutter, language, OCR_READER)
+        yield _cut(page, cutter, language, OCR_READER)
     yield from map(_skipped, left_out)
 
 
@@ -239,50 +241,18 @@ def _read_image(job: Job, pictures: Pictures) -> Iterator[Opened | PageRead]:
         )  # fmt: skip
 
 
-def _laid_out(page: PdfPage, cutter: Cutter, language: str, reader: str) -> PageRead:
-    laid_out = lay_out(page.blocks)
-    cuts = list(cutter.cut(page.blocks, laid_out.starts))
-    return PageRead(
-        number=page.number, label=page.label, text=laid_out.text, reader=reader,
-        width=page.width, height=page.height, reason=page.reason, detail=page.detail,
-        layout=pack_layout(laid_out.layout, page.width, page.height),
-        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
-    )  # fmt: skip
-
-
-def _with_languages(
-    text: str, cuts: list[Cut], language: str
-) -> tuple[tuple[int, int, HeadingPath, str], ...]:
-    return tuple(
-        (start, end, path, passage_language(text[start:end], language)) for start, end, path in cuts
-    )
-
-
-def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRead]:
-    """A document of one text without pages."""
-    laid_out = lay_out(page.blocks)
-    _check_length(Path(job.path).name, len(laid_out.text))
-    language = job.language or page.language
-    stem = bare_name(Path(job.path))
-    yield Opened(
-        title=job.title or page.title or stem,
-        language=language, authors=page.authors, year=page.year,
-    )  # fmt: skip
-    cutter = Cutter()
-    cuts = list(cutter.cut(page.blocks, laid_out.starts))
-    yield PageRead(
-        number=None, text=laid_out.text, reader=reader,
-        layout=pack_layout(laid_out.layout, 0.0, 0.0),
-        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
+def _cut(page: PdfPage, cutter: Cutter, language: str, reader: str) -> PageRead:
+    return page_read(
+        lay_out(page.blocks), cutter, language, number=page.number, reader=reader,
+        size=(page.width, page.height), label=page.label, reason=page.reason, detail=page.detail,
     )  # fmt: skip
 
 
 def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, str]]:
     """The written documents of a file, and what reads them."""
-    if kind == "docx":
-        yield read_docx(path), DOCX_READER
-    elif kind == "wikipage":
-        yield read_wiki_file(path), PAGE_READER
+    if kind in _WRITTEN:
+        read, reader = _WRITTEN[kind]
+        yield read(path), reader
     else:
         for written in read_latex(path, Path(root) if root else None):
             yield written, LATEX_READER
@@ -290,24 +260,20 @@ def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, s
 
 def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
     """A document's pages; one that is all of it has no number."""
-    pages = list(written.pages)
-    stem = bare_name(Path(job.path))
-    is_paged = len(pages) > 1
+    path, n = Path(job.path), len(written.pages)
+    language = job.language or written.language
     yield Opened(
-        title=job.title or written.title or stem, language=job.language or written.language,
-        n_pages=len(pages) if is_paged else 0, licence=written.licence, authors=written.authors,
+        title=job.title or written.title or bare_name(path), language=language,
+        n_pages=n if n > 1 else 0, licence=written.licence, authors=written.authors,
         year=written.year, content=written.content, origin=written.origin,
     )  # fmt: skip
     cutter = Cutter()
-    for number, blocks in enumerate(pages, start=1):
+    for number, blocks in enumerate(written.pages, start=1):
         laid_out = lay_out(blocks)
-        _check_length(Path(job.path).name, len(laid_out.text))
-        cuts = list(cutter.cut(blocks, laid_out.starts))
-        yield PageRead(
-            number=number if is_paged else None, text=laid_out.text, reader=reader,
-            layout=pack_layout(laid_out.layout, 0.0, 0.0),
-            cuts=_with_languages(laid_out.text, cuts, job.language or written.language),
-            path=cutter.path, detail=written.detail,
+        _check_length(path.name, len(laid_out.text))
+        yield page_read(
+            laid_out, cutter, language, number=number if n > 1 else None, reader=reader,
+            detail=written.detail,
         )  # fmt: skip
 
 

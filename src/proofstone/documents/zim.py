@@ -8,7 +8,6 @@ file's length refutes.
 from __future__ import annotations
 
 import lzma
-import re
 import struct
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from proofstone.documents.layout import stated_year
 from proofstone.errors import BadInput, NotFound
 from proofstone.texts.languages import said_language
 
@@ -249,9 +249,6 @@ class ZimArchive:
 _LISTING = "listing/titleOrdered/v1"
 
 
-_YEAR = re.compile(r"(1[5-9]\d\d|20\d\d)\b")
-
-
 _LONGEST = 200
 
 
@@ -277,12 +274,11 @@ def said_in(archive: ZimArchive) -> ZimSaid:
 
     language = said("Language").partition(",")[0].strip()
     date = said("Date")
-    year = _YEAR.match(date)
     creator = said("Creator")
     return ZimSaid(
         title=said("Title"),
         authors=(creator,) if creator else (),
-        year=int(year[1]) if year else None,
+        year=stated_year([date[:4]]),
         language=said_language(language),
         licence=said("License"),
         date=date[:10],

@@ -9,19 +9,20 @@ from typing import Protocol, cast
 
 from msgspec import Struct, structs
 
-from proofstone.documents.finding import FoundFile, find_files
-from proofstone.documents.ocr.installed import INSTALL as INSTALL_OCR
-from proofstone.documents.ocr.installed import OCR_READER, is_ocr_installed
+from proofstone.documents.folders import FoundFile, find_files
 from proofstone.documents.other_formats import document_advice, formats_hint
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.documents.reader import (
+    INSTALL_OCR,
     OCR_LIMITS,
+    OCR_READER,
     GuardedReader,
     Job,
     Opened,
     PageRead,
     ReadEvent,
     Refused,
+    is_ocr_installed,
 )
 from proofstone.documents.sources import Stated, has_pictures, merged, readable_name
 from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
-from proofstone.documents.finding import FoundFile
+from proofstone.documents.folders import FoundFile
 from proofstone.documents.reader import GuardedReader, Opened, ReadEvent
 from proofstone.documents.sources import Stated
 from proofstone.errors import ExtraMissing

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from proofstone.documents.wiki_api import AT_ONCE, PAGE_READER, WikiAddress, WikiFound, WikiPage
-from proofstone.documents.wiki_dump import WikiArticle, fetched_article
+from proofstone.documents.wiki_articles import WikiArticle, fetched_article
 from proofstone.records.builds import WikiText
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id

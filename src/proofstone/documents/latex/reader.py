@@ -22,7 +22,7 @@ from proofstone.documents.latex.tokens import (
     accented,
     units,
 )
-from proofstone.documents.layout import Block, Written, set_off
+from proofstone.documents.layout import Block, Written, check_text, set_off, stated_year
 from proofstone.errors import BadInput, Problem
 from proofstone.texts.languages import guess_language
 
@@ -452,9 +452,6 @@ def _as_words(block: Block) -> str:
 READER = "latex 1"  # a number of its own for every change that can move a text
 
 
-_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-
-
 _AND = re.compile(r"\s*;\s*|,\s*and\s+|\s+and\s+")
 
 
@@ -478,16 +475,14 @@ def read_latex(path: Path, root: Path | None = None) -> Iterator[Written]:
 def _written(sources: Sources) -> Written:
     reader = TexReader(sources)
     blocks = _levelled(reader.document())
-    if not any(block.kind not in {"heading", "figure", "contents"} for block in blocks):
-        raise BadInput(f"{sources.name} holds no text that could be a passage.")
+    check_text(blocks, sources.name, without=("heading", "figure", "contents"))
     said = reader.said
-    year = _YEAR.search(said.get("date", ""))
     names = [_NOTE.sub("", name).strip(" ,") for name in _AND.split(said.get("author", ""))]
     return Written(
         pages=[blocks],
         title=said.get("title", "")[:_LONGEST],
         authors=tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _LONGEST_NAME)),
-        year=int(year[1]) if year else None,
+        year=stated_year([said.get("date", "")]),
         language=guess_language(block.text for block in blocks if block.kind != "equation"),
         content=sources.content,
     )

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from proofstone.documents.layout import Block, set_off
+from proofstone.documents.layout import MOST_BLOCKS, Block, set_off, too_many_blocks
 from proofstone.errors import BadInput
 from proofstone.records.pages import MarkKind
 
@@ -403,9 +403,6 @@ def _closing(text: str, start: int, opening: str, closing: str) -> int:
 
 # Blocks as they come about: the open paragraph, the items of lists, the notes that wait.
 
-MOST_BLOCKS = 200_000
-
-
 _SPACE = re.compile(r"\s+")
 
 
@@ -475,7 +472,7 @@ class Flow:
         if self.has_text:
             self.end()
         if len(self.blocks) >= MOST_BLOCKS:
-            raise BadInput(f"{self._name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+            raise too_many_blocks(self._name)
         self.blocks.append(block)
 
     def heading(self, level: int, title: str) -> None:

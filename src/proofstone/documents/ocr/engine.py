@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from proofstone.documents.ocr.installed import INSTALL, is_ocr_installed
 from proofstone.documents.pdf.headings import edge_rows
 from proofstone.documents.pdf.lines import Font, Segment
 from proofstone.documents.pdf.page import PrintedPage
+from proofstone.documents.reader import INSTALL_OCR, is_ocr_installed
 from proofstone.errors import ExtraMissing
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class OcrEngine:
 
     def __init__(self) -> None:
         if not is_ocr_installed():
-            raise ExtraMissing("What reads images of pages is not installed.", hint=INSTALL)
+            raise ExtraMissing("What reads images of pages is not installed.", hint=INSTALL_OCR)
         from rapidocr import RapidOCR  # noqa: PLC0415 - in an extra, and slow to import
 
         self._engine: Any = RapidOCR(

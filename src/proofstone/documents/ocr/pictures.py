@@ -13,16 +13,14 @@ import numpy as np
 
 from proofstone.documents.layout import Block
 from proofstone.documents.ocr.engine import OcrEngine, printed_from
-from proofstone.documents.ocr.installed import INSTALL
+from proofstone.documents.pdf.blocks import Mender
 from proofstone.documents.pdf.headings import EdgeRow, furniture
 from proofstone.documents.pdf.lines import Style, style_of
-from proofstone.documents.pdf.mending import Mender
-from proofstone.documents.pdf.opening import open_pdf
 from proofstone.documents.pdf.page import PrintedPage, blocks_on
-from proofstone.documents.pdf.reader import PdfPage
-from proofstone.documents.reader import Draw
+from proofstone.documents.pdf.reader import PdfPage, open_pdf
+from proofstone.documents.reader import INSTALL_OCR, Draw
 from proofstone.documents.sources import kind_of, plain_name
-from proofstone.errors import BadInput, BadUsage, ExtraMissing
+from proofstone.errors import BadInput, BadUsage, needed
 from proofstone.files.csv import read_whole_file
 from proofstone.records.pages import Box
 
@@ -56,12 +54,9 @@ class ImageFile:
 
     def __init__(self, path: Path) -> None:
         """Raises ExtraMissing without Pillow, BadInput for what is none of these images."""
-        try:
+        message = f"{path.name} is an image, and what reads those is not installed."
+        with needed(message, INSTALL_OCR):
             from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - in an extra
-        except ImportError as missing:
-            raise ExtraMissing(
-                f"{path.name} is an image, and what reads those is not installed.", hint=INSTALL
-            ) from missing
         Image.MAX_IMAGE_PIXELS = None  # told by the size, before a pixel is unpacked
         content = _content(path)
         try:
@@ -99,7 +94,7 @@ class ImageFile:
             width, height = height, width
         return 72 * width / dpi, 72 * height / dpi
 
-    def pixels(self, index: int) -> NDArray[np.uint8]:
+    def pixels(self, index: int, _dpi: float = 0.0) -> NDArray[np.uint8]:
         """A page as it is displayed: rows, columns, RGB. Raises ImageTooLarge, and BadInput where
         it is damaged."""
         from PIL import Image, ImageOps  # noqa: PLC0415 - in an extra
@@ -194,24 +189,6 @@ class PdfPictures:
         return pixels[:, :, :3]
 
 
-class _ImagePictures:
-    """The pages of an image file, as they are."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = ImageFile(path)
-        self.n_pages = self._file.n_pages
-
-    def size(self, index: int) -> tuple[float, float]:
-        return self._file.size(index)
-
-    def pixels(self, index: int, dpi: float) -> NDArray[np.uint8]:
-        del dpi
-        return self._file.pixels(index)
-
-    def close(self) -> None:
-        self._file.close()
-
-
 def open_pictures(path: Path) -> Pictures:
     """The pages of a PDF or an image file. Raises BadUsage for any other document, and what opening
     these raises."""
@@ -220,7 +197,7 @@ def open_pictures(path: Path) -> Pictures:
         content = read_whole_file(path) if path.suffix.lower() == ".gz" else path
         return PdfPictures(content, plain_name(path))
     if kind == "image":
-        return _ImagePictures(path)
+        return ImageFile(path)
     raise BadUsage(f"{path.name} has no pages that can be seen: only PDF and image files do")
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from proofstone.documents.layout import Block, BlockLine, lay_out
 from proofstone.documents.passages import Cutter, garbled
-from proofstone.documents.reader import PageRead
-from proofstone.records.pages import Box, MarkKind, pack_layout
-from proofstone.texts.languages import guess_language, passage_language
+from proofstone.documents.reader import PageRead, page_read
+from proofstone.records.pages import Box, MarkKind
+from proofstone.texts.languages import guess_language
 
 _HEADING = re.compile(r"(#{1,6})\s+(\S.*?)\s*#*\s*$")
 
@@ -57,16 +57,10 @@ def transcribed_page(text: str, seen: SeenPage, cutter: Cutter) -> PageRead:
     whole = Box(0.0, 0.0, seen.width, seen.height)
     blocks = [] if why else [_placed(block, whole) for block in blocks_of(text)]
     laid_out = lay_out(blocks)
-    language = seen.language or guess_language([laid_out.text])
-    cuts = tuple(
-        (start, end, path, passage_language(laid_out.text[start:end], language))
-        for start, end, path in cutter.cut(blocks, laid_out.starts)
-    )
-    return PageRead(
-        number=seen.number, text=laid_out.text, reader=seen.reader, width=seen.width,
-        height=seen.height, reason="garbled" if why else "",
+    return page_read(
+        laid_out, cutter, seen.language or guess_language([laid_out.text]), number=seen.number,
+        reader=seen.reader, size=(seen.width, seen.height), reason="garbled" if why else "",
         detail=f"{why}; {seen.detail}" if why else seen.detail,
-        layout=pack_layout(laid_out.layout, seen.width, seen.height), cuts=cuts, path=cutter.path,
     )  # fmt: skip
 
 

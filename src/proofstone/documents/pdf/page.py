@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proofstone.documents.layout import Block, BlockLine
-from proofstone.documents.pdf.blocks import blocks_of, reading_order
+from proofstone.documents.layout import Block, BlockLine, box_around
+from proofstone.documents.pdf.blocks import Mender, blocks_of, reading_order
 from proofstone.documents.pdf.headings import EdgeRow, Titles, edge_rows
 from proofstone.documents.pdf.lines import (
     Line,
@@ -22,7 +22,6 @@ from proofstone.documents.pdf.lines import (
     segments_of,
     upright,
 )
-from proofstone.documents.pdf.mending import Mender
 from proofstone.documents.pdf.tex_fonts import plain_call
 from proofstone.records.pages import Box
 
@@ -168,7 +167,8 @@ def _clusters(parts: Sequence[tuple[bool, Box]]) -> list[tuple[int, int, Box]]:
         apart = []
         for other in clusters:
             if _touch(merged, other[2]):
-                n, images, merged = n + other[0], images + other[1], _union(merged, other[2])
+                n, images = n + other[0], images + other[1]
+                merged = box_around((merged, other[2])) or merged
             else:
                 apart.append(other)
         clusters = [*apart, (n, images, merged)]
@@ -181,12 +181,6 @@ def _touch(a: Box, b: Box) -> bool:
         and b.left - _NEAR <= a.right
         and a.top - _NEAR <= b.bottom
         and b.top - _NEAR <= a.bottom
-    )
-
-
-def _union(a: Box, b: Box) -> Box:
-    return Box(
-        min(a.left, b.left), min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom)
     )
 
 

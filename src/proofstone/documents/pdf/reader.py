@@ -12,12 +12,71 @@ from typing import Any, NamedTuple
 
 from proofstone.documents.layout import Block
 from proofstone.documents.passages import garbled
+from proofstone.documents.pdf.blocks import Mender
 from proofstone.documents.pdf.headings import WINDOW, EdgeRow, furniture, plain_title
 from proofstone.documents.pdf.lines import Style, TooManyCharacters, style_of
-from proofstone.documents.pdf.mending import Mender
-from proofstone.documents.pdf.opening import open_pdf
 from proofstone.documents.pdf.page import PrintedPage, blocks_on, read_printed
+from proofstone.errors import BadInput, needed
 from proofstone.records.pages import Unread
+
+# Opening a PDF, or saying why it cannot be.
+
+MAX_PAGES = 20_000
+
+
+_ENCRYPT, _CHUNK = b"/Encrypt", 2**20
+
+
+def open_pdf(path: Path | bytes, name: str) -> tuple[Any, int]:
+    """pdfium's document and how many pages it has.
+
+    Raises ExtraMissing without pypdfium2; BadInput for what is encrypted, damaged, without pages or
+    of more than ``MAX_PAGES``.
+    """
+    message = f"{name} is a PDF, and what reads those is not installed."
+    with needed(message, "pip install 'proofstone[pdf]'"):
+        import pypdfium2  # noqa: PLC0415 - in an extra
+    try:
+        document: Any = pypdfium2.PdfDocument(path)
+        n_pages = len(document)
+    except pypdfium2.PdfiumError as cause:
+        raise _refusal(name, str(cause), path) from cause
+    if n_pages == 0:
+        raise BadInput(f"{name} has no pages.")
+    if n_pages > MAX_PAGES:
+        raise BadInput(
+            f"{name} says that it has {n_pages:,} pages; at most {MAX_PAGES:,} are read.",
+            hint="Split it into volumes.",
+        )
+    return document, n_pages
+
+
+def _refusal(name: str, cause: str, content: Path | bytes) -> BadInput:
+    if "assword" in cause and _is_encrypted(content):  # said of a file without pages, too
+        return BadInput(
+            f"{name} is encrypted and opens only with a password.",
+            hint="Save it without one, for example by printing it from a viewer into a file.",
+        )
+    if "ecurity" in cause:
+        return BadInput(f"{name} is encrypted in a way that cannot be opened.")
+    return BadInput(
+        f"{name} is damaged, has no pages, or is no PDF.",
+        hint="Open it in a viewer; if it opens, save it anew.",
+    )
+
+
+def _is_encrypted(content: Path | bytes) -> bool:
+    """Whether a PDF names a dictionary of encryption; that name is never encrypted itself."""
+    if isinstance(content, bytes):
+        return _ENCRYPT in content
+    before = b""
+    with content.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            if _ENCRYPT in before + chunk:
+                return True
+            before = chunk[-len(_ENCRYPT) :]
+    return False
+
 
 # A PDF's outline: which headings it has on which page, and their levels.
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proofstone.documents.latex.files import parts_of_documents
-from proofstone.documents.sources import is_dump, kind_of, plain_name, readable_name
+from proofstone.documents.sources import kind_of, plain_name, readable_name
+from proofstone.documents.wiki_dump import is_dump
 
 _ILLUSTRATED = {"html", "text"}  # kinds whose figures stand beside them as files
 
