@@ -1,18 +1,34 @@
-"""A method as stages see it, and what it may offer besides: see docs/methods.md."""
+"""A method as everything else sees it: one record of data and functions, with named capabilities.
+
+See docs/methods.md. Methods are found by name: the folders of ``proofstone.methods``, and entry
+points of other packages.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from importlib import resources
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from proofstone.errors import NotFound
-from proofstone.records.banks import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
+from proofstone.records.banks import (
+    BankReader,
+    BuiltFact,
+    FactBuilder,
+    Parameter,
+    Sifter,
+    TokenCounter,
+)
+from proofstone.records.building import StepBuilder
 from proofstone.records.calls import Call, Judge
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
 from proofstone.records.knowledge import Fact
@@ -31,24 +47,211 @@ class PayloadType(Struct, frozen=True, gc=False):
     upgrade: Callable[[int, bytes], Struct] | None = None
 
 
-class Parameter(Struct, frozen=True, gc=False, kw_only=True):
-    """One parameter of a builder or composer: commands, help and checks are made from it.
+class Later(Struct, frozen=True):
+    """A part of a method that is not loaded yet: see ``later``."""
 
-    ``range`` is written LOW-HIGH or a single number and read as a pair of integers.
+    given: str | Callable[[], Any]
+
+    def load(self) -> Any:
+        """The part, its module imported now."""
+        if not isinstance(self.given, str):
+            return self.given()
+        module, _, name = self.given.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+
+def later(given: str | Callable[[], Any]) -> Any:
+    """A part of a method by where it stands (``package.module:name``) or by what makes it, loaded
+    when it is first asked for: a stored row that only needs a payload's type loads no pipeline."""
+    return Later(given)
+
+
+# What a method may offer besides; None where it does not.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """Questions that people answer by searching; their answers are set against those that facts
+    hold. ``Reviewing.review_text`` then shows a question and nothing of an answer."""
+
+    model_answers: Callable[[Fact], tuple[str, ...]]
+    """The answer that a fact holds, and other ways to say that very answer."""
+    same_answer: Callable[[Fact, str, str], bool]
+    """Whether two people gave one answer, by the method's rule of sameness."""
+    answer_policy: Callable[[Iterable[str], str], AnswerPolicy]
+    """What answers must rest on; the lines of a person's own list, and the name of its file, change
+    which sources are authoritative. Raises BadInput for a list that cannot be read."""
+    check_answers: Callable[
+        [Sequence[Fact], Iterable[Review], AnswerPolicy], Sequence[CheckedAnswer]
+    ]
+    """Where each question stands, in their order: pure, and of all reviews."""
+
+
+class JudgedText(Struct, frozen=True):
+    """What judges had before them, as a reviewer would be shown the fact that it became; with the
+    ids of its passage and source, empty where there is none."""
+
+    text: ReviewText
+    passage: bytes
+    source: bytes
+
+
+class ComparedQuestion(Struct, frozen=True, kw_only=True):
+    """A question to the judges of a build that people answer too when asked for ``task``.
+
+    ``labels`` are those of the judges, the one that keeps a row first. ``people`` gives the label
+    that a verdict of a person amounts to; verdicts that it lacks say nothing here. ``takes`` is the
+    type of the rows that were judged, ``judged`` what of such a row the question was about, None
+    where it was not asked.
     """
 
-    name: str
-    kind: Literal["int", "float", "range", "flag", "choice", "text"]
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()
+    task: ReviewTask
+    labels: tuple[str, ...]
+    people: Mapping[str, str]
+    takes: type[Struct]
+    judged: Callable[[Any], JudgedText | None]
 
 
-class Method(Protocol):
-    """The shape everyone copies: one folder, one of these. See docs/methods.md.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reviewing:
+    """Facts that people can review in sheets."""
 
-    A kind of fact or item is named ``method.kind`` (``encyclo_k.statement``), so that the store
-    finds the payload's type without importing any other method.
+    review_text: Callable[[Fact], ReviewText]
+    """The fact as a reviewer reads it, and which field a new wording goes into; nothing of what it
+    is meant to be stands in ``text``."""
+    answers: Answers | None = None
+    compared: Mapping[str, ComparedQuestion] = field(default_factory=dict)
+    """The questions to judges of builds that are also put to people, by name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Editing:
+    """Facts and items that people can ``edit``. Fields are named as in files. What comes back is
+    new versions that name the old ones (``corrects``), with their ids; nothing is stored here."""
+
+    fact_fields: Callable[[BuiltFact], dict[str, Any]]
+    """What of a fact can be changed, with its present values."""
+    revise_fact: Callable[
+        [
+            BuiltFact,
+            Mapping[str, Any],
+            Sequence[BuiltFact],
+            Mapping[bytes, Mapping[str, Any]] | None,
+        ],
+        Sequence[BuiltFact],
+    ]
+    """The fact with changes (None takes a field away), then those that name it, made to name the
+    new version, with their own changes by their ids. Raises BadInput with every problem."""
+    naming: Callable[[Fact, Iterable[Fact]], Sequence[Fact]]
+    """Those of the facts that name this one and are made anew when it changes."""
+    item_fields: Callable[[LoadedItem], dict[str, Any]]
+    """What of an item can be changed, with its present values."""
+    revise_item: Callable[[LoadedItem, Mapping[str, Any]], Item]
+    """The item with changes. Raises BadInput with every problem."""
+    rest_anew: Callable[[LoadedItem, Mapping[bytes, Fact]], Item]
+    """The item on new versions of its facts (old id -> new fact), its answer made right again.
+    Raises BadInput where it has none any more."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileGrades:
+    """Replies and grades of other people's files: ``grade FILE`` and ``metrics FILE``."""
+
+    read_replies: Callable[[Iterable[Row]], Sequence[Unit]]
+    """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
+    graded_row: Callable[[Mapping[str, Any], Sequence[Score]], dict[str, Any]]
+    """A row with what became of its reply, by the scores of its unit; none where it waits for a
+    judge."""
+    item_columns: Callable[[LoadedItem], dict[str, Any]]
+    """What of an item its graded rows are counted by: categories and the like."""
+    metrics_of: Callable[[Iterable[Row], Sequence[str], str], dict[str, Any]]
+    """The measures of rows that have a grade: ``overall``, and by the values of columns; with the
+    name of a column of grades that people gave also how far the grades agree with those. Raises
+    BadInput with every grade that is none."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OwnPrompts:
+    """Prompt templates of people's own (``run --prompt FILE``). ``Method.ask`` then puts each
+    question by ``way.own_prompt`` where that is set, worked examples too; what it reads of replies,
+    and how it scores them, stays the same."""
+
+    variables: Mapping[str, str]
+    """What a template may use: the name of each variable and what it holds. Plain values alone, and
+    nothing of the right answer."""
+    check: Callable[[OwnPrompt, str, ItemSet], None]
+    """Raises BadInput with every problem of a template, or where it does not show all that a model
+    must see of the set's items in this way."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grouping:
+    """Scores shown by groups of items that are no strata, and strata by names of their own.
+    Measures with ``by_group`` stand beside the headline there."""
+
+    names: tuple[str, ...]
+    """Names of groupings (``answer type``) that ``groups_of`` tells."""
+    level_names: Mapping[str, str]
+    """What strata are called here: ``{"discipline": "primary category"}``."""
+    groups_of: Callable[[LoadedItem], Mapping[str, str]]
+    """An item's group in each grouping; empty where nobody said."""
+
+
+class Contrast(Struct, frozen=True, gc=False, kw_only=True):
+    """A text of one of two kinds that nobody should tell apart without knowledge: ``row`` is the
+    fact or item it stands in, ``source`` what it was taken from."""
+
+    text: str
+    is_second: bool
+    source: str
+    row: bytes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contrasts:
+    """Two kinds of texts of facts, and of items, to be checked for give-aways: true and falsified
+    statements, right and other options."""
+
+    kinds: Mapping[Literal["fact", "item"], tuple[str, str]]
+    """What the two are called, the second being what a model is to find out."""
+    of_facts: Callable[[Iterable[Fact]], Iterator[Contrast]]
+    """The texts of facts; none where they are all of one nature."""
+    of_items: Callable[[Iterable[LoadedItem]], Iterator[Contrast]]
+    """The texts that items offer for choice."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Verifying:
+    """Replies that hold triples, which are verified against a reference."""
+
+    show_reply: Callable[[LoadedItem, Mapping[str, Reply]], str]
+    """What was read of an item's replies (by step), and what was left, as people read it."""
+    triple_rows: Callable[[LoadedItem, Mapping[str, Reply]], Sequence[dict[str, Any]]]
+    """A row a triple: subject, predicate, object, subject_name, and where it stands."""
+    triple_text: Callable[[str, Any], TripleText]
+    """What a unit's payload says of the entity of this name."""
+    entity_facts: Callable[[LoadedItem], EntityFacts]
+    """What is known of an entity that was asked about."""
+    triples_in: Callable[[Row], int]
+    """How many triples a row of a reference lists, empty and repeated ones among them."""
+    is_triple: Callable[[Fact], bool]
+    """Whether a fact of a reference is a triple; else it is a text."""
+
+
+def _no_tables(_rows: Iterable[Any], _tokens: TokenCounter) -> Sequence[Tabulation]:
+    return ()
+
+
+def _never(_columns: Iterable[str]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Method:
+    """How a benchmark is built, asked and scored: one folder, one of these.
+
+    A kind of fact or item is named ``method.kind``, so that the store finds the payload's type
+    without importing any other method. Any part may be given by ``later``.
     """
 
     name: str
@@ -56,193 +259,93 @@ class Method(Protocol):
     scorer_version: int
     payloads: Mapping[str, PayloadType]
     ways: Mapping[str, str]
-    scales: Mapping[str, Scale]
     measures: tuple[Measure, ...]
     headline: str
-    builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]]
-    parameters: tuple[Parameter, ...]
-    presets: Mapping[str, Preset]
-    sift: Sifter | None
 
-    def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """All parameters, completed by defaults and checked, with the composer's version, as
-        plain JSON values. Raises BadUsage naming every parameter that cannot be."""
+    recipe: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """All parameters, completed by defaults and checked, with the composer's version, as plain JSON
+    values. Raises BadUsage naming every parameter that cannot be."""
+    compose: Callable[[BankReader, Mapping[str, Any], int], Iterator[Item]]
+    """The items of one form of a bank, by recipe and seed, streamed. Raises BadInput where the bank
+    cannot make them."""
+    read_facts: Callable[[Iterable[Row]], Sequence[BuiltFact]]
+    """Facts from the rows of a file, checked whole. Raises BadInput with every problem."""
+    write_fact: Callable[[BuiltFact, Mapping[bytes, Fact]], dict[str, Any]]
+    """The row from which ``read_facts`` makes this very fact again."""
+    read_items: Callable[[Iterable[Row]], Sequence[Item]]
+    """Items from a form made elsewhere, checked whole. Raises BadInput with every problem."""
+    write_item: Callable[[LoadedItem], dict[str, Any]]
+    """The row of an item with its texts, for export; ``read_items`` takes it back."""
+    settings: Callable[[str], dict[str, Any]]
+    """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
+    prepare: Callable[[str, int, ItemSet, BankReader | None], Way]
+    """A way of asking with so many shots, ready to use. Raises BadUsage for an unknown way, or for
+    shots that cannot be made."""
+    ask: Callable[[LoadedItem, Way, Call], Coroutine[Any, Any, None]]
+    """Asks one item: any number of calls, each with a step name, ending with ``way.last_step``.
+    Replies are kept by the caller."""
+    units: Callable[[LoadedItem, Mapping[str, Reply], int], Sequence[Unit]]
+    """What is scored of one item's replies (by step) in one sample."""
+    score: Callable[[Sequence[Unit], Judge | None], Coroutine[Any, Any, Sequence[Score]]]
+    """One score or more a unit; Score.unit is the place in the units. A unit that only a judge can
+    decide has none where there is no judge, or where it was not heard."""
+    gold: Callable[[Unit], tuple[str, int]]
+    """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
+    show: Callable[[LoadedItem], str]
+    """The item as a person reads it, its answer marked."""
+    fact_statistics: Callable[[Iterable[Fact], TokenCounter], Sequence[Tabulation]] = _no_tables
+    """Tables that describe a bank, its facts read once; none where there is nothing to say."""
+    item_statistics: Callable[[Iterable[LoadedItem], TokenCounter], Sequence[Tabulation]] = (
+        _no_tables
+    )
+    """Tables that describe a form, its items read once; none where there is nothing to say."""
 
-    def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-        """The items of one form, streamed. Raises BadInput where the bank cannot make them."""
+    parameters: tuple[Parameter, ...] = ()
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+    builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = field(default_factory=dict)
+    pipelines: Mapping[str, StepBuilder] = field(default_factory=dict)
+    """Facts built in steps (``build KIND``), with models or without: docs/pipelines.md."""
+    sift: Sifter | None = None
 
-    def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
-        """Facts from the rows of a file, checked whole. Raises BadInput with every problem."""
+    items_called: str = "questions"
+    """In the plural. Sets of these are listed and imported as such."""
+    facts_called: str = "questions"
+    """In the plural. Banks of these are imported as such."""
+    bank_run: str | None = None
+    """Of a method whose questions are its facts as they stand, the options that a run of a bank
+    wants besides the model, as people type them: a bank without a form is then asked by the form of
+    seed 0, which is made at once. Else None."""
+    ranges: Sequence[str] = ()
+    """How much a reply can be asked for (``run --range``), the default first. A way with a range is
+    named ``WAY@RANGE``."""
+    recognises: Callable[[Iterable[str]], bool] = _never
+    """Whether a file with these columns holds items that ``read_items`` reads, so that ``run``
+    takes it. Of the methods that there are, at most one may say so of a file."""
+    recognises_facts: Callable[[Iterable[str]], bool] = _never
+    """The same of facts that ``read_facts`` reads, for ``import --as bank``."""
+    query: Callable[[LoadedItem], str] | None = None
+    """What an item asks, to search by (``run --context retrieved``): no instruction, and nothing
+    that its prompt does not show."""
 
-    def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-        """The row from which ``read_facts`` makes this very fact again."""
+    grouping: Grouping | None = None
+    reviewing: Reviewing | None = None
+    editing: Editing | None = None
+    contrasts: Contrasts | None = None
+    grading_files: FileGrades | None = None
+    prompts: OwnPrompts | None = None
+    verifying: Verifying | None = None
 
-    def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
-        """Items from a form made elsewhere, checked whole. Raises BadInput with every problem."""
-
-    def write_item(self, item: LoadedItem) -> dict[str, Any]:
-        """The row of an item with its texts, for export; ``read_items`` takes it back."""
-
-    def settings(self, way: str) -> dict[str, Any]:
-        """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
-
-    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
-        """A way of asking, ready to use. Raises BadUsage for an unknown way, or for shots that
-        cannot be made."""
-
-    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
-        """Asks one item: any number of calls, each with a step name, ending with
-        ``way.last_step``. Replies are kept by the caller."""
-
-    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
-        """What is scored of one item's replies (by step) in one sample."""
-
-    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-        """One score or more a unit; Score.unit is the place in ``units``. A unit that only a judge
-        can decide has none where there is no ``judge``, or where it was not heard."""
-
-    def gold(self, unit: Unit) -> tuple[str, int]:
-        """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
-
-    def show(self, item: LoadedItem) -> str:
-        """The item as a person reads it, its answer marked."""
-
-    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
-        """Tables that describe a bank, its facts read once; none where there is nothing to say."""
-
-    def item_statistics(
-        self, items: Iterable[LoadedItem], tokens: TokenCounter
-    ) -> Sequence[Tabulation]:
-        """Tables that describe a form, its items read once; none where there is nothing to say."""
-
-
-@runtime_checkable
-class AsksBanks(Protocol):
-    """What a method may have besides, whose questions are its facts as they stand: a bank without
-    a form is asked by the form of seed 0, which is made then. ``bank_run`` are the options that a
-    run of it wants besides the model, as people type them."""
-
-    bank_run: str
-
-
-@runtime_checkable
-class Queried(Protocol):
-    """What a method may have besides, so that its items can be asked with what a search finds for
-    them (``run --context retrieved``)."""
-
-    def query(self, item: LoadedItem) -> str:
-        """What an item asks, to search by: no instruction, and nothing that its prompt does not
-        show."""
-
-
-@runtime_checkable
-class Revises(Protocol):
-    """What a method may have besides, so that people can ``edit`` its facts and items.
-
-    Fields are named as in files. What comes back is new versions that name the old ones
-    (``corrects``), with their ids; nothing is stored here.
-    """
-
-    def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
-        """What of a fact can be changed, with its present values."""
-
-    def revise_fact(
-        self,
-        fact: BuiltFact,
-        changes: Mapping[str, Any],
-        naming: Sequence[BuiltFact],
-        theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
-    ) -> Sequence[BuiltFact]:
-        """The fact with ``changes`` (None takes a field away), then those that name it, made to
-        name the new version, with the changes of ``theirs`` by their ids. Raises BadInput with
-        every problem."""
-
-    def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
-        """Those of ``facts`` that name this one and are made anew when it changes."""
-
-    def item_fields(self, item: LoadedItem) -> dict[str, Any]:
-        """What of an item can be changed, with its present values."""
-
-    def revise_item(self, item: LoadedItem, changes: Mapping[str, Any]) -> Item:
-        """The item with ``changes``. Raises BadInput with every problem."""
-
-    def rest_anew(self, item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
-        """The item on new versions of its facts (old id -> new fact), its answer made right
-        again. Raises BadInput where it has none any more."""
+    def __getattribute__(self, name: str) -> Any:
+        """The part of this name, loaded where it was given by ``later``."""
+        held = object.__getattribute__(self, name)
+        if isinstance(held, Later):
+            held = held.load()
+            object.__setattr__(self, name, held)
+        return held
 
 
-@runtime_checkable
-class TakesPrompts(Protocol):
-    """What a method may have besides, so that people can ask by a prompt template of their own
-    (``run --prompt FILE``). Its ``ask`` then puts each question by ``way.own_prompt`` where that is
-    set, worked examples too; what it reads of replies, and how it scores them, stays the same.
-    """
-
-    prompt_variables: Mapping[str, str]
-    """What a template may use: the name of each variable and what it holds. Plain values alone, and
-    nothing of the right answer."""
-
-    def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
-        """Raises BadInput with every problem of a template, or where it does not show all that a
-        model must see of the set's items in this way."""
-
-
-@runtime_checkable
-class ReadsQuestions(Protocol):
-    """What a method may have besides, so that ``run`` takes a file of its questions."""
-
-    def recognises(self, columns: Iterable[str]) -> bool:
-        """Whether a file with these columns holds items that ``read_items`` reads. Of the methods
-        that there are, at most one may say so of a file."""
-
-
-@runtime_checkable
-class ReadsFacts(Protocol):
-    """What a method may have besides, so that ``import --as bank`` knows a file of its facts."""
-
-    def recognises_facts(self, columns: Iterable[str]) -> bool:
-        """Whether a file with these columns holds facts that ``read_facts`` reads. Of the methods
-        that there are, at most one may say so of a file."""
-
-
-@runtime_checkable
-class GroupsItems(Protocol):
-    """What a method may have besides, so that its scores are shown by groups of items that are no
-    strata, and its strata by names of its own. Measures with ``by_group`` stand beside the headline
-    there.
-    """
-
-    groupings: tuple[str, ...]
-    """Names of groupings (``answer type``) that ``groups_of`` tells."""
-    level_names: Mapping[str, str]
-    """What strata are called here: ``{"discipline": "primary category"}``."""
-
-    def groups_of(self, item: LoadedItem) -> Mapping[str, str]:
-        """An item's group in each of ``groupings``; empty where nobody said."""
-
-
-@runtime_checkable
-class GradesFiles(Protocol):
-    """What a method may have besides, so that replies and grades of other people's files can be
-    read: ``grade FILE`` and ``metrics FILE``."""
-
-    def read_replies(self, rows: Iterable[Row]) -> Sequence[Unit]:
-        """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
-
-    def graded_row(self, values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-        """A row with what became of its reply, by the scores of its unit; none where it waits for
-        a judge."""
-
-    def item_columns(self, item: LoadedItem) -> dict[str, Any]:
-        """What of an item its graded rows are counted by: categories and the like."""
-
-    def metrics_of(
-        self, rows: Iterable[Row], by: Sequence[str], against: str = ""
-    ) -> dict[str, Any]:
-        """The measures of rows that have a grade: ``overall``, and ``by`` the values of columns;
-        with ``against`` also how far the grades agree with those of that column, which people
-        gave. Raises BadInput with every grade that is none."""
-
+# The registry: methods by name.
 
 GROUP = "proofstone.methods"
 _CARRIED = "proofstone.methods"
@@ -296,162 +399,19 @@ def find_preset(method: Method, name: str) -> Preset:
     return method.presets[name]
 
 
+def read_presets(package: str, shared: str = "") -> dict[str, Preset]:
+    """The presets of ``presets.toml`` in a method's folder, by name: each one's own choices, then
+    those of the table ``shared``, which is no preset itself."""
+    text = resources.files(package).joinpath("presets.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    more = tables.pop(shared, [])
+    return {
+        name: msgspec.convert(
+            {**entry, "name": name, "choices": [*entry["choices"], *more]}, Preset
+        )
+        for name, entry in tables.items()
+    }
+
+
 def _entry_points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
-
-
-# What a method may have besides whose items are entities, and whose replies hold triples; and what
-# its items and facts are called.
-
-
-@runtime_checkable
-class NamesItems(Protocol):
-    """What a method may have besides: what its items are called where they are no questions."""
-
-    items_called: str
-    """In the plural: ``entities``. Sets of these are listed and imported as such."""
-
-
-@runtime_checkable
-class NamesFacts(Protocol):
-    """What a method may have besides: what its facts are called, where its items are called
-    otherwise."""
-
-    facts_called: str
-    """In the plural: ``statements``. Banks of these are imported as such."""
-
-
-@runtime_checkable
-class CountsTriples(Protocol):
-    """What a method may have besides whose banks hold triples and texts: what a file states, to be
-    held against what was stored of it."""
-
-    def triples_in(self, row: Row) -> int:
-        """How many triples a row of a reference lists, empty and repeated ones among them."""
-
-    def is_triple(self, fact: Fact) -> bool:
-        """Whether a fact of a reference is a triple; else it is a text."""
-
-
-@runtime_checkable
-class TakesRanges(Protocol):
-    """What a method may have besides: how much a reply is asked for (``run --range``)."""
-
-    ranges: Sequence[str]
-    """The names there are, the default first. A way with a range is named ``WAY@RANGE``."""
-
-
-@runtime_checkable
-class Elicits(Protocol):
-    """What a method may have besides, whose replies hold triples."""
-
-    def show_reply(self, item: LoadedItem, replies: Mapping[str, Reply]) -> str:
-        """What was read of an item's replies (by step), and what was left, as people read it."""
-
-    def triple_rows(
-        self, item: LoadedItem, replies: Mapping[str, Reply]
-    ) -> Sequence[dict[str, Any]]:
-        """A row a triple: subject, predicate, object, subject_name, and where it stands."""
-
-
-@runtime_checkable
-class Verifies(Protocol):
-    """What a method may have besides, whose triples are verified against a reference."""
-
-    def triple_text(self, entity: str, payload: Any) -> TripleText:
-        """What a unit's payload says of the entity of this name."""
-
-    def entity_facts(self, item: LoadedItem) -> EntityFacts:
-        """What is known of an entity that was asked about."""
-
-
-# What a method may have besides, so that people can review its facts in sheets, and so that they
-# and the judges of its builds can be compared.
-
-
-@runtime_checkable
-class Reviews(Protocol):
-    """What a reviewer is shown of a fact, and which field a new wording goes into."""
-
-    def review_text(self, fact: Fact) -> ReviewText:
-        """The fact as a reviewer reads it; nothing of what it is meant to be stands in ``text``."""
-
-
-@runtime_checkable
-class ReviewsAnswers(Reviews, Protocol):
-    """A method whose questions people answer by searching; their answers are set against those that
-    its facts hold. ``review_text`` shows a question and nothing of an answer."""
-
-    def model_answers(self, fact: Fact) -> tuple[str, ...]:
-        """The answer that a fact holds, and other ways to say that very answer."""
-
-    def same_answer(self, fact: Fact, first: str, second: str) -> bool:
-        """Whether two people gave one answer, by the method's rule of sameness."""
-
-    def answer_policy(self, lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
-        """What answers must rest on; ``lines`` of a person's own list, the file ``name``, change
-        which sources are authoritative. Raises BadInput for a list that cannot be read."""
-
-    def check_answers(
-        self, facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
-    ) -> Sequence[CheckedAnswer]:
-        """Where each question stands, in their order: pure, and of all reviews."""
-
-
-class JudgedText(Struct, frozen=True):
-    """What judges had before them, as a reviewer would be shown the fact that it became; with the
-    ids of its passage and source, empty where there is none."""
-
-    text: ReviewText
-    passage: bytes
-    source: bytes
-
-
-class ComparedQuestion(Struct, frozen=True, kw_only=True):
-    """A question to the judges of a build that people answer too when asked for ``task``.
-
-    ``labels`` are those of the judges, the one that keeps a row first. ``people`` gives the label
-    that a verdict of a person amounts to; verdicts that it lacks say nothing here. ``takes`` is the
-    type of the rows that were judged, ``judged`` what of such a row the question was about, None
-    where it was not asked.
-    """
-
-    task: ReviewTask
-    labels: tuple[str, ...]
-    people: Mapping[str, str]
-    takes: type[Struct]
-    judged: Callable[[Any], JudgedText | None]
-
-
-@runtime_checkable
-class JudgesCompared(Protocol):
-    """A method that says which questions to its judges are also put to people, by name."""
-
-    compared: Mapping[str, ComparedQuestion]
-
-
-# What a method may have besides, so that its facts and items can be checked for give-aways.
-
-
-class Contrast(Struct, frozen=True, gc=False, kw_only=True):
-    """A text of one of two kinds that nobody should tell apart without knowledge: ``row`` is the
-    fact or item it stands in, ``source`` what it was taken from."""
-
-    text: str
-    is_second: bool
-    source: str
-    row: bytes
-
-
-@runtime_checkable
-class Contrasts(Protocol):
-    """Two kinds of texts of facts, and of items: true and falsified statements, right and other
-    options. ``kinds`` names them, the second being what a model is to find out."""
-
-    kinds: Mapping[Literal["fact", "item"], tuple[str, str]]
-
-    def fact_contrasts(self, facts: Iterable[Fact]) -> Iterator[Contrast]:
-        """The texts of facts; none where they are all of one nature."""
-
-    def item_contrasts(self, items: Iterable[LoadedItem]) -> Iterator[Contrast]:
-        """The texts that items offer for choice."""

@@ -8,11 +8,12 @@ place of a model and without a workspace.
 from __future__ import annotations
 
 import asyncio
+import collections.abc
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import structs
@@ -145,20 +146,41 @@ class _Bank:
 
 
 def _shape(method: Method) -> Iterator[str]:
-    for name, wanted in vars(Method).items():
-        if not inspect.isfunction(wanted) or name.startswith("_"):
-            continue
-        parameters = [p for p in inspect.signature(wanted).parameters if p != "self"]
-        own = getattr(method, name, None)
-        if own is None:
-            yield f"has no function {name}({', '.join(parameters)})"
-        elif (got := list(inspect.signature(own).parameters)) != parameters:
-            yield f"{name} takes {', '.join(got)}; expected {', '.join(parameters)}"
-    for name in inspect.get_annotations(Method):
-        if not hasattr(method, name):
-            yield f"has no attribute {name}"
+    yield from _functions(method, "")
     yield from _kinds(method)
     yield from _measures(method)
+
+
+def _functions(record: Any, inside: str) -> Iterator[str]:
+    """What of a method, or of one of its capabilities, is no function of as many values."""
+    for name, kind in get_type_hints(type(record)).items():
+        held = getattr(record, name)
+        if is_dataclass(held):
+            yield from _functions(held, f"{inside}{name}.")
+        taken = _taken(kind)
+        if taken is None or (held is None and type(None) in get_args(kind)):
+            continue
+        if not callable(held):
+            yield f"has no function {inside}{name} of {taken} values"
+        elif not _takes(held, taken):
+            got = ", ".join(inspect.signature(held).parameters)
+            yield f"{inside}{name} takes ({got}); expected {taken} values"
+
+
+def _taken(kind: Any) -> int | None:
+    """How many values a function of this type takes; None for another type."""
+    for each in (kind, *get_args(kind)):
+        if get_origin(each) is collections.abc.Callable:
+            return len(get_args(each)[0])
+    return None
+
+
+def _takes(function: Callable[..., Any], n: int) -> bool:
+    try:
+        inspect.signature(function).bind(*[None] * n)
+    except TypeError:
+        return False
+    return True
 
 
 def _kinds(method: Method) -> Iterator[str]:

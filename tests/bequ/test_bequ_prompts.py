@@ -195,4 +195,4 @@ def test_a_template_asks_in_the_place_of_the_method_s_prompt() -> None:
         " Mercury", "instanceOf? Mercury", "mass? Mercury",
     ]  # fmt: skip
     with pytest.raises(BadInput, match="must use entity and predicate"):
-        METHOD.check_prompt(apart, "two-step", LIST)  # type: ignore[attr-defined]
+        METHOD.prompts.check(apart, "two-step", LIST)

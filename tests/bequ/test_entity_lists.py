@@ -206,7 +206,7 @@ def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
     ],
 )
 def test_a_list_is_known_by_its_columns(columns: list[str], is_list: bool) -> None:
-    assert METHOD.recognises(columns) is is_list  # type: ignore[attr-defined]
+    assert METHOD.recognises(columns) is is_list
 
 
 def test_names_are_compared_without_regard_to_case_width_and_marks() -> None:

@@ -108,14 +108,14 @@ def test_options_have_prompts_of_their_own_and_open_forms_keep_theirs() -> None:
 def test_a_template_must_show_the_options_of_a_form_that_asks_over_them() -> None:
     prompt = OwnPrompt("mine.jinja", "{{ question }}?")
     with pytest.raises(BadInput, match="must use question and options"):
-        METHOD.check_prompt(prompt, "direct", FORM)
-    METHOD.check_prompt(prompt, "direct", replace(FORM, recipe={}))
+        METHOD.prompts.check(prompt, "direct", FORM)
+    METHOD.prompts.check(prompt, "direct", replace(FORM, recipe={}))
     whole = OwnPrompt(
         "mine.jinja",
         "{{ question }} ({{ letters }})"
         "{% for o in options %} {{ o.letter }}={{ o.text }}{% endfor %}",
     )
-    METHOD.check_prompt(whole, "direct", FORM)
+    METHOD.prompts.check(whole, "direct", FORM)
     way = replace(prepare("direct", 0, FORM, None), own_prompt=whole)
     (turn,) = messages(loaded("en", (1, 0, 2, 3)), way)
     assert turn.text == (

@@ -85,12 +85,12 @@ def test_all_that_shapes_a_prompt_is_in_its_hash() -> None:
 
 def test_a_template_of_ones_own_asks_in_any_language() -> None:
     own = OwnPrompt("kurz.jinja", "Antworte kurz ({{ language }}): {{ question }}")
-    METHOD.check_prompt(own, "direct", FORM)  # type: ignore[attr-defined]
+    METHOD.prompts.check(own, "direct", FORM)
     way = replace(prepare("direct", 0, FORM, None), own_prompt=own)
     (turn,) = messages(loaded("fr"), way)
     assert turn.text == f"Antworte kurz (fr): {QUESTIONS['fr'][0]}"
     with pytest.raises(BadInput, match="it must use question"):
-        METHOD.check_prompt(OwnPrompt("x", "{{ way }}"), "direct", FORM)  # type: ignore[attr-defined]
+        METHOD.prompts.check(OwnPrompt("x", "{{ way }}"), "direct", FORM)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadInput
-from proofstone.method import Revises, find_method
+from proofstone.method import find_method
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
 from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item, LoadedItem, item_id
@@ -16,7 +16,7 @@ from proofstone.records.knowledge import Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 
 METHOD = find_method("encyclo_k")
-assert isinstance(METHOD, Revises)
+EDITING = METHOD.editing
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "text": "Gold melts at 1,064 degrees.", "correct": True, "book": "Metals",
@@ -58,7 +58,7 @@ def choice() -> LoadedItem:
 
 
 def test_a_corrected_statement_keeps_its_source_page_and_roles(built: dict[str, BuiltFact]) -> None:
-    (new,) = METHOD.revise_fact(built["a"], {"text": "Gold melts at 1,064 C."}, [])
+    (new,) = EDITING.revise_fact(built["a"], {"text": "Gold melts at 1,064 C."}, [])
     assert new.fact.payload.text == "Gold melts at 1,064 C."
     assert new.fact.corrects == built["a"].fact.id
     assert new.fact.id != built["a"].fact.id
@@ -68,9 +68,9 @@ def test_a_corrected_statement_keeps_its_source_page_and_roles(built: dict[str, 
 
 def test_falsified_statements_follow_the_one_they_came_from(built: dict[str, BuiltFact]) -> None:
     facts = [b.fact for b in built.values()]
-    naming = METHOD.naming(built["a"].fact, facts)
+    naming = EDITING.naming(built["a"].fact, facts)
     assert naming == [built["f"].fact]
-    new, false = METHOD.revise_fact(built["a"], {"text": "Gold melts."}, [built["f"]])
+    new, false = EDITING.revise_fact(built["a"], {"text": "Gold melts."}, [built["f"]])
     assert false.fact.payload.origin == new.fact.id
     assert false.fact.corrects == built["f"].fact.id
     assert false.fact.payload.text == built["f"].fact.payload.text
@@ -90,19 +90,19 @@ def test_new_versions_stay_with_the_very_source_that_is_stored(
         )
         for key in "af"
     }
-    new, false = METHOD.revise_fact(
+    new, false = EDITING.revise_fact(
         of_it["a"], {"text": "Gold melts at 1,065 degrees."}, [of_it["f"]]
     )
     assert [each.source for each in (new, false)] == [stored, stored]
     assert [each.fact.source for each in (new, false)] == [stored.id, stored.id]
     assert false.fact.payload.origin == new.fact.id == fact_id(structs.replace(new.fact, id=b""))
-    moved, _false = METHOD.revise_fact(of_it["a"], {"source": "Another book"}, [of_it["f"]])
+    moved, _false = EDITING.revise_fact(of_it["a"], {"source": "Another book"}, [of_it["f"]])
     assert moved.source is not None
     assert moved.source.title == "Another book"
 
 
 def test_a_field_is_taken_away_by_none(built: dict[str, BuiltFact]) -> None:
-    (new,) = METHOD.revise_fact(built["a"], {"page": None}, [])
+    (new,) = EDITING.revise_fact(built["a"], {"page": None}, [])
     assert new.fact.page == ""
 
 
@@ -119,7 +119,7 @@ def test_new_values_are_checked_as_a_file_is(
     built: dict[str, BuiltFact], changes: dict[str, Any], told: list[str]
 ) -> None:
     with pytest.raises(BadInput) as refused:
-        METHOD.revise_fact(built["a"], changes, [])
+        EDITING.revise_fact(built["a"], changes, [])
     assert all(word in str(refused.value) for word in told)
 
 
@@ -127,11 +127,11 @@ def test_a_statement_that_others_came_from_cannot_become_false(
     built: dict[str, BuiltFact],
 ) -> None:
     with pytest.raises(BadInput, match="is itself a falsified statement"):
-        METHOD.revise_fact(built["a"], {"correct": False}, [built["f"]])
+        EDITING.revise_fact(built["a"], {"correct": False}, [built["f"]])
 
 
 def test_fields_are_those_of_files_without_ids(built: dict[str, BuiltFact]) -> None:
-    assert METHOD.fact_fields(built["f"]) == {
+    assert EDITING.fact_fields(built["f"]) == {
         "text": "Gold melts at 164 degrees.",
         "correct": False,
         "origin": built["a"].fact.id.hex(),
@@ -149,8 +149,8 @@ def test_the_right_option_follows_from_the_statements(built: dict[str, BuiltFact
     """Right were gold and lead (0, 1); lead turns out false: right is gold alone, option B."""
     facts = [built["a"].fact, built["b"].fact, built["c"].fact]
     item = composed(facts, [(0, 1), (0,), (1, 2)], 0)
-    (lead,) = METHOD.revise_fact(built["b"], {"correct": False}, [])
-    new = METHOD.rest_anew(item, {built["b"].fact.id: lead.fact})
+    (lead,) = EDITING.revise_fact(built["b"], {"correct": False}, [])
+    new = EDITING.rest_anew(item, {built["b"].fact.id: lead.fact})
     assert (new.payload.gold, new.payload.options) == (1, ((0, 1), (0,), (1, 2)))
     assert new.facts == (facts[0].id, lead.fact.id, facts[2].id)
     assert (new.corrects, new.number) == (item.item.id, 3)
@@ -163,43 +163,43 @@ def test_where_no_option_is_right_the_former_right_one_becomes_it(
     """Iron turns out true: all three are, and option A, which was right, says so now."""
     facts = [built["a"].fact, built["b"].fact, built["c"].fact]
     item = composed(facts, [(0, 1), (0,), (1, 2)], 0)
-    (iron,) = METHOD.revise_fact(built["c"], {"correct": True}, [])
-    new = METHOD.rest_anew(item, {built["c"].fact.id: iron.fact})
+    (iron,) = EDITING.revise_fact(built["c"], {"correct": True}, [])
+    new = EDITING.rest_anew(item, {built["c"].fact.id: iron.fact})
     assert (new.payload.gold, new.payload.options) == (0, ((0, 1, 2), (0,), (1, 2)))
 
 
 def test_a_question_that_nothing_answers_is_refused(built: dict[str, BuiltFact]) -> None:
     item = composed([built["a"].fact, built["c"].fact], [(0,), (1,)], 0)
-    (gold,) = METHOD.revise_fact(built["a"], {"correct": False}, [])
+    (gold,) = EDITING.revise_fact(built["a"], {"correct": False}, [])
     with pytest.raises(BadInput, match=r"no statement of item .* is correct"):
-        METHOD.rest_anew(item, {built["a"].fact.id: gold.fact})
+        EDITING.rest_anew(item, {built["a"].fact.id: gold.fact})
 
 
 def test_a_composed_question_can_be_put_in_another_way(built: dict[str, BuiltFact]) -> None:
     """Asked for the incorrect one of three: iron, option C."""
     facts = [built["a"].fact, built["b"].fact, built["c"].fact]
     item = composed(facts, [(0, 1), (0,), (2,)], 0)
-    new = METHOD.revise_item(item, {"asked": "incorrect", "template": 1, "field": "Physics"})
+    new = EDITING.revise_item(item, {"asked": "incorrect", "template": 1, "field": "Physics"})
     assert (new.payload.asks_correct, new.payload.template, new.payload.gold) == (False, 1, 2)
     assert (new.facts, new.stratum.field) == (item.item.facts, "Physics")
     with pytest.raises(BadInput) as refused:
-        METHOD.revise_item(item, {"asked": "both", "wording": 900})
+        EDITING.revise_item(item, {"asked": "both", "wording": 900})
     assert "asked: expected correct or incorrect" in str(refused.value)
     assert "wording: expected a whole number from 0 to" in str(refused.value)
     with pytest.raises(BadInput, match="question: cannot be changed"):
-        METHOD.revise_item(item, {"question": "What?"})
+        EDITING.revise_item(item, {"question": "What?"})
 
 
 def test_a_question_made_elsewhere_is_corrected_as_its_file_is() -> None:
     item = choice()
-    new = METHOD.revise_item(item, {"answer": "B"})
+    new = EDITING.revise_item(item, {"answer": "B"})
     assert (new.payload.gold, new.corrects) == (1, item.item.id)
-    moved = METHOD.revise_item(item, {"options": ["2", "3", "4"], "answer": "C"})
+    moved = EDITING.revise_item(item, {"options": ["2", "3", "4"], "answer": "C"})
     assert (moved.payload.options, moved.payload.gold) == (("2", "3", "4"), 2)
-    text = METHOD.revise_item(item, {"question": "What is 2 + 1?"})
+    text = EDITING.revise_item(item, {"question": "What is 2 + 1?"})
     assert (text.payload.question, text.payload.gold) == ("What is 2 + 1?", 0)
     with pytest.raises(BadInput, match="answer"):
-        METHOD.revise_item(item, {"answer": "Q"})
+        EDITING.revise_item(item, {"answer": "Q"})
 
 
 def test_a_single_statement_rests_anew_and_keeps_nothing_of_its_own(
@@ -207,9 +207,9 @@ def test_a_single_statement_rests_anew_and_keeps_nothing_of_its_own(
 ) -> None:
     fact = built["b"].fact
     item = with_id(Item(kind="encyclo_k.single", payload=SingleStatement(), facts=(fact.id,)))
-    (lead,) = METHOD.revise_fact(built["b"], {"text": "Lead is a metal."}, [])
-    new = METHOD.rest_anew(LoadedItem(item, (fact,)), {fact.id: lead.fact})
+    (lead,) = EDITING.revise_fact(built["b"], {"text": "Lead is a metal."}, [])
+    new = EDITING.rest_anew(LoadedItem(item, (fact,)), {fact.id: lead.fact})
     assert (new.facts, new.corrects) == ((lead.fact.id,), item.id)
-    assert set(METHOD.item_fields(LoadedItem(item, (fact,)))) <= {
+    assert set(EDITING.item_fields(LoadedItem(item, (fact,)))) <= {
         "discipline", "field", "subfield", "book"
     }  # fmt: skip

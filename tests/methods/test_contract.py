@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.method import Method, TakesPrompts, find_method, find_payload, method_names
+from proofstone.method import Method, find_method, find_payload, method_names
 from proofstone.records.items import ItemSet, OwnPrompt
 from proofstone.records.runs import OUTCOMES
+from proofstone.testing import _functions
 
 
 @pytest.fixture(params=method_names())
@@ -35,11 +32,9 @@ def test_it_is_named_as_it_is_found(method: Method) -> None:
     assert method.scorer_version >= 1
 
 
-def test_it_has_every_part_of_the_protocol(method: Method) -> None:
-    """Each function takes the parameters of the protocol's, by name."""
-    for name, wanted in _protocol_functions():
-        got = list(inspect.signature(getattr(method, name)).parameters)
-        assert got == [p for p in inspect.signature(wanted).parameters if p != "self"], name
+def test_it_has_every_part_of_the_record(method: Method) -> None:
+    """Each function, those of its capabilities too, takes as many values as it is handed."""
+    assert not list(_functions(method, ""))
 
 
 def test_its_payload_kinds_carry_its_name_and_their_tag(method: Method) -> None:
@@ -108,12 +103,6 @@ def test_its_statistics_of_nothing_are_tables_or_none(method: Method) -> None:
         assert len({column.key for column in table.columns}) == len(table.columns)
 
 
-def _protocol_functions() -> Iterator[tuple[str, Any]]:
-    for name, value in vars(Method).items():
-        if inspect.isfunction(value) and not name.startswith("_"):
-            yield name, value
-
-
 def test_its_presets_can_be_taken(method: Method) -> None:
     """What a preset sets is a parameter of the method that it accepts, or a way and a setting of
     a run; what the paper leaves open says how it was decided."""
@@ -141,11 +130,11 @@ def test_its_presets_can_be_taken(method: Method) -> None:
 def test_templates_may_use_what_is_declared_and_nothing_else(method: Method) -> None:
     """Where a method takes templates: every variable says what it holds, and one that is not among
     them, or a template that shows nothing, is refused in each way."""
-    if not isinstance(method, TakesPrompts):
+    if method.prompts is None:
         return
-    assert all(method.prompt_variables.values())
+    assert all(method.prompts.variables.values())
     form = ItemSet(name="form", kind="form", method=method.name)
     for way in method.ways:
         for text in ("Answer!", "{{ nothing_of_the_kind }}"):
             with pytest.raises(BadInput):
-                method.check_prompt(OwnPrompt("mine.jinja", text), way, form)
+                method.prompts.check(OwnPrompt("mine.jinja", text), way, form)

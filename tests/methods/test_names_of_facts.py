@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.browse.export import facts_called, items_called
 from proofstone.method import find_method
 
 
@@ -18,4 +17,4 @@ from proofstone.method import find_method
 )
 def test_each_method_names_its_own(name: str, facts: str, items: str) -> None:
     method = find_method(name)
-    assert (facts_called(method), items_called(method)) == (facts, items)
+    assert (method.facts_called, method.items_called) == (facts, items)

@@ -3,11 +3,13 @@ check that its page names."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +20,7 @@ from tools.doc_pages import blocks
 from tools.resolved import ROOT
 
 from proofstone.errors import BadInput
-from proofstone.method import find_method, method_names
+from proofstone.method import Method, find_method, method_names
 from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item
 from proofstone.records.runs import Score
@@ -90,16 +92,17 @@ def test_the_pages_method_asks_a_question_a_row(outside: dict[str, str], tmp_pat
     assert json.loads(back)["form"] == form.removeprefix("form:")
 
 
-def capitals(page: str) -> Any:
-    """The class that the page writes."""
+def capitals(page: str) -> Method:
+    """The method that the page writes."""
     module = ModuleType("capitals_of_the_page")
     sys.modules[module.__name__] = module  # dataclasses look their module up
     exec(compile(page, "docs/methods.md", "exec"), module.__dict__)  # noqa: S102 - our own page
-    return module.Capitals
+    method: Method = module.METHOD
+    return method
 
 
 def test_the_pages_method_keeps_the_contract(page: str) -> None:
-    check_method(capitals(page)(), facts=ROWS)
+    check_method(capitals(page), facts=ROWS)
 
 
 def test_the_methods_of_the_package_keep_it() -> None:
@@ -119,45 +122,46 @@ def test_each_breach_is_named(page: str) -> None:
     """One id for all facts; items that come out differently; an error that counts as an answer; a
     column that is not written; a part that is missing."""
     base = capitals(page)
+    seeds = itertools.count()
 
-    def read_facts(self: Any, rows: Any) -> list[BuiltFact]:
+    def read_facts(rows: Any) -> list[BuiltFact]:
         return [
             BuiltFact(msgspec.structs.replace(built.fact, id=bytes(32)))
-            for built in base.read_facts(self, rows)
+            for built in base.read_facts(rows)
         ]
 
-    def compose(self: Any, bank: Any, recipe: Any, seed: int) -> Iterator[Item]:
-        self.seed = getattr(self, "seed", 0) + 1
-        yield from base.compose(self, bank, recipe, self.seed)
+    def compose(bank: Any, recipe: Any, _seed: int) -> Iterator[Item]:
+        yield from base.compose(bank, recipe, next(seeds))
 
-    async def score(self: Any, units: Any, judge: Any) -> list[Score]:
-        scores = await base.score(self, units, judge)
+    async def score(units: Any, judge: Any) -> list[Score]:
+        scores = await base.score(units, judge)
         return [msgspec.structs.replace(s, outcome="answered", value=1.0) for s in scores]
 
-    def write_fact(self: Any, built: BuiltFact, facts: Any) -> dict[str, Any]:
+    def write_fact(built: BuiltFact, facts: Any) -> dict[str, Any]:
         return {"country": built.fact.payload.country, "capital": "somewhere"}
 
-    def settings(self: Any, way: str) -> dict[str, Any]:
+    def settings(way: str) -> dict[str, Any]:
         return {}
 
-    broken = {
+    broken: dict[str, dict[str, Any]] = {
         "an id that is not that of its content": {"read_facts": read_facts},
         "the same bank, recipe and seed give other items": {"compose": compose},
         "an empty response counts as an answer worth 1": {"score": score},
         "read_facts makes other facts of the rows": {"write_fact": write_fact},
         "settings names no max_tokens": {"settings": settings},
-        "has no function show(item)": {"show": None},
+        "has no function show of 1 values": {"show": None},
+        "gold takes (); expected 1 values": {"gold": lambda: ("", 0)},
         "the headline 'fame' is none of the measures": {"headline": "fame"},
     }
     for said, body in broken.items():
         with pytest.raises(BadInput) as raised:
-            check_method(type("Broken", (base,), body)(), facts=ROWS)
+            check_method(replace(base, **body), facts=ROWS)
         assert any(said in problem.what for problem in raised.value.problems), said
 
 
 def test_ids_that_a_method_leaves_empty_are_computed(page: str) -> None:
     """Facts and items of one are told apart by their content."""
-    method = capitals(page)()
+    method = capitals(page)
     read = method.read_facts([Row(f"row {n}", dict(row)) for n, row in enumerate(ROWS)])
     assert {built.fact.id for built in read} == {b""}
     check_method(method, facts=ROWS)

@@ -11,9 +11,8 @@ import pytest
 from msgspec import json
 
 from proofstone.api import Workspace
-from proofstone.correct.edit import Edited
+from proofstone.correct.edit import Edited, _revises
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Revises
 from proofstone.methods.encyclo_k.ask import choose_shots
 from proofstone.records.ids import short
 from proofstone.records.items import LoadedItem
@@ -210,8 +209,9 @@ def test_a_fact_that_leaves_a_question_without_an_answer_names_the_question(
 
 
 def test_a_method_that_cannot_revise_says_so() -> None:
-    """The protocol is the test: a method without these functions is none."""
-    assert not isinstance(object(), Revises)
+    """A method without the capability is named with what to do instead."""
+    with pytest.raises(BadUsage, match="recall does not say how its facts and items are edited"):
+        _revises("recall.pair")
 
 
 def test_a_ruling_holds_on_the_corrected_form_for_the_same_reply_to_the_same_item(

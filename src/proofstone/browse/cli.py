@@ -227,11 +227,10 @@ def _columns(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _called(method: str, kind: str) -> str:
-    from proofstone.browse.export import facts_called, items_called  # noqa: PLC0415
     from proofstone.method import find_method  # noqa: PLC0415
 
-    called = facts_called if kind in _BANKS else items_called
-    return called(find_method(method))
+    found = find_method(method)
+    return found.facts_called if kind in _BANKS else found.items_called
 
 
 def _tell(note: str) -> None:

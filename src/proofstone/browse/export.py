@@ -15,14 +15,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.files.fields import read_identity
 from proofstone.files.tables import TellUnread, read_checked
 from proofstone.files.write import write_rows
-from proofstone.method import (
-    CountsTriples,
-    GradesFiles,
-    Method,
-    NamesFacts,
-    NamesItems,
-    find_payload,
-)
+from proofstone.method import Method, Verifying, find_payload
 from proofstone.models.replies import read_reply
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import CallRecord, Clock
@@ -156,9 +149,10 @@ def _score(score: Score) -> dict[str, Any]:
 
 def _graded(method: Method, stored: StoredItem, scores: Sequence[Score]) -> dict[str, Any]:
     """What the rows of a method that grades files have besides: ``metrics`` reads it."""
-    if not isinstance(method, GradesFiles):
+    grades = method.grading_files
+    if grades is None:
         return {}
-    return method.graded_row(method.item_columns(stored.loaded), scores)
+    return grades.graded_row(grades.item_columns(stored.loaded), scores)
 
 
 def _call(call: CallRecord) -> dict[str, Any]:
@@ -206,7 +200,7 @@ def import_bank(
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     read = read or method.read_facts
-    listed = _ListedTriples(method, read) if isinstance(method, CountsTriples) else None
+    listed = None if method.verifying is None else _ListedTriples(method.verifying, read)
     read = read if listed is None else listed.read
     built = identified_facts(
         read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
@@ -234,7 +228,7 @@ class ReferenceCounts(Struct, frozen=True, kw_only=True):
 class _ListedTriples:
     """Counts the triples that rows list while they are read."""
 
-    def __init__(self, method: CountsTriples, read: ReadFacts) -> None:
+    def __init__(self, method: Verifying, read: ReadFacts) -> None:
         self._method, self._read = method, read
         self._listed = 0
 
@@ -307,7 +301,7 @@ def _read_set(store: Store, method: Method, read: ItemsRead, name: str, n_rows: 
     made = ItemSet(
         id=imported_set_id(method.name, ids, read.labels),
         name=name,
-        kind="entities" if items_called(method) == "entities" else "imported",
+        kind="entities" if method.items_called == "entities" else "imported",
         method=method.name,
         recipe={"rows": n_rows} if n_rows > len(ids) else {},
         n_items=len(ids),
@@ -359,16 +353,6 @@ def export_responses(store: Store, method: Method, run: bytes, path: Path) -> in
     """Writes the responses of a run to a file, see ``response_rows``; returns how many."""
     key, record = store.runs.run(run)
     return write_rows(path, response_rows(store, method, key, record))
-
-
-def items_called(method: Method) -> str:
-    """What a method's items are called, in the plural."""
-    return method.items_called if isinstance(method, NamesItems) else "questions"
-
-
-def facts_called(method: Method) -> str:
-    """What a method's facts are called, in the plural: as its items, where it says nothing else."""
-    return method.facts_called if isinstance(method, NamesFacts) else items_called(method)
 
 
 class _Completed:

@@ -14,7 +14,7 @@ from proofstone.browse.trace import PURGED, Ancestor, Ancestry, call_line
 from proofstone.build.built import describe_build
 from proofstone.errors import BadUsage, TextPurged
 from proofstone.ingest.pages import find_page
-from proofstone.method import Elicits, Verifies, find_method
+from proofstone.method import find_method
 from proofstone.methods.bequ.verification.elicited import triples_by_run
 from proofstone.methods.bequ.verification.stored_verdicts import verified_counts, verified_of_reply
 from proofstone.models.tokens import load_cl100k
@@ -58,13 +58,13 @@ def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
         method = find_method(store.items.item_set(found.id).method)
         items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
         of_items = method.item_statistics(items, load_cl100k())
-        if not isinstance(method, Elicits):
+        if method.verifying is None:
             return of_items
         return (*of_items, *triples_by_run(store, method, store.runs.of_sets([found.id])))
     if found.kind == "run":
         key, run = store.runs.run(found.id)
         method = find_method(run.method)
-        if isinstance(method, Elicits):
+        if method.verifying is not None:
             return triples_by_run(store, method, [(key, run)])
     raise BadUsage(
         f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
@@ -147,24 +147,24 @@ def _response(store: Store, rest: str) -> Description:
 def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tuple[str, ...]:
     """What a method that elicits tells of the replies to an item; nothing of another's."""
     method = find_method(run.method)
-    if not isinstance(method, Elicits):
+    if method.verifying is None:
         return ()
     replies = replies_of(store, key, item.key, sample)
     if run.last_step not in replies:
         return ()
-    told = method.show_reply(store.items.one(item.key), replies)
+    told = method.verifying.show_reply(store.items.one(item.key), replies)
     return (f"--- what was read of it\n{told}",)
 
 
 def _verified_of(store: Store, key: int, run: Run, item: Found, sample: int) -> Iterator[str]:
     """What was verified of a reply; nothing of a method that verifies nothing."""
     method = find_method(run.method)
-    if isinstance(method, Verifies):
+    if method.verifying is not None:
         try:
-            name = method.entity_facts(store.items.one(item.key)).name
+            name = method.verifying.entity_facts(store.items.one(item.key)).name
         except TextPurged:
             name = PURGED
-        yield from verified_of_reply(store, method, key, item.key, sample, name)
+        yield from verified_of_reply(store, key, item.key, sample, name)
 
 
 def _scores_of(store: Store, key: int, run: Run, item: Found, sample: int) -> list[tuple[str, str]]:
@@ -172,7 +172,7 @@ def _scores_of(store: Store, key: int, run: Run, item: Found, sample: int) -> li
     if current is None:
         return []
     scores = store.traces.scores(current.key, item.key)
-    if isinstance(find_method(run.method), Elicits):  # what was read of it tells the others
+    if find_method(run.method).verifying is not None:  # what was read of it tells the others
         scores = [score for score in scores if score.unit == "item"]
     return [
         ("score", f"{score_id(score)}  {score.outcome}{_value(score.value)}")

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.browse.export import items_called
 from proofstone.browse.origins_shown import describe_passage, describe_source
 from proofstone.browse.trace import PURGED, history_lines, ruling_line
 from proofstone.build.form import funnel_sentences
@@ -18,7 +17,7 @@ from proofstone.correct.bank_moves import facts_elsewhere
 from proofstone.correct.edit import spelled
 from proofstone.correct.rule import response_name
 from proofstone.errors import NotFound
-from proofstone.method import Elicits, Method, Verifies, find_method
+from proofstone.method import Method, find_method
 from proofstone.methods.bequ.verification.stored_verdicts import verified_of_reply
 from proofstone.models.replies import read_reply
 from proofstone.records.builds import Build, seats_of
@@ -170,19 +169,19 @@ def _read_of(
     store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
 ) -> str:
     """What a method that elicits tells of the replies to an item; nothing of another's."""
-    if not isinstance(method, Elicits):
+    if method.verifying is None:
         return ""
-    return method.show_reply(loaded, replies_of(store, key, item, sample))
+    return method.verifying.show_reply(loaded, replies_of(store, key, item, sample))
 
 
 def _verified_of(
     store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
 ) -> tuple[str, ...]:
     """What was verified of the replies to an item."""
-    if not isinstance(method, Verifies):
+    if method.verifying is None:
         return ()
-    name = method.entity_facts(loaded).name
-    return tuple(verified_of_reply(store, method, key, item, sample, name))
+    name = method.verifying.entity_facts(loaded).name
+    return tuple(verified_of_reply(store, key, item, sample, name))
 
 
 def replies_of(store: Store, run: int, item: int, sample: int) -> dict[str, Reply]:
@@ -315,7 +314,7 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
     method = find_method(form.method)
     lines = [
         ("form", found.id.hex()),
-        (items_called(method), str(form.n_items)),
+        (method.items_called, str(form.n_items)),
         ("method", form.method),
     ]
     if form.bank is not None:

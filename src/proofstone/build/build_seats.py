@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from proofstone.build.plan import builder_of
 from proofstone.errors import BadUsage
 from proofstone.method import find_method, method_names
-from proofstone.records.building import BuildsInSteps, Maker
+from proofstone.records.building import Maker
 from proofstone.records.builds import role_of_seat, seated
 
 # A model for all roles that build, or models by role: several where a panel holds it.
@@ -22,7 +22,7 @@ def maker_of_kind(kind: str) -> Maker:
         return PLACING
     for name in method_names():
         method = find_method(name)
-        if isinstance(method, BuildsInSteps) and kind in method.pipelines:
+        if kind in method.pipelines:
             return method
     raise BadUsage(f"no method builds {kind!r} in steps")
 

@@ -12,7 +12,7 @@ import click
 from proofstone.build.build_models import named_models, role_options
 from proofstone.build.taxonomies import report_build
 from proofstone.errors import BadUsage
-from proofstone.method import Parameter
+from proofstone.records.banks import Parameter
 from proofstone.records.building import StepBuilder
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
@@ -330,7 +330,7 @@ class BuildGroup(click.Group):
         from proofstone.method import find_method, method_names  # noqa: PLC0415
 
         methods = [find_method(name) for name in method_names()]
-        kinds = {kind for method in methods for kind in (*method.builders, *_pipelines(method))}
+        kinds = {kind for method in methods for kind in (*method.builders, *method.pipelines)}
         kinds |= set(_placing())
         return [*sorted(kinds), "form"]
 
@@ -342,14 +342,14 @@ class BuildGroup(click.Group):
         if cmd_name == "form":
             return _form_command(methods)
         for method in methods:
-            if cmd_name in method.builders and cmd_name in _pipelines(method):
+            if cmd_name in method.builders and cmd_name in method.pipelines:
                 return either_command(
-                    cmd_name, method.builders[cmd_name][1], _pipelines(method)[cmd_name]
+                    cmd_name, method.builders[cmd_name][1], method.pipelines[cmd_name]
                 )
             if cmd_name in method.builders:
                 return _facts_command(cmd_name, method.builders[cmd_name][1])
-            if cmd_name in _pipelines(method):
-                return pipeline_command(cmd_name, _pipelines(method)[cmd_name])
+            if cmd_name in method.pipelines:
+                return pipeline_command(cmd_name, method.pipelines[cmd_name])
         if cmd_name in _placing():
             return pipeline_command(cmd_name, _placing()[cmd_name])
         return None
@@ -359,12 +359,6 @@ def _placing() -> Mapping[str, StepBuilder]:
     from proofstone.build.place import PLACING  # noqa: PLC0415
 
     return PLACING.pipelines
-
-
-def _pipelines(method: Method) -> Mapping[str, StepBuilder]:
-    from proofstone.records.building import BuildsInSteps  # noqa: PLC0415
-
-    return method.pipelines if isinstance(method, BuildsInSteps) else {}
 
 
 @click.command("build", cls=BuildGroup, subcommand_metavar="KIND INPUT...")

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.method import Method, Parameter
+from proofstone.method import Method
+from proofstone.records.banks import Parameter
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet, composed_set_id

@@ -18,7 +18,7 @@ from proofstone.judging.panel import (
     seated_judges,
     why_undecided,
 )
-from proofstone.method import Parameter
+from proofstone.records.banks import Parameter
 from proofstone.records.building import (
     Drop,
     Kept,

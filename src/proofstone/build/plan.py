@@ -20,7 +20,7 @@ from proofstone.build.walking import ids_digest, make_row
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ingest.ingest_report import in_languages
-from proofstone.records.building import BatchStep, BuildsInSteps, Maker, Pipeline, StepBuilder
+from proofstone.records.building import BatchStep, Maker, Pipeline, StepBuilder
 from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.records.calls import Model
 from proofstone.records.ids import Draws
@@ -266,11 +266,10 @@ class PlannedBuild(Struct, frozen=True, kw_only=True):
 
 def builder_of(method: Maker, kind: str) -> StepBuilder:
     """How a method builds this kind in steps. Raises BadUsage where it does not."""
-    pipelines = method.pipelines if isinstance(method, BuildsInSteps) else {}
-    if kind not in pipelines:
-        known = ", ".join(pipelines) or "nothing"
+    if kind not in method.pipelines:
+        known = ", ".join(method.pipelines) or "nothing"
         raise BadUsage(f"{method.name} does not build {kind!r} in steps; it builds {known}")
-    return pipelines[kind]
+    return method.pipelines[kind]
 
 
 def builder_for(method: Maker, kind: str, inputs: Sequence[str]) -> StepBuilder:

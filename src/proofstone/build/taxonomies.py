@@ -52,10 +52,7 @@ class RangeOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option with the ranges of every method that takes one."""
-        from proofstone.method import TakesRanges  # noqa: PLC0415
-
-        taking = [method for method in _carried() if isinstance(method, TakesRanges)]
-        names = dict.fromkeys(name for method in taking for name in method.ranges)
+        names = dict.fromkeys(name for method in _carried() for name in method.ranges)
         self.help = (
             "Of entities: how many triples are asked for of one that is widely known; of one that "
             f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
@@ -69,10 +66,8 @@ class PromptOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option with the variables of every method that takes templates."""
-        from proofstone.method import TakesPrompts  # noqa: PLC0415
-
-        taking = [method for method in _carried() if isinstance(method, TakesPrompts)]
-        names = dict.fromkeys(name for method in taking for name in method.prompt_variables)
+        taking = [method.prompts for method in _carried() if method.prompts is not None]
+        names = dict.fromkeys(name for prompts in taking for name in prompts.variables)
         self.help = (
             "Ask by this Jinja template in place of the method's; rows that it makes say so. It "
             f"may use: {', '.join(names)}. See docs/prompts.md."
@@ -148,16 +143,12 @@ def _next(build: Build, bank: str) -> str:
     """The command that comes next: what its kind says; else of a bank that is asked as it stands
     its run, of others forms; without small groups where the method can do so: of documents few
     have enough statements each for a question of their own."""
-    from proofstone.method import (  # noqa: PLC0415
-        AsksBanks,
-        find_method,
-    )
-    from proofstone.records.building import BuildsInSteps  # noqa: PLC0415
+    from proofstone.method import find_method  # noqa: PLC0415
 
     method = find_method(build.method)
-    if isinstance(method, BuildsInSteps) and (said := method.pipelines[build.kind].next):
+    if said := method.pipelines[build.kind].next:
         return said.format(bank=bank)
-    if isinstance(method, AsksBanks):
+    if method.bank_run is not None:
         return f"run {bank} -m PROVIDER/NAME {method.bank_run}"
     skipping = any(parameter.name == "skip_small" for parameter in method.parameters)
     return f"build form {bank} --seeds 3{' --skip-small' if skipping else ''}"

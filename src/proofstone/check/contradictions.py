@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import JudgeModel, JudgingRules, Panel
 from proofstone.judging.verdicts import JudgeAccount, judge_accounts
-from proofstone.method import Contrasts, Method, find_method
+from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.records.calls import CallRecord, Embedder
 from proofstone.records.ids import short
@@ -125,12 +125,12 @@ def near_statements(
     statement's ``most`` nearest of its language that are at least ``least`` near, the ``limit``
     nearest pairs of all. Raises BadUsage where the method's facts are not true or false.
     """
-    if not isinstance(method, Contrasts):
+    if method.contrasts is None:
         raise BadUsage(f"{method.name} has no true and falsified statements")
     whole = store.knowledge.bank(found.id)
     facts = fewer_facts(whole, retired_facts(store, whole)).facts()
     languages = {fact.id: fact.language or "en" for fact in facts}
-    true = {c.text: c.row for c in method.fact_contrasts(facts) if not c.is_second}
+    true = {c.text: c.row for c in method.contrasts.of_facts(facts) if not c.is_second}
     pairs: list[StatementPair] = []
     by_language: dict[str, list[tuple[str, bytes]]] = {}
     for text, row in true.items():

@@ -567,18 +567,18 @@ def told_rows(checked: Checked) -> Iterator[ToldRow]:
 
 
 def _contrasting(method: Method) -> Contrasts:
-    if not isinstance(method, Contrasts):
+    if method.contrasts is None:
         raise BadUsage(f"{method.name} names no two kinds of texts that could give themselves away")
-    return method
+    return method.contrasts
 
 
-def _contrasts(store: Store, method: Contrasts, found: Found) -> list[Contrast]:
+def _contrasts(store: Store, contrasts: Contrasts, found: Found) -> list[Contrast]:
     """Those of a bank's facts in force, or of a form's items."""
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
-        return list(method.fact_contrasts(fewer_facts(whole, retired_facts(store, whole)).facts()))
+        return list(contrasts.of_facts(fewer_facts(whole, retired_facts(store, whole)).facts()))
     pages = store.items.pages(found.id)
-    return list(method.item_contrasts(stored.loaded for page in pages for stored in page))
+    return list(contrasts.of_items(stored.loaded for page in pages for stored in page))
 
 
 def _codes(names: Sequence[str]) -> NDArray[np.int64]:

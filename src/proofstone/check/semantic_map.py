@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, ExtraMissing
-from proofstone.method import Contrasts, Method, find_method
+from proofstone.method import Method, find_method
 from proofstone.page.numbers import points, shown_estimate
 from proofstone.page.section import Column, Figure, Mark, Section, Table
 from proofstone.records.calls import Embedder
@@ -295,13 +295,14 @@ def map_texts(
 
 
 def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
-    if not isinstance(method, Contrasts):
+    contrasts = method.contrasts
+    if contrasts is None:
         raise BadUsage(f"{method.name} names no texts of its facts")
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
         facts = list(fewer_facts(whole, retired_facts(store, whole)).facts())
         of_fact = {fact.id: fact for fact in facts}
-        for contrast in method.fact_contrasts(facts):
+        for contrast in contrasts.of_facts(facts):
             if not contrast.is_second:
                 fact = of_fact[contrast.row]
                 yield _Text(
@@ -311,7 +312,7 @@ def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
     for page in store.items.pages(found.id):
         for stored in page:
             loaded = stored.loaded
-            told = list(method.fact_contrasts(loaded.facts))
+            told = list(contrasts.of_facts(loaded.facts))
             if told:
                 yield _Text(
                     loaded.item.id,
@@ -433,8 +434,8 @@ def _stored_maps_texts(store: Store, found: Found, kept: StoredMap) -> dict[byte
     """What a dot stands for: the statement, where it was not purged; of a question its id."""
     if found.kind != "bank":
         return {row: f"item:{short(row)}" for row in kept.rows}
-    method = find_method(store.knowledge.bank(found.id).method)
-    if not isinstance(method, Contrasts):
+    contrasts = find_method(store.knowledge.bank(found.id).method).contrasts
+    if contrasts is None:
         return {}
     facts = store.knowledge.facts_by_id(kept.rows, readable=True)
-    return {each.row: each.text for each in method.fact_contrasts(facts.values())}
+    return {each.row: each.text for each in contrasts.of_facts(facts.values())}

@@ -17,7 +17,7 @@ from proofstone.build.plan import placed_source
 from proofstone.correct.edit import named
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.method import Revises, find_method
+from proofstone.method import Editing, find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import Clock
 from proofstone.records.knowledge import Fact, Stratum, origin_of
@@ -76,8 +76,8 @@ def follow_placements(
             f"all of {found.name} stands where its sources are placed, so nothing is changed",
             hint="place a source: proofstone edit SOURCE --set field=..., or build strata",
         )
-    method = find_method(bank.method)
-    if not isinstance(method, Revises):
+    method = find_method(bank.method).editing
+    if method is None:
         raise BadUsage(f"{bank.method} does not say how its facts are edited")
     made = list(_versions(store, method, facts, elsewhere))
     by, now = who(), clock.now()
@@ -107,7 +107,7 @@ def _refuse_former(store: Store, found: Found) -> None:
 
 
 def _versions(
-    store: Store, method: Revises, facts: Sequence[Fact], elsewhere: Mapping[bytes, Stratum]
+    store: Store, method: Editing, facts: Sequence[Fact], elsewhere: Mapping[bytes, Stratum]
 ) -> Iterator[BuiltFact]:
     """New versions: of each fact with those that were made from it, for these name it."""
     here = {fact.id for fact in facts}
@@ -131,7 +131,7 @@ def _versions(
 
 def _anew(
     store: Store,
-    method: Revises,
+    method: Editing,
     fact: Fact,
     theirs: Sequence[Fact],
     elsewhere: Mapping[bytes, Stratum],

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
-from proofstone.method import Revises, find_method
+from proofstone.method import Editing, find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
@@ -229,15 +229,15 @@ def _newest(store: Store, found: Found) -> Found | None:
     return newest
 
 
-def _revises(kind: str) -> Revises:
+def _revises(kind: str) -> Editing:
     """The method of a kind of payload, as one that revises. Raises BadUsage where it does not."""
     method = find_method(kind.partition(".")[0])
-    if not isinstance(method, Revises):
+    if method.editing is None:
         raise BadUsage(
             f"{method.name} does not say how its facts and items are edited",
             hint="import corrected ones with their column 'corrects'",
         )
-    return method
+    return method.editing
 
 
 def _changed(now: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from proofstone.documents.editions import Edition, EditionStatus, Held, hold, resting_on
 from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Contrasts, Method
+from proofstone.method import Method
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact, Passage, Source
 from proofstone.store.lookup import Found
@@ -159,13 +159,11 @@ def _rows(
 
 def _statement(find_method: Callable[[str], Method], fact: Fact) -> tuple[str, str]:
     """A fact's text and its kind of the two that its method knows; neither where it knows none."""
-    method = find_method(fact.kind.partition(".")[0])
-    if not isinstance(method, Contrasts):
+    contrasts = find_method(fact.kind.partition(".")[0]).contrasts
+    contrast = None if contrasts is None else next(contrasts.of_facts([fact]), None)
+    if contrasts is None or contrast is None:
         return "", ""
-    contrast = next(iter(method.fact_contrasts([fact])), None)
-    if contrast is None:
-        return "", ""
-    return contrast.text, method.kinds["fact"][contrast.is_second]
+    return contrast.text, contrasts.kinds["fact"][contrast.is_second]
 
 
 def _forms(store: Store, facts: Sequence[bytes]) -> Iterator[tuple[str, int]]:

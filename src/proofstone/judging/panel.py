@@ -19,7 +19,7 @@ from proofstone.errors import BadUsage, CallFailed, NotAsked
 from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
 from proofstone.judging.row_judge import RowJudge
 from proofstone.judging.verdicts import decide
-from proofstone.method import Parameter
+from proofstone.records.banks import Parameter
 from proofstone.records.building import StepContext
 from proofstone.records.builds import seats_of
 from proofstone.records.calls import Message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -34,6 +34,19 @@ class BuiltFact(Struct, frozen=True, gc=False):
     fact: Fact
     source: Source | None = None
     roles: tuple[Role, ...] = ()
+
+
+class Parameter(Struct, frozen=True, gc=False, kw_only=True):
+    """One parameter of a builder or composer: commands, help and checks are made from it.
+
+    ``range`` is written LOW-HIGH or a single number and read as a pair of integers.
+    """
+
+    name: str
+    kind: Literal["int", "float", "range", "flag", "choice", "text"]
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
 
 
 class FactBuilder(Protocol):

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from proofstone.method import Parameter
-from proofstone.records.banks import BuiltFact
+from proofstone.records.banks import BuiltFact, Parameter
 from proofstone.records.builds import OnlineRows
 from proofstone.records.calls import Judge, Message, Searcher
 from proofstone.records.ids import Draws
@@ -216,16 +215,14 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
 
 
 class Maker(Protocol):
-    """Whoever may build in steps: a method, or what places sources."""
+    """Whoever builds in steps: a method, or what places sources."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
-
-@runtime_checkable
-class BuildsInSteps(Protocol):
-    """What a method may have besides: facts that are built in steps, by kind."""
-
-    pipelines: Mapping[str, StepBuilder]
+    @property
+    def pipelines(self) -> Mapping[str, StepBuilder]:
+        """By kind of fact."""
 
 
 class PipelineRow(Struct, frozen=True, gc=False):

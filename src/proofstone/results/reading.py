@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import Verifies, find_method
+from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.results.table import Selection, ranked_settings, select_runs
 from proofstone.session.models import Catalogue
@@ -53,7 +53,7 @@ class Reading(Catalogue):
 
     def holds_triples(self, *targets: Target) -> bool:
         """Whether these are runs whose replies hold triples, which can be verified."""
-        return isinstance(find_method(self._selection(targets).method), Verifies)
+        return find_method(self._selection(targets).method).verifying is not None
 
     def how_to_verify(self, *targets: Target) -> str:
         """The command that verifies these runs."""
@@ -312,7 +312,7 @@ class Reading(Catalogue):
 
     def _verified(self, selection: Selection, options: dict[str, Any]) -> VerifiedBoard | None:
         """The leaderboard of verified triples, and what it was made from."""
-        if not isinstance(find_method(selection.method), Verifies):
+        if find_method(selection.method).verifying is None:
             return None
         from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
             make_verified_board,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage, NotFound, TextPurged
-from proofstone.method import GroupsItems, Method, Reviews, Verifies, find_method
+from proofstone.method import Method, Reviewing, find_method
 from proofstone.models.config import ModelConfig, card_of
 from proofstone.models.names import parse_model_name
 from proofstone.records.ids import canonical_json, short
@@ -533,7 +533,7 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
     runs = {run.id: run for _key, run in selection.runs}
     respondents = respondents_of(selection)
     first = [runs[who.runs[0]] for who in respondents]
-    if isinstance(method, Verifies):
+    if method.verifying is not None:
         ranked = ranked_settings(method, first)
     else:
         ranked = frozenset(range(len(first)))
@@ -827,14 +827,14 @@ def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View)
     )
 
 
-def _checks(store: Store, selection: Selection) -> tuple[Reviews | None, list[Review]]:
+def _checks(store: Store, selection: Selection) -> tuple[Reviewing | None, list[Review]]:
     """What people said of the truth of the banks behind the selection, and the method that says
     what they were shown; None and nothing where nobody checked it."""
     banks = {one.bank: one.method for one in selection.item_sets if one.bank is not None}
     reviews = {one.id: one for bank in banks for one in store.reviews.checks_of_bank(bank)}
     for name in banks.values():  # all of one method: a leaderboard has one
-        method = find_method(name)
-        if reviews and isinstance(method, Reviews):
+        method = find_method(name).reviewing
+        if reviews and method is not None:
             return method, list(reviews.values())
     return None, []
 
@@ -857,14 +857,14 @@ def with_groups(
         return table
     table = replace(table, documents=_documents(store, item_sets, table.items))
     groups, group_names = _of_columns(store, item_sets, table)
-    if not isinstance(method, GroupsItems):
+    if method.grouping is None:
         return replace(table, groups=groups, group_names=group_names)
-    named = {item.item.id: method.groups_of(item) for item in _items(store, item_sets)}
-    for name in method.groupings:
+    named = {item.item.id: method.grouping.groups_of(item) for item in _items(store, item_sets)}
+    for name in method.grouping.names:
         texts = [named.get(item, {}).get(name, "") for item in table.items]
         groups[name], group_names[name] = _coded(texts)
     return replace(
-        table, groups=groups, group_names=group_names, level_names=dict(method.level_names)
+        table, groups=groups, group_names=group_names, level_names=dict(method.grouping.level_names)
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proofstone.build.verdicts import verdicts_of
-from proofstone.method import ComparedQuestion, JudgedText, JudgesCompared, Reviews, find_method
+from proofstone.method import ComparedQuestion, JudgedText, Reviewing, find_method
 from proofstone.records.builds import Build
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import CheckedJudge, CheckedQuestion, ReviewTask
@@ -78,8 +78,8 @@ def check_judges(store: Store, found: Found) -> tuple[CheckedQuestion, ...]:
     builds = [] if bank is None else store.builds.of_bank(bank)
     if bank is None or not builds:
         return ()
-    method = find_method(store.knowledge.bank(bank).method)
-    if not (isinstance(method, Reviews) and isinstance(method, JudgesCompared)):
+    method = find_method(store.knowledge.bank(bank).method).reviewing
+    if method is None or not method.compared:
         return ()
     facts = facts_held(store, found).facts
     texts, said = _reviewed(store, method, facts)
@@ -91,7 +91,7 @@ def check_judges(store: Store, found: Found) -> tuple[CheckedQuestion, ...]:
 
 
 def _reviewed(
-    store: Store, method: Reviews, facts: Sequence[Fact]
+    store: Store, method: Reviewing, facts: Sequence[Fact]
 ) -> tuple[dict[JudgedText, str], _Said]:
     """The texts of facts and of the versions that they correct, each with its source; and what
     people, not models, said of them."""
@@ -106,7 +106,7 @@ def _reviewed(
     return {texts[k]: source_of(fact) for k, fact in versions.items()}, said
 
 
-def _text_of(method: Reviews, fact: Fact) -> JudgedText:
+def _text_of(method: Reviewing, fact: Fact) -> JudgedText:
     return JudgedText(method.review_text(fact), fact.passage or b"", fact.source or b"")
 
 

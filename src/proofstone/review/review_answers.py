@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec import UnsetType, structs
 
 from proofstone.errors import Problem
-from proofstone.method import Reviews, ReviewsAnswers, find_method
+from proofstone.method import Answers, Reviewing, find_method
 from proofstone.records.knowledge import Fact
 from proofstone.records.licences import permits_publication
 from proofstone.records.reviews import (
@@ -39,37 +39,37 @@ _TWICE = {
 }
 
 
-def usual_policy(method: object, *, is_private: bool = False) -> ReviewPolicy:
+def usual_policy(answers: Answers | None, *, is_private: bool = False) -> ReviewPolicy:
     """By what reviews are decided where nobody named anything; of private documents people answer
     from these alone, and name no page of the web."""
-    if isinstance(method, ReviewsAnswers) and is_private:
+    if answers is not None and is_private:
         return ReviewPolicy(quorum=2, drop="any", answers=AnswerPolicy(urls=0, authoritative=0))
-    if isinstance(method, ReviewsAnswers):
-        return ReviewPolicy(quorum=2, drop="any", answers=method.answer_policy())
+    if answers is not None:
+        return ReviewPolicy(quorum=2, drop="any", answers=answers.answer_policy((), ""))
     return ReviewPolicy()
 
 
 def checked_answers(
-    method: ReviewsAnswers, facts: Sequence[Fact], reviews: Iterable[Review], policy: ReviewPolicy
+    answers: Answers, facts: Sequence[Fact], reviews: Iterable[Review], policy: ReviewPolicy
 ) -> Sequence[CheckedAnswer]:
     """Where each question stands, in their order."""
     rule = AnswerPolicy() if isinstance(policy.answers, UnsetType) else policy.answers
-    return method.check_answers(facts, reviews, rule)
+    return answers.check_answers(facts, reviews, rule)
 
 
 def decided_of(
-    method: Reviews, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
+    method: Reviewing, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
 ) -> list[ReviewDecision]:
     """One decision a fact that anybody reviewed: of statements what their readers want, of
     questions what people's own answers come to."""
-    if not isinstance(method, ReviewsAnswers):
+    if method.answers is None:
         return decide(reviews, policy, {fact.id: method.review_text(fact) for fact in facts})
     verdicts: dict[bytes, dict[str, int]] = {}
     for one in latest(reviews):
         if one.task in QUESTIONS and one.reviewer:
             votes = verdicts.setdefault(one.target, {})
             votes[one.verdict] = votes.get(one.verdict, 0) + 1
-    found = checked_answers(method, facts, reviews, policy)
+    found = checked_answers(method.answers, facts, reviews, policy)
     return [_decision(one, verdicts.get(one.target, {})) for one in found if one.people]
 
 
@@ -98,7 +98,8 @@ def answer_tasks(found: Iterable[CheckedAnswer]) -> dict[bytes, ReviewTask]:
 
 
 def answer_rows(
-    method: ReviewsAnswers,
+    method: Reviewing,
+    answers: Answers,
     facts: Iterable[Fact],
     found: Iterable[CheckedAnswer],
     grounds: Mapping[bytes, SheetRow] = MappingProxyType({}),
@@ -113,7 +114,7 @@ def answer_rows(
             text=method.review_text(fact).text,
             valid_at=method.review_text(fact).valid_at,
             found=_found(checked[fact.id]),
-            model="\n".join(_on_a_line(text) for text in method.model_answers(fact)),
+            model="\n".join(_on_a_line(text) for text in answers.model_answers(fact)),
         )
         for fact in facts
     }
@@ -166,10 +167,11 @@ def _is_private(store: Store, one: Review, fact: Fact) -> bool:
 def _unsupported(
     where: str, one: Review, fact: Fact, others: Sequence[Review]
 ) -> Iterator[Problem]:
-    method = find_method(fact.kind.partition(".")[0])
-    if not isinstance(method, ReviewsAnswers) or len(pages_of(one.urls)) >= AnswerPolicy().urls:
+    method = find_method(fact.kind.partition(".")[0]).reviewing
+    rule = None if method is None else method.answers
+    if rule is None or len(pages_of(one.urls)) >= AnswerPolicy().urls:
         return
     answers = [o.answer for o in others if o.task == "answer"]
-    if not any(method.same_answer(fact, one.answer, answer) for answer in answers):
+    if not any(rule.same_answer(fact, one.answer, answer) for answer in answers):
         yield Problem(where, f"{one.answer!r} is none of the answers that were found, and so needs "
                       "two pages of its own")  # fmt: skip

@@ -11,7 +11,7 @@ from msgspec import Struct, UnsetType, structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.xlsx import WORKBOOK_SUFFIXES, read_grids, write_workbook
-from proofstone.method import Reviews, ReviewsAnswers
+from proofstone.method import Reviewing
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact
@@ -67,9 +67,9 @@ class QuestionsGiven(Struct, frozen=True):
         return sorted(places, key=lambda place: _IN_ORDER.index(place.task))
 
 
-def completed(method: Reviews, asked: SheetsAsked) -> SheetsAsked:
+def completed(method: Reviewing, asked: SheetsAsked) -> SheetsAsked:
     """With what was not named. Raises BadUsage for what questions leave no choice of."""
-    if not isinstance(method, ReviewsAnswers):
+    if method.answers is None:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
         "--truth": asked.truth, "--half-width": asked.half_width, "--only": asked.only or None,
@@ -87,21 +87,21 @@ def completed(method: Reviews, asked: SheetsAsked) -> SheetsAsked:
 
 
 def questions_given(
-    store: Store, found: Found, method: Reviews, chosen: Sequence[Fact], asked: SheetsAsked
+    store: Store, found: Found, method: Reviewing, chosen: Sequence[Fact], asked: SheetsAsked
 ) -> QuestionsGiven | None:
     """None for statements. At first all are to be answered; what is open, as far as it came."""
-    if not isinstance(method, ReviewsAnswers):
+    if method.answers is None:
         return None
     reviews, now = reviews_of(store, chosen)
     policy = asked.policy or policy_in_force(store, found)
     reviews = carried(store, method, chosen, reviews, now)
-    states = checked_answers(method, chosen, reviews, policy)
+    states = checked_answers(method.answers, chosen, reviews, policy)
     tasks = answer_tasks(states) if asked.undecided else {}
     is_private = not isinstance(policy.answers, UnsetType) and not policy.answers.urls
     grounds = shown_rows(store, chosen, reviewed_texts(method, chosen)) if is_private else {}
     return QuestionsGiven(
         {fact.id: tasks.get(fact.id, "answer") for fact in chosen},
-        answer_rows(method, chosen, states, grounds),
+        answer_rows(method, method.answers, chosen, states, grounds),
         is_private,
     )
 

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from proofstone.build.plan import builder_of
 from proofstone.correct.edit import fields_of
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.method import Method, Reviews, ReviewsAnswers, find_method
+from proofstone.method import Method, Reviewing, find_method
 from proofstone.page.numbers import shown_estimate
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact
@@ -53,12 +53,12 @@ class HeldFacts:
     n_purged: int
 
 
-def reviewing(store: Store, found: Found) -> Reviews:
+def reviewing(store: Store, found: Found) -> Reviewing:
     """The method of a bank or form, which must say what a reviewer is shown. Raises BadUsage."""
     method = method_of(store, found)
-    if not isinstance(method, Reviews):
+    if method.reviewing is None:
         raise BadUsage(f"{method.name} has no sheets for reviewers")
-    return method
+    return method.reviewing
 
 
 def method_of(store: Store, found: Found) -> Method:
@@ -94,7 +94,7 @@ def _in_force(store: Store, facts: Sequence[Fact]) -> Sequence[Fact]:
     return [fact for fact in facts if fact.id not in retired]
 
 
-def reviewed_texts(method: Reviews, facts: Iterable[Fact]) -> dict[bytes, ReviewText]:
+def reviewed_texts(method: Reviewing, facts: Iterable[Fact]) -> dict[bytes, ReviewText]:
     """What reviewers are shown of facts, by id."""
     return {fact.id: method.review_text(fact) for fact in facts}
 
@@ -153,7 +153,7 @@ def reviews_of(store: Store, facts: Iterable[Fact]) -> tuple[list[Review], dict[
 
 def carried(
     store: Store,
-    method: Reviews,
+    method: Reviewing,
     facts: Sequence[Fact],
     reviews: Sequence[Review],
     now: Mapping[bytes, bytes],
@@ -191,13 +191,14 @@ def policy_with(store: Store, found: Found, sources: Path | None) -> ReviewPolic
     policy = policy_in_force(store, found)
     if sources is None:
         return policy
-    method = method_of(store, found)
-    if not isinstance(method, ReviewsAnswers):
+    method = method_of(store, found).reviewing
+    if method is None or method.answers is None:
         raise BadUsage(
             f"--sources: {found.name} holds statements, and no pages stand behind reviews of them",
             hint="it is for questions that people answer",
         )
-    return structs.replace(policy, answers=method.answer_policy(_lines(sources), sources.name))
+    rule = method.answers.answer_policy(_lines(sources), sources.name)
+    return structs.replace(policy, answers=rule)
 
 
 def _lines(path: Path) -> list[str]:
@@ -219,9 +220,9 @@ def policy_in_force(store: Store, found: Found) -> ReviewPolicy:
         made = [] if bank is None else store.decided.behind(bank)
     if made:
         return made[-1].policy
-    method = method_of(store, found)
-    is_private = isinstance(method, ReviewsAnswers) and _is_private(store, found)
-    return usual_policy(method, is_private=is_private)
+    method = method_of(store, found).reviewing
+    answers = None if method is None else method.answers
+    return usual_policy(answers, is_private=answers is not None and _is_private(store, found))
 
 
 def _is_private(store: Store, found: Found) -> bool:
@@ -350,11 +351,11 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
 
 
 def _states(
-    method: Reviews, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
+    method: Reviewing, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
 ) -> dict[AnswerState, int]:
-    if not isinstance(method, ReviewsAnswers):
+    if method.answers is None:
         return {}
-    counts = Counter(one.state for one in checked_answers(method, facts, reviews, policy))
+    counts = Counter(one.state for one in checked_answers(method.answers, facts, reviews, policy))
     return {state: counts[state] for state in ANSWER_STATES}
 
 
@@ -402,7 +403,7 @@ def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
 def _is_reviewed(store: Store, bank: Found) -> bool:
     """Whether there is any review of a bank's facts, and its method says what reviewers see."""
     method = find_method(store.knowledge.bank(bank.id).method)
-    return isinstance(method, Reviews) and store.reviews.are_of_bank(bank.id)
+    return method.reviewing is not None and store.reviews.are_of_bank(bank.id)
 
 
 def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
@@ -432,7 +433,7 @@ def _rate_sentence(checked: CheckedRate) -> str:
 
 
 def checked_rates(
-    store: Store, method: Reviews, reviews: Sequence[Review]
+    store: Store, method: Reviewing, reviews: Sequence[Review]
 ) -> tuple[CheckedRate, ...]:
     """The rates of a truth check, those of which nothing was checked left out; each version as it
     was checked, also where it was corrected since. What was purged since stands in none: it says

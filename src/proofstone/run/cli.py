@@ -617,11 +617,10 @@ def run_command(
 
 
 def _tell_form(form: ItemSet, *, quiet: bool) -> None:
-    from proofstone.browse.export import items_called  # noqa: PLC0415
     from proofstone.method import find_method  # noqa: PLC0415
 
     kind = "entities" if form.kind == "entities" else "form"
-    what = items_called(find_method(form.method))
+    what = find_method(form.method).items_called
     say(f"{kind} {form.name}-{short(form.id, 4)}   {form.n_items:,} {what}", quiet=quiet)
 
 

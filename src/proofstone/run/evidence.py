@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage, TextPurged
-from proofstone.method import Method, Queried
+from proofstone.method import Method
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id, short
@@ -99,7 +99,7 @@ class Retriever:
     def find(self, method: Method, item_set: ItemSet, asked: RetrievalAsked) -> Retrieved:
         """The chunks for all items of a set. Raises BadUsage where the method does not say what its
         items ask, and where no source can be searched."""
-        if not isinstance(method, Queried):
+        if method.query is None:
             raise BadUsage(
                 f"{method.title} does not say what to search for of its questions",
                 hint="--context none or evidence",
@@ -115,7 +115,7 @@ class Retriever:
         key = content_id("retrieved", [item_set.id, asked, index.key])
         if key not in self._known:
             self._known[key] = Retrieved(
-                by_item=dict(_found(self._store, method, item_set, index, asked)),
+                by_item=dict(_found(self._store, method.query, item_set, index, asked)),
                 chunks=asked.chunks,
                 most_tokens=asked.most_tokens,
                 search=asked.search,
@@ -234,12 +234,16 @@ def read_search(text: str) -> SearchWay:
 
 
 def _found(
-    store: Store, method: Queried, item_set: ItemSet, index: SourceIndex, asked: RetrievalAsked
+    store: Store,
+    query: Callable[[LoadedItem], str],
+    item_set: ItemSet,
+    index: SourceIndex,
+    asked: RetrievalAsked,
 ) -> Iterator[tuple[bytes, tuple[ShownChunk, ...]]]:
     for page in store.items.pages(item_set.id):
         for start in range(0, len(page), _AT_ONCE):
             part = page[start : start + _AT_ONCE]
-            queries = [method.query(stored.loaded) for stored in part]
+            queries = [query(stored.loaded) for stored in part]
             hits = index.search(queries, asked.chunks, asked.search)
             for stored, each in zip(part, hits, strict=True):
                 yield stored.loaded.item.id, tuple(within(each, asked.most_tokens))

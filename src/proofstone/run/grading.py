@@ -13,7 +13,7 @@ from msgspec import Struct
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.files.tables import read_checked
-from proofstone.method import GradesFiles, Method, find_method, method_names
+from proofstone.method import FileGrades, Method, find_method, method_names
 from proofstone.records.items import Unit
 from proofstone.records.runs import Score
 from proofstone.records.tables import Row
@@ -40,12 +40,12 @@ class _Replies(Struct, frozen=True):
     units: Sequence[Unit]
 
 
-def grading_method(name: str = "") -> tuple[Method, GradesFiles]:
+def grading_method(name: str = "") -> tuple[Method, FileGrades]:
     """The method that grades files, the one of this name or else the first. Raises BadUsage."""
     for each in [name] if name else method_names():
         method = find_method(each)
-        if isinstance(method, GradesFiles):
-            return method, method
+        if method.grading_files is not None:
+            return method, method.grading_files
     raise BadUsage(f"the method {name or 'wanted'} grades no files")
 
 
@@ -96,7 +96,7 @@ def grade_file(
     return GradedFile(tuple(made), waiting=len(made) - len(by_unit))
 
 
-def _read(grading: GradesFiles, rows: Iterable[Row]) -> _Replies:
+def _read(grading: FileGrades, rows: Iterable[Row]) -> _Replies:
     held = tuple(rows)
     return _Replies(held, grading.read_replies(held))
 

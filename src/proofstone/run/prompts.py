@@ -12,7 +12,7 @@ from msgspec import structs
 from proofstone.choices.answer_format import AnswerFormat, read_answer_format
 from proofstone.choices.outcomes import opens_with_refusal
 from proofstone.errors import BadInput, BadUsage, TextPurged
-from proofstone.method import Method, TakesPrompts
+from proofstone.method import Method
 from proofstone.records.ids import content_id
 from proofstone.records.items import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Way, own_prompt_of
 from proofstone.records.runs import ANSWER_FORMAT, Reply, Run
@@ -56,9 +56,9 @@ def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) 
 
     Raises BadInput for a template that the method cannot ask by, BadUsage where it takes none.
     """
-    if not isinstance(method, TakesPrompts):
+    if method.prompts is None:
         raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
-    method.check_prompt(prompt, way.name, item_set)
+    method.prompts.check(prompt, way.name, item_set)
     _check_read(method, way, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}")
     key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
     return structs.replace(way, own_prompt=prompt, prompt_hash=key)

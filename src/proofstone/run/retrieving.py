@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage
-from proofstone.method import Queried, find_method
+from proofstone.method import find_method
 from proofstone.records.ids import content_id, short
 from proofstone.search.search_loads import question_loads, web_loads
 from proofstone.search.searching import Searching
@@ -31,7 +31,7 @@ class WebTask:
         finder: WebFinder,
     ) -> None:  # fmt: skip
         self.item_set, self.asked, self.n_items, self.finder = item_set, asked, n_items, finder
-        if not isinstance(method, Queried):
+        if method.query is None:
             raise BadUsage(
                 f"{method.title} does not say what to search for of its questions",
                 hint="--context none or evidence",

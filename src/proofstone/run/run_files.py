@@ -14,7 +14,7 @@ from msgspec import structs
 from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
-from proofstone.method import ReadsFacts, ReadsQuestions, find_method, find_preset, method_names
+from proofstone.method import find_method, find_preset, method_names
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
 from proofstone.records.items import ItemSet
@@ -180,7 +180,7 @@ def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> st
     found = []
     for name in method_names():
         method = find_method(name)
-        if isinstance(method, ReadsFacts) and method.recognises_facts(columns):
+        if method.recognises_facts(columns):
             found.append(name)
     if len(found) > 1:
         raise _ambiguous(path, found, "bank")
@@ -261,5 +261,5 @@ def _ambiguous(path: Path, found: Sequence[str], kind: str) -> BadUsage:
 def _reading(columns: dict[str, None]) -> Iterator[str]:
     for name in method_names():
         method = find_method(name)
-        if isinstance(method, ReadsQuestions) and method.recognises(columns):
+        if method.recognises(columns):
             yield name

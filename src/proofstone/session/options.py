@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 
 if TYPE_CHECKING:
-    from proofstone.method import Parameter
+    from proofstone.records.banks import Parameter
     from proofstone.records.knowledge import Role
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from proofstone.errors import BadUsage, NotFound
-from proofstone.method import AsksBanks
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
@@ -165,7 +164,7 @@ def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
     from proofstone.models.limits import SystemClock  # noqa: PLC0415
 
     method = find_method(store.knowledge.bank(bank).method)
-    if not isinstance(method, AsksBanks):
+    if method.bank_run is None:
         return []
     made = build_forms(store, method, bank, params={}, seeds=(0,), clock=SystemClock())
     return [form.id for form in made]

@@ -82,12 +82,11 @@ def _kept(entries: Sequence[Ingested]) -> str:
 def method_lines() -> Iterator[str]:
     """A sentence on each method that builds from documents, as it says itself."""
     from proofstone.method import find_method, method_names  # noqa: PLC0415
-    from proofstone.records.building import BuildsInSteps  # noqa: PLC0415
 
     yield "Methods that are installed and build from documents:"
     for name in method_names():
         method = find_method(name)
-        for builder in (method.pipelines if isinstance(method, BuildsInSteps) else {}).values():
+        for builder in method.pipelines.values():
             if builder.rows is None:
                 yield from textwrap.wrap(
                     f"  {method.title}: {builder.help}", _WIDTH, subsequent_indent="    "

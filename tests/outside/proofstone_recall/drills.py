@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.method import Parameter
-from proofstone.records.banks import BuiltFact
+from proofstone.records.banks import BuiltFact, Parameter
 from proofstone.records.building import (
     BatchRows,
     BatchStep,

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,12 @@ from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage
 from proofstone.judging.question import fence
+from proofstone.method import OwnPrompts
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id, digest
-from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, Preset, TextForm, Way
+from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
 from proofstone.texts.templates import Template, Turns, read_template, read_turns
 
 if TYPE_CHECKING:
@@ -227,6 +227,9 @@ def check_prompt(prompt: OwnPrompt, way: str, _item_set: ItemSet) -> None:
         )
 
 
+PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
+
+
 def own_prompt_messages(
     prompt: OwnPrompt, entity: Entity, way: ReadWay, predicate: str
 ) -> list[Message]:
@@ -423,22 +426,3 @@ def _oracle(entity: Entity, step: str) -> Oracle:
     if entity.is_fictional:
         return Oracle(gold=_NOTHING, choices=(known,))
     return Oracle(gold=known, choices=(_NOTHING,))
-
-
-# The method's presets, one an experiment of the paper, read from presets.toml.
-
-_IN_ALL = "all"
-
-
-@cache
-def presets() -> Mapping[str, Preset]:
-    """Each preset by its name: its own choices, then those that all share."""
-    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-    shared = tables.pop(_IN_ALL)
-    return {
-        name: msgspec.convert(
-            {**entry, "name": name, "choices": [*entry["choices"], *shared]}, Preset
-        )
-        for name, entry in tables.items()
-    }

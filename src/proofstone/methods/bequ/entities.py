@@ -228,6 +228,11 @@ def entity_of(loaded: LoadedItem) -> Entity:
     return payload
 
 
+def query(loaded: LoadedItem) -> str:
+    """What to search for: the entity's name."""
+    return entity_of(loaded).name
+
+
 NAME = ("name", "title", "entity", "label")
 
 

@@ -7,8 +7,12 @@ from typing import Any
 
 from msgspec import UNSET
 
+from proofstone.method import Verifying
 from proofstone.methods.bequ.elicited import Elicited, elicited, read_text
 from proofstone.methods.bequ.entities import Entity, entity_of
+from proofstone.methods.bequ.measures import entity_facts, triple_text
+from proofstone.methods.bequ.reference.facts import is_triple, triples_in
+from proofstone.records.banks import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Stratum
 from proofstone.records.runs import Reply
@@ -105,12 +109,24 @@ def _shortened(text: str) -> str:
     return plain if len(plain) <= 80 else f"{plain[:77]}..."
 
 
+VERIFYING = Verifying(
+    show_reply=show_reply,
+    triple_rows=triple_rows,
+    triple_text=triple_text,
+    entity_facts=entity_facts,
+    triples_in=triples_in,
+    is_triple=is_triple,
+)
+
+
 # What a list of entities is made of: domains and tiers, and what is known of them.
 
 _Rows = Sequence[tuple[Stratum, Entity]]
 
 
-def entity_statistics(items: Iterable[LoadedItem]) -> Sequence[Tabulation]:
+def entity_statistics(
+    items: Iterable[LoadedItem], _tokens: TokenCounter
+) -> Sequence[Tabulation]:
     """Entities by domain and by tier of popularity: their number, those that are fictional, those
     with a Wikidata number, and the medians of what counts their fame."""
     rows = [(item.item.stratum, entity_of(item)) for item in items]

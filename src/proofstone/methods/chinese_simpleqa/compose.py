@@ -8,15 +8,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from importlib.resources import files
 from typing import Any, get_args
 
-import msgspec
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Parameter
+from proofstone.method import Grouping
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
@@ -26,9 +24,9 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     asked_of,
     closed_of_fact,
 )
-from proofstone.records.banks import BankReader
+from proofstone.records.banks import BankReader, Parameter
 from proofstone.records.ids import Draws
-from proofstone.records.items import Item, LoadedItem, Preset, item_id
+from proofstone.records.items import Item, LoadedItem, item_id
 from proofstone.records.knowledge import Fact
 from proofstone.wording.messages import noted
 
@@ -156,33 +154,21 @@ def default_settings(way: str) -> dict[str, Any]:
     return dict(_defaults()["settings"][way])
 
 
-# The method's presets, read from presets.toml.
-
-
-@cache
-def presets() -> Mapping[str, Preset]:
-    """Return each preset by its name."""
-    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
-    return {
-        name: msgspec.convert({"name": name, **entry}, Preset)
-        for name, entry in tomllib.loads(text).items()
-    }
-
-
 # The groups that scores are shown by (section 4.4 and appendix D of the paper).
 
 _ANSWER_TYPE = noted("answer type")
 
 
-GROUPINGS = (_ANSWER_TYPE,)
-
-
-LEVEL_NAMES: Mapping[str, str] = {
-    "discipline": noted("primary category"),
-    "field": noted("secondary category"),
-}
-
-
 def groups_of(item: LoadedItem) -> Mapping[str, str]:
     """The type of an item's answer; empty where nobody said."""
     return {_ANSWER_TYPE: asked_of(item).answer_type}
+
+
+GROUPING = Grouping(
+    names=(_ANSWER_TYPE,),
+    level_names={
+        "discipline": noted("primary category"),
+        "field": noted("secondary category"),
+    },
+    groups_of=groups_of,
+)

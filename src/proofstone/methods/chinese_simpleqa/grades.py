@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields, came
+from proofstone.method import FileGrades
 from proofstone.methods.chinese_simpleqa.ask import STEPS
 from proofstone.methods.chinese_simpleqa.payloads import asked_of
 from proofstone.methods.chinese_simpleqa.questions import read_question
@@ -344,3 +345,11 @@ def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
             made = ratio_estimate(tops[kept], bottoms[kept], keys, estimand="knowledge")
             found[name] = (made.low, made.high)
     return found
+
+
+FILE_GRADES = FileGrades(
+    read_replies=read_replies,
+    graded_row=graded_row,
+    item_columns=item_columns,
+    metrics_of=metrics_of,
+)

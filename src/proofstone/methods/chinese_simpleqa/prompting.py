@@ -13,11 +13,12 @@ from msgspec import Struct
 
 from proofstone.choices.options import labels
 from proofstone.errors import BadInput
+from proofstone.method import OwnPrompts
 from proofstone.methods.chinese_simpleqa.compose import posed_of
-from proofstone.methods.chinese_simpleqa.payloads import Closed
+from proofstone.methods.chinese_simpleqa.payloads import Closed, asked_of, closed_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws
-from proofstone.records.items import ItemSet, OwnPrompt
+from proofstone.records.items import ItemSet, LoadedItem, OwnPrompt
 from proofstone.texts.templates import Turns, read_turns
 
 if TYPE_CHECKING:
@@ -222,6 +223,9 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
         )
 
 
+PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
+
+
 def own_prompt_text(prompt: OwnPrompt, put: str | Closed, language: str, way: str) -> str:
     """What a model is sent of a question, open or over options. Raises BadInput where the template
     fails on it."""
@@ -244,3 +248,22 @@ def _values(put: str | Closed, language: str, way: str) -> dict[str, Any]:
 @lru_cache(maxsize=16)
 def _turns(prompt: OwnPrompt) -> Turns:
     return read_turns(prompt.text, prompt.name, VARIABLES)
+
+
+# Items as they are searched by, and as people read them.
+
+
+def query(item: LoadedItem) -> str:
+    """What to search for: the question as it stands, with its options where it shows them."""
+    closed = closed_of(item)
+    return asked_of(item).question if closed is None else choice_lines(closed)
+
+
+def show(item: LoadedItem) -> str:
+    """The question, and its answer with the aliases behind a mark; over options all of them, the
+    right one marked."""
+    closed = closed_of(item)
+    if closed is not None:
+        return marked_lines(closed)
+    asked = asked_of(item)
+    return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])

@@ -16,6 +16,7 @@ from importlib.resources import files
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
+from proofstone.method import Answers, Reviewing
 from proofstone.methods.chinese_simpleqa.payloads import Pair, ShortAnswer
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.knowledge import Fact
@@ -236,3 +237,14 @@ def check_answers(
     for one in reviews:
         of.setdefault(one.target, []).append(one)
     return [check_answer(fact.id, fact.payload, of.get(fact.id, ()), policy) for fact in facts]
+
+
+REVIEWING = Reviewing(
+    review_text=review_text,
+    answers=Answers(
+        model_answers=model_answers,
+        same_answer=same_answer,
+        answer_policy=answer_policy,
+        check_answers=check_answers,
+    ),
+)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.choices.options import option_text, roman
 from proofstone.errors import BadInput, BadUsage
+from proofstone.method import OwnPrompts
 from proofstone.methods.encyclo_k.compose import compose
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion, default_settings, judging
 from proofstone.methods.encyclo_k.phrasing import is_chinese, phrasing
@@ -105,6 +106,9 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
             hint=f"it uses {', '.join(sorted(uses)) or 'nothing of the question'}; see "
             "docs/prompts.md",
         )
+
+
+PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
 
 
 def own_prompt_text(prompt: OwnPrompt, item: LoadedItem, way: str) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
-from proofstone.method import Parameter
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book, carried_books
 from proofstone.methods.encyclo_k.tables.table import (
@@ -29,7 +28,7 @@ from proofstone.methods.encyclo_k.tables.table import (
     true_texts,
 )
 from proofstone.methods.encyclo_k.tables.template import read_template
-from proofstone.records.banks import BuiltFact, FactBuilder
+from proofstone.records.banks import BuiltFact, FactBuilder, Parameter
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Fact, Source, Stratum, fact_id, source_id
 

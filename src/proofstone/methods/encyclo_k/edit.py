@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from proofstone.errors import BadInput, Problem
+from proofstone.method import Editing
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.questions import read_items, write_item
@@ -251,3 +252,13 @@ def _refuse_unknown(
     ]
     if problems:
         raise BadInput(f"{what} cannot be changed so; nothing was stored", problems, hint=hint)
+
+
+EDITING = Editing(
+    fact_fields=fact_fields,
+    revise_fact=revise_fact,
+    naming=naming,
+    item_fields=item_fields,
+    revise_item=revise_item,
+    rest_anew=rest_anew,
+)

@@ -7,12 +7,11 @@ usual Chinese ones. The stored name is always the first of each list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
-from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from proofstone.method import Contrast
+from proofstone.method import Contrast, Contrasts
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact
@@ -117,11 +116,6 @@ def review_text(fact: Fact) -> ReviewText:
 # What must not be told apart without knowledge: true and falsified statements, gold and other
 # options.
 
-KINDS: Mapping[Literal["fact", "item"], tuple[str, str]] = MappingProxyType(
-    {"fact": ("true", "falsified"), "item": ("other options", "right options")}
-)
-
-
 _ROMAN = (
     "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x",
     "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx",
@@ -164,3 +158,10 @@ def _source(fact: Fact) -> str:
 
 def _numeral(place: int) -> str:
     return _ROMAN[place] if place < len(_ROMAN) else str(place + 1)
+
+
+CONTRASTS = Contrasts(
+    kinds={"fact": ("true", "falsified"), "item": ("other options", "right options")},
+    of_facts=fact_contrasts,
+    of_items=item_contrasts,
+)

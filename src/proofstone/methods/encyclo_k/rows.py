@@ -41,17 +41,9 @@ statement is exported as ``statement`` and ``answer``, with its ``reason`` and `
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from types import MappingProxyType
-
-import msgspec
-
-from proofstone.method import ComparedQuestion, JudgedText
+from proofstone.method import ComparedQuestion, JudgedText, Reviewing
 from proofstone.methods.encyclo_k.extraction.rows import Claim, Draft
-from proofstone.records.items import Preset
+from proofstone.methods.encyclo_k.review import review_text
 from proofstone.records.reviews import ReviewText
 
 # Which questions to judges people are asked too, and what their verdicts amount to there.
@@ -76,48 +68,36 @@ def _falsified(row: Claim) -> JudgedText | None:
     return JudgedText(text, ground.passage, ground.source)
 
 
-COMPARED: Mapping[str, ComparedQuestion] = MappingProxyType(
-    {
-        "standing": ComparedQuestion(
-            task="format",
-            labels=("stands", "leans"),
-            people={"keep": "stands", "fix": "leans", "drop": "leans"},
-            takes=Draft,
-            judged=_drafted,
-        ),
-        "support": ComparedQuestion(
-            task="truth",
-            labels=("supported", "unsupported"),
-            people={"true": "supported", "false": "unsupported"},
-            takes=Draft,
-            judged=_drafted,
-        ),
-        "falsity": ComparedQuestion(
-            task="truth",
-            labels=("false", "true", "open"),
-            people={"false": "false", "true": "true"},
-            takes=Claim,
-            judged=_falsified,
-        ),
-        "reason": ComparedQuestion(
-            task="reason",
-            labels=("fits", "misses"),
-            people={"fits": "fits", "misses": "misses"},
-            takes=Claim,
-            judged=_falsified,
-        ),
-    }
-)
+_COMPARED = {
+    "standing": ComparedQuestion(
+        task="format",
+        labels=("stands", "leans"),
+        people={"keep": "stands", "fix": "leans", "drop": "leans"},
+        takes=Draft,
+        judged=_drafted,
+    ),
+    "support": ComparedQuestion(
+        task="truth",
+        labels=("supported", "unsupported"),
+        people={"true": "supported", "false": "unsupported"},
+        takes=Draft,
+        judged=_drafted,
+    ),
+    "falsity": ComparedQuestion(
+        task="truth",
+        labels=("false", "true", "open"),
+        people={"false": "false", "true": "true"},
+        takes=Claim,
+        judged=_falsified,
+    ),
+    "reason": ComparedQuestion(
+        task="reason",
+        labels=("fits", "misses"),
+        people={"fits": "fits", "misses": "misses"},
+        takes=Claim,
+        judged=_falsified,
+    ),
+}
 
 
-# The method's presets, read from presets.toml.
-
-
-@cache
-def presets() -> Mapping[str, Preset]:
-    """Each preset by its name."""
-    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
-    return {
-        name: msgspec.convert({"name": name, **entry}, Preset)
-        for name, entry in tomllib.loads(text).items()
-    }
+REVIEWING = Reviewing(review_text=review_text, compared=_COMPARED)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
-from proofstone.method import GroupsItems, Method
+from proofstone.method import Method
 from proofstone.page.section import AxisUnit, Figure, FigureKind, Mark
 from proofstone.page.text import aligned, printable
 from proofstone.records.items import ItemSet
@@ -390,9 +390,9 @@ def part_of(
 
 def _named(method: Method, table: ScoreTable) -> ScoreTable:
     """The table with what its method calls strata, as leaderboards call them too."""
-    if not isinstance(method, GroupsItems):
+    if method.grouping is None:
         return table
-    return replace(table, level_names=dict(method.level_names))
+    return replace(table, level_names=dict(method.grouping.level_names))
 
 
 def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[bytes, ...]:

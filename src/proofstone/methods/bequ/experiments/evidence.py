@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.method import Method, TakesRanges
+from proofstone.method import Method
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow, count_verified
 from proofstone.methods.bequ.verification.measures import MEASURES, OUTCOMES, Counted
 from proofstone.methods.bequ.verification.stored_verdicts import against_of, verified_scorings
@@ -431,7 +431,7 @@ def experiment_of(
 ) -> Experiment:
     """Verified runs of a selection with their board, whose rows get the hash of how they were
     asked. Raises BadUsage for a method that has no experiments."""
-    if not isinstance(method, TakesRanges):
+    if not method.ranges:
         raise BadUsage(f"runs of {method.name} are asked for no range of triples")
     by_id = {run.id: (key, run) for key, run in selection.runs}
     sizes = {each.id: each.n_items for each in selection.item_sets}
@@ -578,7 +578,7 @@ def _verdicts(counted: Counted, n_entities: int, n_groups: int) -> tuple[Any, An
 
 def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
     """The values of each sweep, by the method's presets."""
-    usual = method.ranges[0] if isinstance(method, TakesRanges) else ""
+    usual = method.ranges[0]
     ranged = [way.partition(_SIGN)[2] or usual for way in _values(method.presets["ranges"], "ask")]
     return {
         "prompts": _values(method.presets["prompts"], "ask"),

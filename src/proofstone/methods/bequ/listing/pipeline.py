@@ -9,7 +9,6 @@ from msgspec import Meta, Struct, structs
 
 from proofstone.choices.outcomes import ask_for
 from proofstone.errors import BadUsage
-from proofstone.method import Parameter
 from proofstone.methods.bequ.ask import TwoPrompts
 from proofstone.methods.bequ.entities import DOMAINS, NamedRow, plain_name, same_entities
 from proofstone.methods.bequ.listing.candidates import (
@@ -20,7 +19,7 @@ from proofstone.methods.bequ.listing.candidates import (
     drawn_candidates,
     make_up_step,
 )
-from proofstone.records.banks import BuiltFact
+from proofstone.records.banks import BuiltFact, Parameter
 from proofstone.records.building import (
     BatchRows,
     BatchStep,

@@ -237,6 +237,11 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     return [BuiltFact(fact) for fact in facts]
 
 
+def is_triple(fact: Fact) -> bool:
+    """Whether a fact of a reference is a triple; else it is a text."""
+    return isinstance(fact.payload, ReferenceFact) and bool(fact.payload.predicate)
+
+
 def triples_in(row: Row) -> int:
     """How many triples a row lists, or 1 where it is one; empty and repeated ones count."""
     listed = [row.values.get(name) for name in _LISTS if name != "passages"]

@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import Parameter
 from proofstone.methods.bequ.ask import TwoPrompts
 from proofstone.methods.bequ.entities import is_named, plain_name
+from proofstone.methods.bequ.listing.pipeline import PIPELINES as LISTING
 from proofstone.methods.bequ.reference.corpora import (
     ONLINE,
     SEARCH,
@@ -26,6 +26,7 @@ from proofstone.methods.bequ.reference.corpora import (
 from proofstone.methods.bequ.reference.facts import Known, facts_by
 from proofstone.methods.bequ.triples.extraction import ReadTriples, fold_triples, plain_triple
 from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.records.banks import Parameter
 from proofstone.records.building import (
     BatchRows,
     BatchStep,
@@ -267,6 +268,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 
 
 PIPELINES = {
+    **LISTING,
     "reference": StepBuilder(
         make=make_pipeline,
         roles=ROLES,
@@ -281,5 +283,5 @@ PIPELINES = {
         "its article is found by name, redirect or alias, cut into passages, and a model takes "
         "triples from each; entities without an article are listed with what was looked for. What "
         "a live wiki or the web is asked, and what came of it, is kept: it is asked once.",
-    )
+    ),
 }

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from proofstone.errors import BadUsage, NotFound
 from proofstone.files.tables import read_checked
-from proofstone.method import Method, Verifies, find_method
+from proofstone.method import Method, find_method
 from proofstone.methods.bequ.report.board import TripleBoard, count_verified, triple_board
 from proofstone.methods.bequ.verification.measures import (
     held_elsewhere,
@@ -123,7 +123,7 @@ def compare_triples(
 ) -> TriplesCompared | None:
     """The run ``after`` against the run ``before``, both of ``selection``. None where neither is
     verified, or replies hold nothing to verify; where they cannot be compared it says why."""
-    if not isinstance(method, Verifies):
+    if method.verifying is None:
         return None
     try:
         verified = read_verified(store, method, selection, view)

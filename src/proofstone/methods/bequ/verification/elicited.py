@@ -10,7 +10,7 @@ from typing import Any
 from proofstone.browse.show_item import replies_of
 from proofstone.correct.rule import response_name
 from proofstone.errors import BadUsage
-from proofstone.method import Elicits, Method
+from proofstone.method import Method
 from proofstone.records.ids import short
 from proofstone.records.runs import Run, run_label
 from proofstone.records.tables import Cell, Column, Tabulation
@@ -36,7 +36,7 @@ def triple_rows(
     """One row a triple of a run, in the order of its items and of the replies; each names the
     response that it stands in. ``fold`` is handed the rows of each reply. Raises BadUsage for a
     method that elicits none."""
-    if not isinstance(method, Elicits):
+    if method.verifying is None:
         raise BadUsage(f"replies of {method.name} hold no triples")
     for page in store.items.pages(run.item_set, _PAGE):
         for stored in page:
@@ -47,7 +47,7 @@ def triple_rows(
                     continue
                 response = f"response:{response_name(run.id, item.id, sample)}"
                 said_by = {"model": run.respondent, "setting": run.way, "response": response}
-                for row in fold([*method.triple_rows(stored.loaded, replies)]):
+                for row in fold([*method.verifying.triple_rows(stored.loaded, replies)]):
                     yield {**row, **said_by}
 
 

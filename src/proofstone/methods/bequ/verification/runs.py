@@ -9,14 +9,15 @@ from contextlib import ExitStack, aclosing, contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import Elicits, Method, Verifies, find_method
+from proofstone.method import Method, find_method
 from proofstone.methods.bequ.entities import ElicitedTriple
-from proofstone.methods.bequ.measures import known_unit, said_unit
+from proofstone.methods.bequ.entity_views import triple_rows
+from proofstone.methods.bequ.measures import entity_facts, known_unit, said_unit
 from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.reference.references import Reference, find_reference
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
@@ -137,10 +138,6 @@ def _with_passage(said: PanelVerdict | None, verdict: Verdict) -> PanelVerdict |
 _PAGE = 500
 
 
-class VerifiesRuns(Verifies, Elicits, Method, Protocol):
-    """A method whose replies hold triples that can be verified."""
-
-
 class SaidAt(Struct, frozen=True, gc=False, array_like=True):
     """A triple as it was said, and where: the key of its item, and the sample."""
 
@@ -195,12 +192,12 @@ class GatheredRuns:
             said=decided.said,
         )
 
-    def take(self, store: Store, method: VerifiesRuns, reference: Reference) -> None:
+    def take(self, store: Store, reference: Reference) -> None:
         """Reads the reference, the list, and what the runs said."""
         reference.take(self.gathered.take_reference)
         for page in store.items.pages(self.runs[0][1].item_set, _PAGE):
             for stored in page:
-                facts = method.entity_facts(stored.loaded)
+                facts = entity_facts(stored.loaded)
                 self._items[stored.key] = stored
                 if facts.is_fictional:
                     self._fictional.add(stored.key)
@@ -213,20 +210,20 @@ class GatheredRuns:
             group = self.gathered.begin_group(Group(run.respondent, run.way))
             for finished_page in pages_to_score(store, key, run, None):
                 for finished in finished_page:
-                    self._take_reply(method, group, finished)
+                    self._take_reply(group, finished)
 
     def draw(self, settings: VerifySettings) -> None:
         """Draws the sample."""
         asked = Asked(frozenset(self._entities.values()), self._replied)
         self.plan = make_plan(self.gathered, settings, asked)
 
-    def _take_reply(self, method: VerifiesRuns, group: int, finished: Finished) -> None:
+    def _take_reply(self, group: int, finished: Finished) -> None:
         item = finished.item.key
         entity = self._entities[item]
         self._replied[group].setdefault(entity, (item, finished.sample))
         if item in self._fictional:
             return
-        rows = method.triple_rows(finished.item.loaded, finished.replies)
+        rows = triple_rows(finished.item.loaded, finished.replies)
         self.gathered.take_elicited(
             (Row(f"reply {finished.item.position}", row) for row in rows), group=group
         )
@@ -252,7 +249,7 @@ class GatheredRuns:
 @contextmanager
 def gathered_runs(
     store: Store,
-    method: VerifiesRuns,
+    method: Method,
     runs: Sequence[tuple[int, Run]],
     reference: Reference,
     settings: VerifySettings,
@@ -263,7 +260,7 @@ def gathered_runs(
         known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
         said = stack.enter_context(Said(SaidAt))
         found = GatheredRuns(runs, Gathered(given, known), said)
-        found.take(store, method, reference)
+        found.take(store, reference)
         found.draw(settings)
         yield found
 
@@ -278,7 +275,7 @@ class VerifyingList:
     def __init__(
         self,
         store: Store,
-        method: VerifiesRuns,
+        method: Method,
         found: GatheredRuns,
         scorings: Sequence[int | None],
         embedder: Embedder | None = None,
@@ -380,7 +377,7 @@ class VerifiedRun(Struct, frozen=True, kw_only=True):
 class _Wanted(Struct, frozen=True):
     """What is to be verified, before anything of it is read: runs by their keys."""
 
-    method: VerifiesRuns
+    method: Method
     runs: Mapping[int, Run]
     reference: Reference
     settings: VerifySettings
@@ -410,9 +407,9 @@ class _Opened(Struct, frozen=True):
         return sum(each.n_of(group) for each in self.lists for group in range(len(each.runs)))
 
 
-def verifying_method(method: Method) -> VerifiesRuns:
+def verifying_method(method: Method) -> Method:
     """A method as one whose runs can be verified. Raises BadUsage."""
-    if isinstance(method, Verifies) and isinstance(method, Elicits):
+    if method.verifying is not None:
         return method
     raise BadUsage(
         f"runs of {method.name} hold no triples to verify against a reference",
@@ -422,7 +419,7 @@ def verifying_method(method: Method) -> VerifiesRuns:
 
 def check_judged(method: Method, run: Run) -> None:
     """Raises BadUsage for a run of which judges decide nothing without a reference."""
-    if isinstance(method, Verifies):
+    if method.verifying is not None:
         name = f"run:{short(run.id)}"
         raise BadUsage(
             f"judges verify what {name} volunteered against a reference, and none is named",

@@ -11,7 +11,8 @@ from typing import get_args
 from proofstone.browse.trace import PURGED
 from proofstone.correct.rule import response_name
 from proofstone.errors import BadUsage, NotFound, TextPurged
-from proofstone.method import Method, Verifies
+from proofstone.method import Method
+from proofstone.methods.bequ.measures import entity_facts, triple_text
 from proofstone.records.ids import content_id, short
 from proofstone.records.runs import Run, run_label
 from proofstone.records.triples import (
@@ -97,7 +98,7 @@ def read_verified(
 ) -> VerifiedRuns:
     """The verified triples of a selection's runs, groups as rows of its leaderboard. Runs of it
     that are not verified have none. Raises what ``verified_scorings`` does."""
-    if not isinstance(method, Verifies):
+    if method.verifying is None:
         raise BadUsage(f"runs of {method.name} hold no triples to verify")
     chosen = verified_scorings(store, selection.runs, view)
     against = next(filter(None, map(against_of, chosen.values())))
@@ -112,7 +113,7 @@ def read_verified(
         for run in who.runs
         if by_run[run][0] in chosen
     ]
-    entities = _Entities(store, method, selection, retired)
+    entities = _Entities(store, selection, retired)
     return VerifiedRuns(
         groups=tuple(Group(who.name, f"{who.way} {who.settings}".strip()) for who in respondents),
         runs=tuple(who.runs for who in respondents),
@@ -124,7 +125,7 @@ def read_verified(
         judges=against.judges,
         reference=against.reference,
         sampling=against.drawn,
-        read=lambda: _read(store, method, readings, entities),
+        read=lambda: _read(store, readings, entities),
         items=tuple(entities.ids),
     )
 
@@ -190,15 +191,13 @@ class _Entities:
     """The entities of all lists but those retired, by name and identity: their ``facts`` and items'
     ids by place, and the place of each by its item's key."""
 
-    def __init__(
-        self, store: Store, method: Verifies, selection: Selection, retired: Retired
-    ) -> None:
+    def __init__(self, store: Store, selection: Selection, retired: Retired) -> None:
         found: dict[int, tuple[EntityFacts, bytes]] = {}
         for item_set in selection.item_sets:
             for page in store.items.pages(item_set.id, _PAGE):
                 for stored in page:
                     if stored.key not in retired.keys:
-                        facts = method.entity_facts(stored.loaded)
+                        facts = entity_facts(stored.loaded)
                         found[stored.key] = (facts, stored.loaded.item.id)
         keys = sorted(found, key=lambda key: (found[key][0].name, found[key][0].identity))
         self.places = {key: place for place, key in enumerate(keys)}
@@ -206,27 +205,24 @@ class _Entities:
         self.ids = [found[key][1] for key in keys]
 
 
-def _read(
-    store: Store, method: Verifies, readings: Sequence[_Reading], entities: _Entities
-) -> Iterator[Verified]:
+def _read(store: Store, readings: Sequence[_Reading], entities: _Entities) -> Iterator[Verified]:
     for reading in readings:
         for page in store.verified.pages(reading.scoring):
             for row in page:
                 place = entities.places.get(row.item)
                 if place is not None:
-                    yield _verified(store, method, reading, row, entities, place)
+                    yield _verified(store, reading, row, entities, place)
 
 
 def _verified(
     store: Store,
-    method: Verifies,
     reading: _Reading,
     row: VerifiedRow,
     entities: _Entities,
     place: int,
 ) -> Verified:
     item = entities.ids[place]
-    text, verdict = text_of(store, method, row, entities.facts[place].name), verdict_of(row)
+    text, verdict = text_of(store, row, entities.facts[place].name), verdict_of(row)
     key = [row.measure, reading.run.id, item, row.sample, text.predicate, text.object]
     return Verified(
         id=content_id("verified-triple", [*key, text.subject]).hex()[:16],
@@ -245,13 +241,13 @@ def _verified(
     )
 
 
-def text_of(store: Store, method: Verifies, row: VerifiedRow, entity: str) -> TripleText:
+def text_of(store: Store, row: VerifiedRow, entity: str) -> TripleText:
     """What a verified triple says of the entity of this name, unless that was purged."""
     try:
         payload = store.payloads.decode(row.kind, row.version, row.payload)
     except TextPurged:
         return TripleText(entity, PURGED, PURGED, "", Passage(""))
-    return method.triple_text(entity, payload)
+    return triple_text(entity, payload)
 
 
 def verdict_of(row: VerifiedRow) -> Verdict:
@@ -324,13 +320,9 @@ _RULED = {
 }
 
 
-def verified_of_reply(
-    store: Store, method: Method, run: int, item: int, sample: int, name: str
-) -> Iterator[str]:
+def verified_of_reply(store: Store, run: int, item: int, sample: int, name: str) -> Iterator[str]:
     """The verified triples of a reply in each whole scoring that verified it, newest first: those
     that it says, then those of the reference that were looked for in it."""
-    if not isinstance(method, Verifies):
-        return
     for scoring in reversed(store.scores.of_run(run)):
         against = read_against(scoring.judge)
         if against is None:
@@ -342,7 +334,7 @@ def verified_of_reply(
             if row.sample == sample
         ]
         if rows:
-            yield "\n".join([_head(scoring, against), *_lines(store, method, rows, name)])
+            yield "\n".join([_head(scoring, against), *_lines(store, rows, name)])
 
 
 def verified_counts(store: Store, scoring: int) -> str:
@@ -364,9 +356,9 @@ def _head(scoring: ScoringInfo, against: Against) -> str:
     return f"--- verified in scoring:{short(scoring.id)} {by}"
 
 
-def _lines(store: Store, method: Verifies, rows: list[VerifiedRow], name: str) -> Iterator[str]:
+def _lines(store: Store, rows: list[VerifiedRow], name: str) -> Iterator[str]:
     for row in sorted(rows, key=lambda row: DIRECTIONS.index(row.measure)):
-        text, verdict = text_of(store, method, row, name), verdict_of(row)
+        text, verdict = text_of(store, row, name), verdict_of(row)
         said = f"{text.subject} | {text.predicate} | {text.object}"
         yield f"{row.measure}, {verdict.label or verdict.basis}: {said}"
         yield from (f"    {line}" for line in _evidence(row, verdict, text.passage))

@@ -13,7 +13,6 @@ from proofstone.choices.outcomes import ask_for
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import SeatedJudges, panel_parameters, seated_judges, why_undecided
 from proofstone.judging.question import fence
-from proofstone.method import Parameter
 from proofstone.methods.chinese_simpleqa.build.facts import facts_by
 from proofstone.methods.chinese_simpleqa.build.openable import (
     AMONG,
@@ -28,6 +27,7 @@ from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed
 from proofstone.methods.chinese_simpleqa.prompting import choice_lines
 from proofstone.methods.chinese_simpleqa.sameness import as_number, plain_answer, settled_as
+from proofstone.records.banks import Parameter
 from proofstone.records.building import (
     Drop,
     Kept,

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import panel_parameters, seated_judges
-from proofstone.method import Parameter
 from proofstone.methods.chinese_simpleqa.build.checks import (
     alias_step,
     check_step,
@@ -34,6 +33,7 @@ from proofstone.methods.chinese_simpleqa.build.pairs import (
     write_step,
 )
 from proofstone.methods.chinese_simpleqa.build.rows import Draft, ready_pairs
+from proofstone.records.banks import Parameter
 from proofstone.records.building import BatchStep, FileRows, ModelRole, Pipeline, Step, StepBuilder
 from proofstone.records.builds import seats_of
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import seated_judges
-from proofstone.method import Parameter
 from proofstone.methods.encyclo_k.extraction.checks import (
     PANEL_PARAMETERS,
     claim_step,
@@ -22,6 +21,7 @@ from proofstone.methods.encyclo_k.extraction.checks import (
 from proofstone.methods.encyclo_k.extraction.extract import extract_step, facts_by, seen_step
 from proofstone.methods.encyclo_k.extraction.rows import Claim, alike_step
 from proofstone.methods.encyclo_k.review import ErrorType, read_error_type
+from proofstone.records.banks import Parameter
 from proofstone.records.building import ModelRole, Pipeline, StepBuilder
 
 PARAMETERS = (
