@@ -124,9 +124,7 @@ VERIFYING = Verifying(
 _Rows = Sequence[tuple[Stratum, Entity]]
 
 
-def entity_statistics(
-    items: Iterable[LoadedItem], _tokens: TokenCounter
-) -> Sequence[Tabulation]:
+def entity_statistics(items: Iterable[LoadedItem], _tokens: TokenCounter) -> Sequence[Tabulation]:
     """Entities by domain and by tier of popularity: their number, those that are fictional, those
     with a Wikidata number, and the medians of what counts their fame."""
     rows = [(item.item.stratum, entity_of(item)) for item in items]
