@@ -19,7 +19,11 @@ from tools.wording import (
 
 from proofstone.wording.messages import catalogue, nouns
 
-CHINESE = ROOT / "src" / "proofstone" / "wording" / "zh"
+_PACKAGE = ROOT / "src" / "proofstone"
+CHINESE = [
+    *sorted((_PACKAGE / "wording" / "zh").glob("*.toml")),
+    *sorted((_PACKAGE / "methods").glob("*/zh.toml")),
+]
 
 
 def test_every_message_has_a_chinese_one() -> None:
@@ -48,20 +52,21 @@ def test_every_entry_is_used_and_filled() -> None:
 
 def test_an_entry_stands_in_one_file() -> None:
     seen: dict[str, str] = {}
-    for file in sorted(CHINESE.glob("*.toml")):
+    for file in CHINESE:
         if file.name != "nouns.toml":
-            for english in tomllib.loads(file.read_text(encoding="utf-8")):
-                assert english not in seen, f"{english!r} in {seen[english]} and {file.name}"
-                seen[english] = file.name
+            for english in tomllib.loads(file.read_text(encoding="utf-8")).keys() - {"nouns"}:
+                assert english not in seen, f"{english!r} in {seen[english]} and {file}"
+                seen[english] = str(file)
 
 
 def test_templates_say_every_text_through_a_message() -> None:
     assert list(literal_texts()) == []
 
 
-@pytest.mark.parametrize("file", sorted(CHINESE.glob("*.toml")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", CHINESE, ids=lambda file: file.relative_to(_PACKAGE).as_posix())
 def test_chinese_sentences_end_as_chinese_sentences_do(file: Path) -> None:
     """A sentence's stop, comma and colon are the wide ones beside Chinese characters."""
     half = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?:$|\s)")
     entries = tomllib.loads(file.read_text(encoding="utf-8"))
+    entries |= entries.pop("nouns", {})
     assert [chinese for chinese in entries.values() if half.search(chinese)] == []

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.resources import files
 from string import Formatter
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 # The language in force: English, unless whoever makes a page or a text says otherwise.
 
@@ -102,10 +108,6 @@ def _joined(left: str, right: str) -> str:
     return left + right
 
 
-# Counted things stand in a file of their own: they carry a measure word.
-_NOUNS = "nouns.toml"
-
-
 def say(message: str, /, **values: object) -> str:
     """``message`` in the language in force, its places filled as ``str.format`` does; in Chinese
     with a space where a value that is Latin text or a number meets a Chinese character. A number
@@ -138,31 +140,46 @@ def noted(message: str) -> str:
 @cache
 def catalogue(spoken: Language) -> Mapping[str, str]:
     """Every message and name of a language by its English text; empty for English."""
-    found: dict[str, str] = {}
-    for name, entries in _files(spoken).items():
-        if name != _NOUNS:
-            found.update(entries)
-    return found
+    return {
+        english: said
+        for file, entries in _files(spoken)
+        if file != _NOUNS
+        for english, said in entries.items()
+        if isinstance(said, str)
+    }
 
 
 @cache
 def nouns(spoken: Language) -> Mapping[str, str]:
-    """Counted things of a language by their English singular, each with a place ``n``."""
-    return _files(spoken).get(_NOUNS, {})
+    """Counted things of a language by their English singular, each with a place ``n``: they carry a
+    measure word. A method's own stand in the table ``nouns`` of its file."""
+    tables = (
+        entries if file == _NOUNS else entries.get("nouns", {}) for file, entries in _files(spoken)
+    )
+    return {noun: said for table in tables for noun, said in table.items()}
+
+
+_NOUNS = "nouns.toml"
 
 
 @cache
-def _files(spoken: Language) -> Mapping[str, Mapping[str, str]]:
-    import tomllib  # noqa: PLC0415 - English needs no catalogue
+def _files(spoken: Language) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    """The files of a language with their entries: those here, then what each method says alone."""
+    here = files("proofstone.wording") / spoken
+    found = sorted(here.iterdir(), key=lambda file: file.name) if here.is_dir() else []
+    found += [folder / f"{spoken}.toml" for folder in _methods()] if spoken != "en" else []
+    return [
+        (file.name, tomllib.loads(file.read_text(encoding="utf-8")))
+        for file in found
+        if file.name.endswith(".toml") and file.is_file()
+    ]
 
-    folder = files("proofstone.wording") / spoken
-    if not folder.is_dir():
-        return {}
-    return {
-        file.name: tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in sorted(folder.iterdir(), key=lambda file: file.name)
-        if file.name.endswith(".toml")
-    }
+
+def _methods() -> Iterator[Traversable]:
+    """The folders of methods: those of this package, then those of others."""
+    yield from (folder for folder in files("proofstone.methods").iterdir() if folder.is_dir())
+    for point in entry_points(group="proofstone.methods"):
+        yield files(import_module(point.module).__package__ or point.module)
 
 
 # Counted things, lists and runs of sentences, as each language writes them.
