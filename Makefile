@@ -61,6 +61,7 @@ pins: $(STAMPS)/dev
 pages: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs --check
 	$(RUN)python -m tools.error_docs --check
+	$(RUN)python -m tools.api_docs --check
 
 # Every branch of the code that reads choices, computes statistics and scores responses;
 # tools/coverage.ini lists what is measured.
@@ -80,6 +81,7 @@ mutate: $(STAMPS)/dev
 docs: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs
 	$(RUN)python -m tools.error_docs
+	$(RUN)python -m tools.api_docs
 
 constraints: $(STAMPS)/dev
 	$(RUN)python -m tools.constraints

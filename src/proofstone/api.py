@@ -1,40 +1,209 @@
-"""A workspace: what people do with Proofstone, as a Python object.
+"""Proofstone in a notebook: a workspace whose methods are the functions of the capabilities.
 
-Every method is synchronous and works in a notebook with a running loop; what calls models runs in
-a loop of its own thread.
+There is no logic here: each name below is a function that takes a session first, and is imported
+when it is first called. Every one is synchronous and works in a notebook with a running loop; what
+calls models runs in a loop of its own thread. docs/api.md lists them with their arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import importlib
+from collections.abc import Callable
+from functools import partial, wraps
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from proofstone.browse.export import ReferenceCounts, import_bank, import_items
-from proofstone.build.building import Building
-from proofstone.build.form import SiftedBank, import_sifted
-from proofstone.build.form_build import build_bank, build_forms
-from proofstone.check.contradictions import Contradicting
-from proofstone.correct.work_list import Correcting
-from proofstone.errors import BadUsage
-from proofstone.files.tables import TellUnread
-from proofstone.ingest.vision import PageReading
-from proofstone.keep.backup import Kept
-from proofstone.method import Method, find_method, find_payload, method_names
-from proofstone.models.limits import SystemClock
-from proofstone.records.items import ItemSet
-from proofstone.records.knowledge import Bank, Role
-from proofstone.results.compare_inputs import Comparing
-from proofstone.review.reviewing import Reviewing
-from proofstone.run.dry_running import DryRunning
-from proofstone.session.folders import MARK, create_folder, database_url, find_folder, has_own_file
-from proofstone.session.targets import Target, find_target
-from proofstone.store.lookup import Found
-from proofstone.store.store import Store
+from proofstone.session.folders import create_folder
+from proofstone.session.session import Session, workspace_folder
 
 if TYPE_CHECKING:
-    from proofstone.session.egress import AskEgress
+    from proofstone.browse import export as browse_export
+    from proofstone.browse import exporting
+    from proofstone.build import building, form, form_build
+    from proofstone.check import contradictions as check_contradictions
+    from proofstone.correct import work_list as correct_work_list
+    from proofstone.ingest import pages, vision
+    from proofstone.keep import backup as keep_backup
+    from proofstone.methods.bequ.verification import runs
+    from proofstone.results import compare_inputs, reading
+    from proofstone.review import reviewing
+    from proofstone.run import campaign, dry_running, retrieving, score_runs
+    from proofstone.search import searching
+    from proofstone.session import models as session_models
+    from proofstone.session import session
+    from proofstone.session import spending as spending_module
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Verb(Generic[P, R]):
+    """A function of a session as a method of a workspace; ``find`` imports it."""
+
+    def __init__(self, find: Callable[[], Callable[Concatenate[Session, P], R]]) -> None:
+        self.find = find
+
+    @overload
+    def __get__(self, session: None, owner: Any) -> Callable[Concatenate[Session, P], R]: ...
+
+    @overload
+    def __get__(self, session: Session, owner: Any) -> Callable[P, R]: ...
+
+    def __get__(self, session: Session | None, owner: Any) -> Callable[..., R]:
+        function = self.find()
+        return function if session is None else wraps(function)(partial(function, session))
+
+
+class _Module:
+    """A module of this package, imported when something of it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(f"proofstone.{self._name}"), name)
+
+
+if not TYPE_CHECKING:
+    browse_export = _Module("browse.export")
+    exporting = _Module("browse.exporting")
+    building = _Module("build.building")
+    form = _Module("build.form")
+    form_build = _Module("build.form_build")
+    check_contradictions = _Module("check.contradictions")
+    correct_work_list = _Module("correct.work_list")
+    pages = _Module("ingest.pages")
+    vision = _Module("ingest.vision")
+    keep_backup = _Module("keep.backup")
+    runs = _Module("methods.bequ.verification.runs")
+    compare_inputs = _Module("results.compare_inputs")
+    reading = _Module("results.reading")
+    reviewing = _Module("review.reviewing")
+    campaign = _Module("run.campaign")
+    dry_running = _Module("run.dry_running")
+    retrieving = _Module("run.retrieving")
+    score_runs = _Module("run.score_runs")
+    searching = _Module("search.searching")
+    session_models = _Module("session.models")
+    session = _Module("session.session")
+    spending_module = _Module("session.spending")
+
+
+class Workspace(Session):
+    """An open workspace. Use as a context manager, or call ``close``."""
+
+    # making
+    import_bank = Verb(lambda: browse_export.read_bank)
+    import_sifted = Verb(lambda: form.read_sifted)
+    import_form = Verb(lambda: browse_export.read_form)
+    build_bank = Verb(lambda: form_build.make_bank)
+    build_form = Verb(lambda: form_build.compose_forms)
+    build_in_steps = Verb(lambda: building.build_in_steps)
+    forecast_build = Verb(lambda: building.forecast_build)
+    prompts_of_build = Verb(lambda: building.prompts_of_build)
+    note_documents = Verb(lambda: pages.remember_documents)
+    document_of = Verb(lambda: pages.document_of)
+    draw = Verb(lambda: pages.draw)
+    page_scanner = Verb(lambda: vision.page_scanner)
+
+    # finding passages
+    index = Verb(lambda: searching.source_index)
+    index_for = Verb(lambda: searching.index_for)
+    search = Verb(lambda: searching.search_passages)
+    search_web = Verb(lambda: searching.search_web)
+    web_finder = Verb(lambda: searching.web_finder)
+    searcher = Verb(lambda: searching.searcher)
+    embedder = Verb(lambda: searching.open_embedder)
+    retriever = Verb(lambda: retrieving.make_retriever)
+
+    # asking and scoring
+    run = Verb(lambda: campaign.run)
+    resume = Verb(lambda: campaign.resume)
+    run_specs = Verb(lambda: campaign.run_specs)
+    perform = Verb(lambda: campaign.perform)
+    control = Verb(lambda: campaign.report_control)
+    try_judge = Verb(lambda: campaign.try_judge)
+    dry_run = Verb(lambda: dry_running.dry_run)
+    forecast_specs = Verb(lambda: dry_running.forecast_specs)
+    rendered = Verb(lambda: dry_running.rendered_prompts)
+    score = Verb(lambda: score_runs.score)
+    score_forecast = Verb(lambda: score_runs.score_forecast)
+    forecast_judging = Verb(lambda: dry_running.forecast_judging)
+    verify_runs = Verb(lambda: runs.verify_runs)
+    verify_forecast = Verb(lambda: runs.verify_forecast)
+    judge_units = Verb(lambda: score_runs.judge_units)
+    with_judges = Verb(lambda: score_runs.with_judges)
+    spending = Verb(lambda: spending_module.start_spending)
+    newly_lost = Verb(lambda: spending_module.newly_lost)
+
+    # reading
+    leaderboard = Verb(lambda: reading.leaderboard)
+    verified_board = Verb(lambda: reading.verified_board)
+    report = Verb(lambda: reading.write_report)
+    audit = Verb(lambda: reading.audit_runs)
+    study = Verb(lambda: reading.make_study)
+    write_study_figures = Verb(lambda: reading.write_study_figures)
+    write_figure_data = Verb(lambda: reading.write_study_data)
+    work_list = Verb(lambda: reading.write_item_work_list)
+    statistics = Verb(lambda: reading.describe)
+    coverage = Verb(lambda: reading.coverage_of)
+    scorings = Verb(lambda: reading.list_scorings)
+    score_table = Verb(lambda: exporting.score_table)
+    export = Verb(lambda: exporting.write_export)
+    compare = Verb(lambda: compare_inputs.compare_targets)
+    compare_editions = Verb(lambda: compare_inputs.editions_compared)
+    write_editions = Verb(lambda: compare_inputs.write_editions)
+    gate = Verb(lambda: compare_inputs.gate_run)
+    plan = Verb(lambda: compare_inputs.make_plan)
+
+    # checking
+    check = Verb(lambda: reading.check_target)
+    write_told = Verb(lambda: reading.write_told)
+    semantic_map = Verb(lambda: check_contradictions.make_semantic_map)
+    write_map = Verb(lambda: check_contradictions.write_map)
+    near_statements = Verb(lambda: check_contradictions.find_near_statements)
+    contradictions = Verb(lambda: check_contradictions.find_contradictions)
+    write_contradictions = Verb(lambda: check_contradictions.write_contradictions)
+
+    # reviewing and correcting
+    give_out_sheets = Verb(lambda: reviewing.give_out_sheets)
+    withdraw_sheet = Verb(lambda: reviewing.take_back_sheet)
+    import_reviews = Verb(lambda: reviewing.take_in_reviews)
+    export_reviews = Verb(lambda: reviewing.export_reviews)
+    review_standing = Verb(lambda: reviewing.review_standing)
+    review_policy = Verb(lambda: reviewing.review_policy)
+    review_agreement = Verb(lambda: reviewing.review_agreement)
+    review_decisions = Verb(lambda: reviewing.review_decisions)
+    keep_decision = Verb(lambda: reviewing.record_decision)
+    last_decision = Verb(lambda: reviewing.decision_before)
+    edited_statements = Verb(lambda: reviewing.statements_edited)
+    judges_checked = Verb(lambda: reviewing.judges_checked)
+    rule = Verb(lambda: correct_work_list.rule_replies)
+    edit = Verb(lambda: correct_work_list.edit_target)
+    place = Verb(lambda: correct_work_list.place)
+    retire = Verb(lambda: correct_work_list.retire_target)
+    restore = Verb(lambda: correct_work_list.restore_target)
+    fields_of = Verb(lambda: correct_work_list.editable_fields)
+    follow_placements = Verb(lambda: correct_work_list.follow_placements)
+    apply_work_list = Verb(lambda: correct_work_list.apply_work_list)
+    run_forms = Verb(lambda: correct_work_list.run_forms)
+    run_again = Verb(lambda: correct_work_list.run_again)
+    person = Verb(lambda: correct_work_list.acting)
+    erase_person = Verb(lambda: correct_work_list.erase_person)
+
+    # models and upkeep
+    models = Verb(lambda: session_models.known_models)
+    models_here = Verb(lambda: session_models.models_here)
+    check_models = Verb(lambda: session_models.check_models)
+    prices = Verb(lambda: session_models.model_prices)
+    family_of = Verb(lambda: session_models.family_of_model)
+    backup = Verb(lambda: keep_backup.backup)
+    merge = Verb(lambda: keep_backup.merge_workspace)
+    purge = Verb(lambda: keep_backup.purge)
+    lift = Verb(lambda: keep_backup.lift_purge)
+    repair = Verb(lambda: keep_backup.repair_form)
+    method_of = Verb(lambda: session.method_of)
 
 
 def open_workspace(folder: Path | str | None = None) -> Workspace:
@@ -42,192 +211,10 @@ def open_workspace(folder: Path | str | None = None) -> Workspace:
 
     Raises WorkspaceUnusable where there is none, SchemaTooNew where a newer version wrote it.
     """
-    if folder is None:
-        return Workspace(find_folder(Path.cwd()))
-    path = Path(folder)
-    if not (path / MARK).is_dir():
-        path = find_folder(path)
-    return Workspace(path)
+    return Workspace(workspace_folder(folder))
 
 
 def create_workspace(folder: Path | str = ".") -> Workspace:
     """Makes a workspace in ``folder`` (kept as it is where it is one) and opens it."""
     create_folder(Path(folder))
     return Workspace(Path(folder), is_new=True)
-
-
-class Workspace(
-    Comparing,
-    Contradicting,
-    PageReading,
-    DryRunning,
-    Building,
-    Kept,
-    Correcting,
-    Reviewing,
-):
-    """An open workspace. Use as a context manager, or call ``close``."""
-
-    def __init__(self, folder: Path, *, is_new: bool = False) -> None:
-        self.folder = folder
-        self.clock = SystemClock()
-        # Told before anything leaves this machine, and asked where nobody has allowed it yet.
-        self.ask_egress: AskEgress | None = None
-        self.store = Store(
-            database_url(folder), find_payload, must_exist=not is_new and has_own_file(folder)
-        )
-
-    def __enter__(self) -> Workspace:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Gives the database back."""
-        self.list_files.close()
-        self.store.close()
-
-    # ---- finding
-
-    def find(self, target: Target, *kinds: str) -> Found:
-        """The row that a text or record names; see ``Lookup.find`` for what it raises."""
-        return find_target(self.store, target, kinds)
-
-    def method_building(self, kind: str) -> Method:
-        """The method that builds facts or forms of ``kind``."""
-        for name in method_names():
-            method = find_method(name)
-            if kind in method.builders:
-                return method
-        raise BadUsage(f"no method builds {kind!r}")
-
-    # ---- making
-
-    def import_bank(
-        self,
-        path: Path | str,
-        *,
-        name: str | None = None,
-        method: str = "encyclo_k",
-        roles: Sequence[Role] = (),
-        tell_unread: TellUnread | None = None,
-        encoding: str = "",
-        tell_counts: Callable[[ReferenceCounts], None] | None = None,
-    ) -> Bank:
-        """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
-
-        ``roles`` of models in the whole file are added to those that its rows state;
-        ``tell_unread`` is told of columns that mean nothing here, ``tell_counts`` what a reference
-        holds."""
-        bank, _is_new = import_bank(
-            self.store, find_method(method), Path(path),
-            name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
-            encoding=encoding, tell_counts=tell_counts,
-        )  # fmt: skip
-        return bank
-
-    def import_sifted(
-        self,
-        path: Path | str,
-        *,
-        name: str | None = None,
-        method: str = "encyclo_k",
-        roles: Sequence[Role] = (),
-        dropped: Path | str | None = None,
-        tell_unread: TellUnread | None = None,
-        encoding: str = "",
-    ) -> SiftedBank:
-        """As ``import_bank``, of the rows that the method's filters leave; those dropped or
-        cleaned are written to ``dropped``, and the counts are kept with the bank."""
-        return import_sifted(
-            self.store,
-            find_method(method),
-            Path(path),
-            name=name,
-            clock=self.clock,
-            roles=roles,
-            dropped=Path(dropped) if dropped is not None else None,
-            tell_unread=tell_unread,
-            encoding=encoding,
-        )
-
-    def import_form(
-        self,
-        path: Path | str,
-        *,
-        name: str | None = None,
-        method: str = "encyclo_k",
-        roles: Sequence[Role] = (),
-        tell: Callable[[str], None] | None = None,
-        encoding: str = "",
-        columns: Mapping[str, str] = MappingProxyType({}),
-    ) -> ItemSet:
-        """Reads a form made elsewhere, or a list of entities, checked whole; ``roles`` are those of
-        models in it all, ``columns`` values that each row gets where it has none; ``tell`` is told
-        what became of columns that mean nothing to the method."""
-        form, _is_new = import_items(
-            self.store, find_method(method), Path(path),
-            name=name, clock=self.clock, roles=roles, tell=tell,
-            encoding=encoding, columns=columns,
-        )  # fmt: skip
-        return form
-
-    def build_bank(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        *,
-        name: str,
-        seed: int = 0,
-        method: str | None = None,
-        **params: Any,
-    ) -> Bank:
-        """Builds facts of ``kind`` ("statements") from inputs into a bank, by the method named or
-        else by the one that builds this kind."""
-        bank, _is_new = build_bank(
-            self.store,
-            find_method(method) if method else self.method_building(kind),
-            kind,
-            [str(entry) for entry in inputs],
-            name=name,
-            params=params,
-            seed=seed,
-            clock=self.clock,
-        )
-        return bank
-
-    def build_form(
-        self, bank: Target, *, seeds: Iterable[int] = (0,), name: str | None = None, **params: Any
-    ) -> list[ItemSet]:
-        """Composes one form a seed from a bank; parameters are the method's own."""
-        found = self.find(bank, "bank")
-        method = self._method_of_bank(found)
-        return build_forms(
-            self.store,
-            method,
-            found.id,
-            params=params,
-            seeds=list(seeds),
-            clock=self.clock,
-            name=name,
-        )
-
-    # ---- inside
-
-    def method_of(self, target: Target) -> Method:
-        """The method of a bank, form or run."""
-        found = find_target(self.store, target, ("bank", "form", "run"))
-        if found.kind == "bank":
-            return self._method_of_bank(found)
-        if found.kind == "run":
-            return find_method(self.store.runs.run(found.id)[1].method)
-        return find_method(self.store.items.item_set(found.id).method)
-
-    def _method_of_bank(self, found: Found) -> Method:
-        return find_method(self.store.knowledge.bank(found.id).method)

@@ -46,7 +46,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
         "run": ("run.cli", "Ask models the questions of a form or bank, and score them."),
         "resume": ("run.cli", "Go on with a run where it stopped."),
-        "score": ("run.scoring", "Score a run's stored replies; no contestant is asked."),
+        "score": ("run.cli_score", "Score a run's stored replies; no contestant is asked."),
     },
     "Read": {
         "leaderboard": ("results.cli", "Rank what was run, with intervals and ties."),
@@ -80,12 +80,12 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Files": {
         "extract": (
-            "run.cli_score",
+            "run.cli_files",
             "Extract answer letters from replies, a file in and a file out.",
         ),
-        "grade": ("run.cli_score", "Grade replies to short questions, a file in and a file out."),
+        "grade": ("run.cli_files", "Grade replies to short questions, a file in and a file out."),
         "verify-triples": ("methods.bequ.cli", "Verify triples both ways against a reference."),
-        "metrics": ("run.cli_score", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
+        "metrics": ("run.cli_files", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
     },
     "Admin": {
         "models": ("run.cli_models", "List models, check that they answer, see what they cost."),
@@ -122,7 +122,7 @@ class LazyTree(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415
+            from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.list_commands(ctx))
             if not near:
@@ -161,7 +161,7 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except ProofstoneError as error:
-        from proofstone.session.terminal import say  # noqa: PLC0415 - --help needs none of it
+        from proofstone.session.terminal import say
 
         say(f"error [{error.code}] {error}")
         sys.exit(error.exit_code)

@@ -14,6 +14,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.results.board import Leaderboard
 from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.reading import board_of, selection_of
 from proofstone.run.grading import metrics_of_file
 from proofstone.run.run_files import method_of_file
 from scripted_server import Act, Seen, answer
@@ -207,7 +208,7 @@ def test_stated_confidence_reaches_the_calibration_of_a_report(tmp_path: Path) -
             form = workspace.import_form(write_rows(tmp_path, made_rows(N)), method=METHOD)
             workspace.run(form, models="scripted/solver", ask="confidence", judge="scripted/judge")
         (row,) = workspace.leaderboard(form).standings[0].ranked
-        evidence = workspace._board(workspace._selection([form]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, [form]), {}).evidence
     stated = next(other for other in row.others if other.name == "confidence")
     assert stated.estimate.value == pytest.approx((0.5 + 0.6 + 0.7 + 0.8) / 4)
     assert row.estimate.value == pytest.approx(3 / 4)

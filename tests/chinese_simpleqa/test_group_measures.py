@@ -16,6 +16,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.results.board import Breakdown, Leaderboard
 from proofstone.results.board_text import to_json
 from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.reading import board_of, selection_of
 from proofstone.results.sections.strata import strata_section
 from proofstone.results.table_files import TablesAsked
 from proofstone.wording.messages import speaking
@@ -119,7 +120,7 @@ def test_a_group_of_one_question_has_no_interval(tmp_path: Path) -> None:
 def test_several_models_have_a_table_a_measure_also_on_the_page(tmp_path: Path) -> None:
     with asked(tmp_path, times=2) as workspace:
         texts = list(render_breakdowns(workspace.leaderboard("found"), ["answer_type"], width=120))
-        evidence = workspace._board(workspace._selection(["found"]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, ["found"]), {}).evidence
     titles = [text.splitlines()[0].partition("  ")[0] for text in texts]
     assert titles == [f"answer type, {name}" for name in ("correct", "NA", "IN", "CGA", "F")]
     section = strata_section(evidence)
@@ -133,7 +134,7 @@ def test_page_and_table_files_hold_all_measures(tmp_path: Path) -> None:
     tables = TablesAsked(folder=tmp_path / "tables", kinds=("csv", "tex"))
     with asked(tmp_path) as workspace:
         workspace.report("found", path=tmp_path / "report.html", tables=tables)
-        evidence = workspace._board(workspace._selection(["found"]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, ["found"]), {}).evidence
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "By answer type, other measures" in page
     assert "20 items by secondary category within primary category" in page

@@ -13,6 +13,7 @@ from proofstone.browse.show import look
 from proofstone.browse.show_item import show_replies
 from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
 from proofstone.results.items_made import trust_lines
+from proofstone.results.reading import board_of, selection_of
 from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving
 
@@ -72,7 +73,7 @@ def test_a_reply_without_a_label_shows_what_the_judge_last_said(
 
 def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]) -> None:
     workspace, run = judged
-    made = workspace._board(workspace._selection([run]), {})
+    made = board_of(workspace, selection_of(workspace, [run]), {})
     (row,) = made.board.standings[0].ranked
     (advice,) = row.warnings
     assert advice.what == f"{100 / N:.1f}% unparsed (1 of {N})"

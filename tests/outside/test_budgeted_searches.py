@@ -18,6 +18,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
 from proofstone.session.permits import SentLog
+from proofstone.session.session import Session
 from proofstone.session.spending import beside_text
 from scripted_server import Act, ScriptedServer, Seen, answer, drop
 from scripted_web import web
@@ -234,7 +235,7 @@ def test_the_closing_lines_tell_searches_and_the_dry_run_foretells_them(
     workspace: Workspace, form: ItemSet, world: World, proofstone: Proofstone,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(Workspace, "fetches_local", True)
+    monkeypatch.setattr(Session, "fetches_local", True)
     asked = (
         "run", f"form:{short(form.id)}", "-m", "scripted/one", "--max-tokens", 20, "--context",
         "retrieved", "--context-source", "searxng", "-w", workspace.folder,

@@ -18,6 +18,7 @@ from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.records.runs import run_label
 from proofstone.run.request import Asking, RunRequest, specs_of
+from proofstone.run.retrieving import remembered_retriever
 from proofstone.run.run_file import read_run_file, run_file_text
 from proofstone.session.egress import clear_loads, plan_loads
 from proofstone.session.permits import Permits
@@ -226,7 +227,7 @@ async def test_pages_go_to_a_model_as_one_origin(workspace: Workspace, form: Ite
     specs = _specs(workspace, form)
     configure(workspace.folder, "https://api.example.com/v1")
     config = load_config(workspace.folder)
-    retriever = workspace.kept_retriever(specs)
+    retriever = remembered_retriever(workspace, specs)
     loads = await plan_loads(workspace.store, specs, config, workspace.clock, retriever)
     (load,) = loads.values()
     assert [origin.title for origin in load.outgoing.origins] == ["pages of the web", form.name]

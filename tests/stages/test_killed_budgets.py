@@ -16,7 +16,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.keep.backup import STORE
 from proofstone.models.budget import money
 from proofstone.models.limits import Halt
-from proofstone.session.askers import on_record
+from proofstone.session.askers import on_record, session_askers
 from proofstone.session.folders import MARK
 from proofstone.store.calls import Expense
 from scripted_server import answer, child_server
@@ -157,7 +157,7 @@ async def test_a_bound_that_is_written_late_does_not_outlive_its_command(
 
         monkeypatch.setattr(expenses, "allow", late)
         stop = asyncio.Event()
-        async with workspace._askers(["scripted/one"], None, stop) as askers:
+        async with session_askers(workspace, ["scripted/one"], None, stop) as askers:
             spending = askers["scripted/one"].spending
             assert spending is not None
             async with on_record(workspace.store, askers.values(), workspace.clock):

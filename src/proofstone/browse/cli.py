@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from proofstone.build.build_view import list_builds, show_build
-from proofstone.build.taxonomies import (
+from proofstone.build.cli_taxonomy import (
     export_taxonomy,
     list_taxonomies,
     named_taxonomy,
@@ -135,7 +135,12 @@ def import_command(
     falsified one that is too short, or whose true one was dropped. The funnel is printed and kept:
     show BANK tells it.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.browse.export import (
+        read_bank,
+        read_form,
+    )
+    from proofstone.build.form import read_sifted
+    from proofstone.session.session import open_session
 
     taken: dict[str, Any] = {
         "method": method or _method_of(file, kind, encoding),
@@ -147,18 +152,18 @@ def import_command(
     again = 0
     sifted: SiftedRows | None = None
     counted: list[ReferenceCounts] = []
-    with open_workspace(folder) as workspace:
+    with open_session(folder) as session:
         if is_sifted:
-            made = workspace.import_sifted(file, dropped=dropped, tell_unread=_tell_unread, **taken)
+            made = read_sifted(session, file, dropped=dropped, tell_unread=_tell_unread, **taken)
             bank, sifted = made.bank, made.rows
             shown, n, identity = bank.name, len(bank.facts), bank.id
         elif kind in _BANKS:
-            bank = workspace.import_bank(
-                file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
+            bank = read_bank(
+                session, file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
             )
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = workspace.import_form(file, columns=_columns(columns), tell=_tell, **taken)
+            form = read_form(session, file, columns=_columns(columns), tell=_tell, **taken)
             shown, n, identity = form.name, form.n_items, form.id
             again = form.recipe.get("rows", n) - n
     if as_json:
@@ -204,7 +209,7 @@ _NEXT = {
 
 
 def _method_of(file: Path, kind: str, encoding: str) -> str:
-    from proofstone.run.run_files import (  # noqa: PLC0415
+    from proofstone.run.run_files import (
         method_of_bank_file,
         method_of_file,
         method_of_reference,
@@ -227,7 +232,7 @@ def _columns(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _called(method: str, kind: str) -> str:
-    from proofstone.method import find_method  # noqa: PLC0415
+    from proofstone.method import find_method
 
     found = find_method(method)
     return found.facts_called if kind in _BANKS else found.items_called
@@ -250,7 +255,7 @@ def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:
 
 def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
     """The funnel as a table, then where the rows are that went."""
-    from proofstone.build.form import funnel_lines  # noqa: PLC0415
+    from proofstone.build.form import funnel_lines
 
     print_table(funnel_lines(sifted.funnel))
     if dropped is not None:
@@ -260,7 +265,7 @@ def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
 
 
 def _funnel_fields(sifted: SiftedRows) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     funnel = sifted.funnel
     return {"funnel": {**msgspec.to_builtins(funnel), "left": funnel.left}}
@@ -287,11 +292,11 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     if kind == "taxonomy":
         list_taxonomies(as_json=as_json)
         return
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.keep.status import run_states, things_of  # noqa: PLC0415
+    from proofstone.keep.status import run_states, things_of
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        store = workspace.store
+    with open_session(folder) as session:
+        store = session.store
         if kind == "run":
             states = run_states(store)[::-1]
             if as_json:
@@ -304,10 +309,10 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
             print_table(rows if states else [])
             return
         if kind == "plan":
-            list_plans(workspace, as_json=as_json)
+            list_plans(session, as_json=as_json)
             return
         if kind == "build":
-            list_builds(workspace, as_json=as_json)
+            list_builds(session, as_json=as_json)
             return
         listed = things_of(store, kind)
     if as_json:
@@ -404,31 +409,33 @@ def show_command(
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.
     """
+    from proofstone.ingest.pages import draw
+
     taxonomy = named_taxonomy(identity)
     if taxonomy is not None:
         show_taxonomy(taxonomy, as_json=as_json)
         return
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.browse.show import look, look_at  # noqa: PLC0415
-    from proofstone.browse.show_item import show_replies  # noqa: PLC0415
-    from proofstone.run.run_facts import note_of_run  # noqa: PLC0415
+    from proofstone.browse.show import look, look_at
+    from proofstone.browse.show_item import show_replies
+    from proofstone.run.run_facts import note_of_run
+    from proofstone.session.session import open_session
 
     if output is None and (crop or document):
         raise click.UsageError("--crop and --document go with -o FILE.png")
-    with open_workspace(folder) as workspace:
+    with open_session(folder) as session:
         filtered = bool(models or outcome)
         is_special = identity.partition(":")[0] in {"response", "call", "score", "page"}
         if output is not None:
-            drawn = workspace.draw(identity, dpi=dpi, crop=crop, document=document)
+            drawn = draw(session, identity, dpi=dpi, crop=crop, document=document)
             write_image(output, drawn, as_json=as_json)
             return
         if is_special:
-            _show_special(look(workspace.store, identity), as_json=as_json)
+            _show_special(look(session.store, identity), as_json=as_json)
             return
-        found = workspace.find(identity)
+        found = session.find(identity)
         if found.kind == "build":
             show_build(
-                workspace, found, dropped=dropped, pending=pending, judges=judges,
+                session, found, dropped=dropped, pending=pending, judges=judges,
                 verdicts=verdicts, step=step, reason=reason, limit=limit, as_json=as_json,
             )  # fmt: skip
             return
@@ -437,18 +444,18 @@ def show_command(
                 "--dropped, --pending, --judges, --verdicts, --step and --reason are for builds"
             )
         if statistics:
-            show_statistics(workspace, found, as_json=as_json)
+            show_statistics(session, found, as_json=as_json)
             return
         shown: list[ShownReply] = []
         if found.kind == "run" or (found.kind in {"form", "bank"} and filtered):
             shown = show_replies(
-                workspace.store, found, models=read_list(models), outcome=outcome, limit=limit
+                session.store, found, models=read_list(models), outcome=outcome, limit=limit
             )
         if filtered and found.kind in {"run", "form", "bank"}:
-            note = note_of_run(workspace.store, found) if shown else ""
+            note = note_of_run(session.store, found) if shown else ""
             _show_filtered(shown, note, as_json=as_json)
             return
-        description = look_at(workspace.store, found, limit=limit)
+        description = look_at(session.store, found, limit=limit)
     _show_described(description, shown, as_json=as_json)
 
 
@@ -477,14 +484,14 @@ def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None
 
 
 def _fields(description: Description) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     return msgspec.structs.asdict(description)
 
 
 def _as_text(shown: ShownReply) -> dict[str, Any]:
     """The fields of a reply with the messages and the raw body as they can be read."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     fields: dict[str, Any] = msgspec.structs.asdict(shown)
     fields["calls"] = [
@@ -543,7 +550,8 @@ def export_command(
     apostrophe before it, so that no spreadsheet takes it for a formula; 'import' takes it away
     again. Numbers stay numbers.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.browse.exporting import write_export
+    from proofstone.session.session import open_session
 
     if fold_near is not None and what != "triples":
         raise click.UsageError("--fold-near is for --what triples")
@@ -553,9 +561,9 @@ def export_command(
     if taxonomy is not None:
         n_rows = export_taxonomy(taxonomy, output)
     else:
-        with open_workspace(folder) as workspace:
+        with open_session(folder) as session:
             options = {} if fold_near is None else {"fold_near": fold_near}
-            n_rows = workspace.export(identity, output, what, **options)  # type: ignore[arg-type]
+            n_rows = write_export(session, identity, output, what, **options)  # type: ignore[arg-type]
     if as_json:
         print_json({"file": str(output), "rows": n_rows})
     else:

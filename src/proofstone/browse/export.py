@@ -15,7 +15,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.files.fields import read_identity
 from proofstone.files.tables import TellUnread, read_checked
 from proofstone.files.write import write_rows
-from proofstone.method import Method, Verifying, find_payload
+from proofstone.method import Method, Verifying, find_method, find_payload
 from proofstone.models.replies import read_reply
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import CallRecord, Clock
@@ -35,6 +35,7 @@ from proofstone.results.audit.item_rows import (
     read_item_rows,
 )
 from proofstone.results.table import headline, shown_name
+from proofstone.session.session import Session
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 
@@ -380,3 +381,49 @@ class _Completed:
 def path_stem(path: Path) -> str:
     """The file's name without its endings (``bank.jsonl.gz`` is ``bank``)."""
     return path.name.partition(".")[0]
+
+
+def read_bank(
+    session: Session,
+    path: Path | str,
+    *,
+    name: str | None = None,
+    method: str = "encyclo_k",
+    roles: Sequence[Role] = (),
+    tell_unread: TellUnread | None = None,
+    encoding: str = "",
+    tell_counts: Callable[[ReferenceCounts], None] | None = None,
+) -> Bank:
+    """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
+
+    ``roles`` of models in the whole file are added to those that its rows state;
+    ``tell_unread`` is told of columns that mean nothing here, ``tell_counts`` what a reference
+    holds."""
+    bank, _is_new = import_bank(
+        session.store, find_method(method), Path(path),
+        name=name, clock=session.clock, roles=roles, tell_unread=tell_unread,
+        encoding=encoding, tell_counts=tell_counts,
+    )  # fmt: skip
+    return bank
+
+
+def read_form(
+    session: Session,
+    path: Path | str,
+    *,
+    name: str | None = None,
+    method: str = "encyclo_k",
+    roles: Sequence[Role] = (),
+    tell: Callable[[str], None] | None = None,
+    encoding: str = "",
+    columns: Mapping[str, str] = MappingProxyType({}),
+) -> ItemSet:
+    """Reads a form made elsewhere, or a list of entities, checked whole; ``roles`` are those of
+    models in it all, ``columns`` values that each row gets where it has none; ``tell`` is told
+    what became of columns that mean nothing to the method."""
+    form, _is_new = import_items(
+        session.store, find_method(method), Path(path),
+        name=name, clock=session.clock, roles=roles, tell=tell,
+        encoding=encoding, columns=columns,
+    )  # fmt: skip
+    return form

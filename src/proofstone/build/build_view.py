@@ -11,12 +11,12 @@ from proofstone.records.ids import short
 from proofstone.session.terminal import print_json, print_table, print_text, say, visible
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.build.built import EndedRow
     from proofstone.build.verdicts import JudgedRow
     from proofstone.judging.question import QuestionAccount
     from proofstone.judging.verdicts import JudgeAccount
     from proofstone.records.verdicts import Ballot
+    from proofstone.session.session import Session
     from proofstone.store.lookup import Found
 
 
@@ -65,12 +65,12 @@ _HEAD = (
 _NONE = "no verdict is kept of this build: nobody judged, or it was before verdicts were kept"
 
 
-def show_judges(workspace: Workspace, found: Found, *, as_json: bool) -> None:
+def show_judges(session: Session, found: Found, *, as_json: bool) -> None:
     """Each question of a build with what its judges did."""
     from proofstone.build.verdicts import read_accounts  # noqa: PLC0415
 
-    key, build = workspace.store.builds.build(found.id)
-    accounts = read_accounts(workspace.store, key, build)
+    key, build = session.store.builds.build(found.id)
+    accounts = read_accounts(session.store, key, build)
     if as_json:
         print_json(accounts)
     elif accounts:
@@ -81,12 +81,12 @@ def show_judges(workspace: Workspace, found: Found, *, as_json: bool) -> None:
 
 
 def show_verdicts(
-    workspace: Workspace, found: Found, *, step: str | None, limit: int, as_json: bool
+    session: Session, found: Found, *, step: str | None, limit: int, as_json: bool
 ) -> None:
     """The verdicts of a build, of one step where it is named."""
     from proofstone.build.verdicts import list_verdicts  # noqa: PLC0415
 
-    judged = list_verdicts(workspace.store, found, step=step, limit=limit + 1)
+    judged = list_verdicts(session.store, found, step=step, limit=limit + 1)
     judged = first_of(judged, limit, f"-n {limit * 10}")
     if as_json:
         print_json(judged)
@@ -147,11 +147,11 @@ def _ballot(ballot: Ballot) -> str:
 # ``list build`` and ``show BUILD``: builds, their funnels, and every row that was dropped.
 
 
-def list_builds(workspace: Workspace, *, as_json: bool) -> None:
+def list_builds(session: Session, *, as_json: bool) -> None:
     """All builds, newest first, each with how far it is and its bank."""
     from proofstone.build.built import build_states  # noqa: PLC0415
 
-    states = build_states(workspace.store)
+    states = build_states(session.store)
     if as_json:
         print_json(states)
         return
@@ -168,7 +168,7 @@ def list_builds(workspace: Workspace, *, as_json: bool) -> None:
 
 
 def show_build(
-    workspace: Workspace,
+    session: Session,
     found: Found,
     *,
     dropped: bool,
@@ -185,16 +185,16 @@ def show_build(
     if judges + verdicts + (dropped or pending) > 1:
         raise click.UsageError("--judges, --verdicts and --dropped are shown one at a time")
     if verdicts and reason is None:
-        show_verdicts(workspace, found, step=step, limit=limit, as_json=as_json)
+        show_verdicts(session, found, step=step, limit=limit, as_json=as_json)
         return
     if judges and step is None and reason is None:
-        show_judges(workspace, found, as_json=as_json)
+        show_judges(session, found, as_json=as_json)
         return
     from proofstone.build.built import describe_build, list_ended  # noqa: PLC0415
 
     if dropped or pending:
         ended = list_ended(
-            workspace.store, found, pending=pending, step=step, reason=reason, limit=limit + 1
+            session.store, found, pending=pending, step=step, reason=reason, limit=limit + 1
         )
         every = f"proofstone export build:{short(found.id)} -o FILE"
         ended = first_of(ended, limit, f"-n {limit * 10}, or all of them in a file: {every}")
@@ -209,7 +209,7 @@ def show_build(
         raise click.UsageError(
             "--step goes with --dropped, --pending or --verdicts, --reason with --dropped"
         )
-    description, funnel = describe_build(workspace.store, found)
+    description, funnel = describe_build(session.store, found)
     if as_json:
         import msgspec  # noqa: PLC0415
 

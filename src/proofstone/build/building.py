@@ -5,23 +5,32 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from proofstone.build.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
-from proofstone.build.list_files import ListFiles
+from proofstone.build.list_files import list_files
 from proofstone.build.plan import BuildSpec, PlannedBuild, builder_of, entering_rows, plan_build
 from proofstone.errors import BadUsage
-from proofstone.ingest.pages import Seeing
+from proofstone.ingest.pages import document_of
 from proofstone.method import find_method
-from proofstone.methods.bequ.reference.live_sources import Gathering
+from proofstone.methods.bequ.reference.live_sources import (
+    gather_inputs,
+    tell_step,
+    tell_unread_pages,
+)
 from proofstone.records.building import Maker
 from proofstone.records.ids import short
 from proofstone.run.campaign import Watch
 from proofstone.run.dry_running import PILOT
-from proofstone.run.score_runs import Scoring
+from proofstone.search.searching import index_for, web_finder
+from proofstone.session.askers import session_askers
+from proofstone.session.egress import let_out
+from proofstone.session.models import family_of_model
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
@@ -40,352 +49,361 @@ if TYPE_CHECKING:
 _LEAST_PILOT = 2
 
 
-class Building(Scoring, Gathering, Seeing):
-    """The part of a workspace that builds in steps."""
+def build_in_steps(
+    session: Session,
+    /,
+    kind: str,
+    inputs: Sequence[str],
+    *,
+    name: str,
+    models: Models = "",
+    judge: str | Sequence[str] = "",
+    seed: int = 0,
+    limit: int | None = None,
+    per_input: int | None = None,
+    languages: Sequence[str] = (),
+    method: str | None = None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    settings: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+    **params: Any,
+) -> BuildResult:
+    """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
 
-    @cached_property
-    def list_files(self) -> ListFiles:
-        """Lists of this workspace as files, for builds that read such; gone when it is closed."""
-        return ListFiles(self.store)
+    ``models`` names the model of each role, or one for all roles that build; ``judge`` the one,
+    or the panel, for those that judge. The same call again goes on where it stopped: what a
+    step made of a row is kept, and made again only where the step, its configuration or the
+    row is another. ``per_input`` rows of each input enter, drawn by the seed, or all;
+    ``limit`` lets only the first of them enter, ``languages`` only passages in these.
+    ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
+    """
+    chosen, spec = _spec(session,
+        kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+        method, params,
+    )  # fmt: skip
+    return perform_build_spec(session,
+        spec, chosen, max_connections=max_connections, cache=cache,
+        spending=start_spending(session, budget), watch=watch, on_interrupt=on_interrupt,
+    )  # fmt: skip
 
-    def build_in_steps(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        *,
-        name: str,
-        models: Models = "",
-        judge: str | Sequence[str] = "",
-        seed: int = 0,
-        limit: int | None = None,
-        per_input: int | None = None,
-        languages: Sequence[str] = (),
-        method: str | None = None,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | Spending | None = None,
-        settings: Mapping[str, Any] | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-        **params: Any,
-    ) -> BuildResult:
-        """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
 
-        ``models`` names the model of each role, or one for all roles that build; ``judge`` the one,
-        or the panel, for those that judge. The same call again goes on where it stopped: what a
-        step made of a row is kept, and made again only where the step, its configuration or the
-        row is another. ``per_input`` rows of each input enter, drawn by the seed, or all;
-        ``limit`` lets only the first of them enter, ``languages`` only passages in these.
-        ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
-        """
-        chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
-            method, params,
-        )  # fmt: skip
-        return self.perform_build_spec(
-            spec, chosen, max_connections=max_connections, cache=cache,
-            spending=self.spending(budget), watch=watch, on_interrupt=on_interrupt,
-        )  # fmt: skip
+def forecast_build(
+    session: Session,
+    /,
+    kind: str,
+    inputs: Sequence[str],
+    *,
+    name: str = "",
+    models: Models = "",
+    judge: str | Sequence[str] = "",
+    seed: int = 0,
+    limit: int | None = None,
+    per_input: int | None = None,
+    languages: Sequence[str] = (),
+    method: str | None = None,
+    pilot: int = PILOT,
+    pilot_rows: Sequence[str] = (),
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    settings: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+    **params: Any,
+) -> BuildForecast:
+    """What ``build_in_steps`` with the same arguments would take: calls, tokens, money and time
+    as ranges, and how many rows would be left.
 
-    def forecast_build(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        *,
-        name: str = "",
-        models: Models = "",
-        judge: str | Sequence[str] = "",
-        seed: int = 0,
-        limit: int | None = None,
-        per_input: int | None = None,
-        languages: Sequence[str] = (),
-        method: str | None = None,
-        pilot: int = PILOT,
-        pilot_rows: Sequence[str] = (),
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | Spending | None = None,
-        settings: Mapping[str, Any] | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-        **params: Any,
-    ) -> BuildForecast:
-        """What ``build_in_steps`` with the same arguments would take: calls, tokens, money and time
-        as ranges, and how many rows would be left.
+    ``pilot`` rows, a seeded sample, are really worked on; what is made of them is kept for the
+    build. ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
+    were chosen and built of before. ``budget`` bounds the pilot, and it is said whether as much
+    would cover the rest.
+    """
+    if pilot < _LEAST_PILOT:
+        raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
+    chosen, spec = _spec(session,
+        kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+        method, params,
+    )  # fmt: skip
+    connections = (max_connections, cache, start_spending(session, budget))
+    spec = gather_inputs(session, chosen, spec, connections[2])
+    planned = _plan(session, spec, chosen, connections)
+    from proofstone.build.build import draw_pilot  # noqa: PLC0415
 
-        ``pilot`` rows, a seeded sample, are really worked on; what is made of them is kept for the
-        build. ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
-        were chosen and built of before. ``budget`` bounds the pilot, and it is said whether as much
-        would cover the rest.
-        """
-        if pilot < _LEAST_PILOT:
-            raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
-        chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
-            method, params,
-        )  # fmt: skip
-        connections = (max_connections, cache, self.spending(budget))
-        spec = self._gathered(chosen, spec, connections[2])
-        planned = self._plan(spec, chosen, connections)
-        from proofstone.build.build import draw_pilot  # noqa: PLC0415
+    rows = draw_pilot(session.store, planned, pilot)
+    if pilot_rows:
+        only = structs.replace(
+            spec, inputs=(*pilot_rows,), limit=None, per_input=None, gathered=None
+        )
+        rows = list(entering_rows(session.store, planned.builder, only, planned.build.params))
+    _clear_build(session, planned, rows)
+    shown: list[BuildProgress] = []
 
-        rows = draw_pilot(self.store, planned, pilot)
-        if pilot_rows:
-            only = structs.replace(
-                spec, inputs=(*pilot_rows,), limit=None, per_input=None, gathered=None
+    async def work(stop: asyncio.Event) -> BuildForecast:
+        return await _ask_pilot(session, planned, chosen, rows, shown, stop, connections)
+
+    made = Background(work).wait_stoppable(
+        lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
+    )
+    _tell_searched(session, planned)
+    return made
+
+
+def prompts_of_build(
+    session: Session,
+    /,
+    kind: str,
+    inputs: Sequence[str],
+    n: int,
+    *,
+    name: str = "",
+    models: Models = "",
+    judge: str | Sequence[str] = "",
+    seed: int = 0,
+    limit: int | None = None,
+    per_input: int | None = None,
+    languages: Sequence[str] = (),
+    method: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    **params: Any,
+) -> list[StepPrompt]:
+    """The prompts of the first ``n`` rows as they would be sent; asks no model."""
+    chosen, spec = _spec(session,
+        kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+        method, params,
+    )  # fmt: skip
+    connections = (max_connections, cache, start_spending(session, budget))
+    spec = gather_inputs(session, chosen, spec, connections[2])
+    planned = _plan(session, spec, chosen, connections)
+    for finder in _web_finders(planned):
+        finder.sends = "nothing"
+
+    async def work(stop: asyncio.Event) -> list[StepPrompt]:
+        from proofstone.build.build_prompts import show_prompts  # noqa: PLC0415
+
+        async with _role_askers(session, spec.models, stop, connections) as opened:
+            askers = {role: opened[model] for role, model in spec.models.items()}
+            return await show_prompts(session.store, planned, askers, n)
+
+    return Background(work).wait()
+
+
+def perform_build_spec(
+    session: Session,
+    spec: BuildSpec,
+    method: Maker,
+    *,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+) -> BuildResult:
+    """``build_in_steps`` for a spec that is whole."""
+    connections = (max_connections, cache, spending)
+    spec = gather_inputs(session, method, spec, spending)
+    planned = _plan(session, spec, method, connections)
+    _clear_build(session, planned)
+    shown: list[BuildProgress] = []
+
+    async def work(stop: asyncio.Event) -> BuildResult:
+        return await _perform_build(session, planned, method, shown, stop, connections)
+
+    made = Background(work).wait_stoppable(
+        lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
+    )
+    _tell_searched(session, planned)
+    return made
+
+
+def kin_of_build(
+    session: Session,
+    kind: str,
+    *,
+    models: Models = "",
+    judge: str | Sequence[str] = "",
+    method: str | None = None,
+) -> tuple[Kin, ...]:
+    """The judges of a build that are, or whose family is, among those whose work they judge.
+    Asks nobody."""
+    from proofstone.run.self_preference import held_by_builders, kin_of  # noqa: PLC0415
+
+    chosen = find_method(method) if method else maker_of_kind(kind)
+    named = models_by_seat(chosen, kind, models, judge)
+    purposes = purposes_of(chosen, kind, named)
+    judges, makers = held_by_builders(named, purposes.__getitem__)
+    return kin_of(judges, makers, partial(family_of_model, session))
+
+
+def build_spec(
+    session: Session,
+    kind: str,
+    inputs: Sequence[str],
+    *,
+    name: str,
+    models: str | Mapping[str, str] = "",
+    judge: str = "",
+    seed: int = 0,
+    **params: Any,
+) -> BuildSpec:
+    """What ``build_in_steps`` with these arguments would build, for ``perform_build_spec``."""
+    asked = (kind, inputs, name, models, judge, None, seed, None, None, (), None, params)
+    return _spec(session, *asked)[1]
+
+
+def _spec(
+    session: Session,
+    kind: str,
+    inputs: Sequence[str],
+    name: str,
+    models: Models,
+    judge: str | Sequence[str],
+    settings: Mapping[str, Any] | None,
+    seed: int,
+    limit: int | None,
+    per_input: int | None,
+    languages: Sequence[str],
+    method: str | None,
+    params: dict[str, Any],
+) -> tuple[Maker, BuildSpec]:
+    chosen = find_method(method) if method else maker_of_kind(kind)
+    named = tuple(str(entry) for entry in inputs)
+    builder = builder_of(chosen, kind)
+    if builder.lists:
+        online = builder.online.names if builder.online is not None else ()
+        named = list_files(session).inputs(named, chosen.name, online)
+    spec = BuildSpec(
+        kind=kind, inputs=named, name=name, params=params,
+        models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
+        seed=seed, limit=limit, per_input=per_input, languages=tuple(languages),
+    )  # fmt: skip
+    return chosen, spec
+
+
+def _plan(session: Session, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
+    from proofstone.ingest.region_rows import with_regions  # noqa: PLC0415
+
+    async def work(stop: asyncio.Event) -> PlannedBuild:
+        async with _role_askers(session, spec.models, stop, connections) as askers:
+            models = {role: askers[name].model for role, name in spec.models.items()}
+            whole = with_regions(session.store, spec, method, models, partial(document_of, session))
+            return plan_build(
+                session.store,
+                method,
+                whole,
+                models,
+                partial(index_for, session),
+                partial(web_finder, session, spending=connections[2]),
             )
-            rows = list(entering_rows(self.store, planned.builder, only, planned.build.params))
-        self._clear_build(planned, rows)
-        shown: list[BuildProgress] = []
 
-        async def work(stop: asyncio.Event) -> BuildForecast:
-            return await self._ask_pilot(planned, chosen, rows, shown, stop, connections)
+    return Background(work).wait()
 
-        made = Background(work).wait_stoppable(
-            lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
-        )
-        self._tell_searched(planned)
-        return made
 
-    def prompts_of_build(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        n: int,
-        *,
-        name: str = "",
-        models: Models = "",
-        judge: str | Sequence[str] = "",
-        seed: int = 0,
-        limit: int | None = None,
-        per_input: int | None = None,
-        languages: Sequence[str] = (),
-        method: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | Spending | None = None,
-        **params: Any,
-    ) -> list[StepPrompt]:
-        """The prompts of the first ``n`` rows as they would be sent; asks no model."""
-        chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
-            method, params,
+def _role_askers(
+    session: Session, models: Mapping[str, str], stop: asyncio.Event, connections: Any
+) -> Any:
+    max_connections, cache, spending = connections
+    names = list(dict.fromkeys(models.values()))
+    return session_askers(session, names, max_connections, stop, cache, spending)
+
+
+async def _perform_build(
+    session: Session,
+    planned: PlannedBuild,
+    method: Maker,
+    shown: list[BuildProgress],
+    stop: asyncio.Event,
+    connections: Any,
+) -> BuildResult:
+    from proofstone.build.build import perform_build  # noqa: PLC0415
+
+    async with _at_work(session, planned, shown, stop, connections) as (askers, kept):
+        return await perform_build(
+            session.store, method, planned, askers,
+            progress=shown[0], stop=stop, clock=session.clock, kept=kept,
         )  # fmt: skip
-        connections = (max_connections, cache, self.spending(budget))
-        spec = self._gathered(chosen, spec, connections[2])
-        planned = self._plan(spec, chosen, connections)
-        for finder in _web_finders(planned):
-            finder.sends = "nothing"
 
-        async def work(stop: asyncio.Event) -> list[StepPrompt]:
-            from proofstone.build.build_prompts import show_prompts  # noqa: PLC0415
 
-            async with self._role_askers(spec.models, stop, connections) as opened:
-                askers = {role: opened[model] for role, model in spec.models.items()}
-                return await show_prompts(self.store, planned, askers, n)
+async def _ask_pilot(
+    session: Session,
+    planned: PlannedBuild,
+    method: Maker,
+    rows: Sequence[EnteringRow],
+    shown: list[BuildProgress],
+    stop: asyncio.Event,
+    connections: Any,
+) -> BuildForecast:
+    from proofstone.build.build import ask_pilot  # noqa: PLC0415
 
-        return Background(work).wait()
-
-    def perform_build_spec(
-        self,
-        spec: BuildSpec,
-        method: Maker,
-        *,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        spending: Spending | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-    ) -> BuildResult:
-        """``build_in_steps`` for a spec that is whole."""
-        connections = (max_connections, cache, spending)
-        spec = self._gathered(method, spec, spending)
-        planned = self._plan(spec, method, connections)
-        self._clear_build(planned)
-        shown: list[BuildProgress] = []
-
-        async def work(stop: asyncio.Event) -> BuildResult:
-            return await self._perform_build(planned, method, shown, stop, connections)
-
-        made = Background(work).wait_stoppable(
-            lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
-        )
-        self._tell_searched(planned)
-        return made
-
-    def kin_of_build(
-        self,
-        kind: str,
-        *,
-        models: Models = "",
-        judge: str | Sequence[str] = "",
-        method: str | None = None,
-    ) -> tuple[Kin, ...]:
-        """The judges of a build that are, or whose family is, among those whose work they judge.
-        Asks nobody."""
-        from proofstone.run.self_preference import held_by_builders, kin_of  # noqa: PLC0415
-
-        chosen = find_method(method) if method else maker_of_kind(kind)
-        named = models_by_seat(chosen, kind, models, judge)
-        purposes = purposes_of(chosen, kind, named)
-        judges, makers = held_by_builders(named, purposes.__getitem__)
-        return kin_of(judges, makers, self.family_of)
-
-    def build_spec(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        *,
-        name: str,
-        models: str | Mapping[str, str] = "",
-        judge: str = "",
-        seed: int = 0,
-        **params: Any,
-    ) -> BuildSpec:
-        """What ``build_in_steps`` with these arguments would build, for ``perform_build_spec``."""
-        asked = (kind, inputs, name, models, judge, None, seed, None, None, (), None, params)
-        return self._spec(*asked)[1]
-
-    # ---- inside
-
-    def _spec(
-        self,
-        kind: str,
-        inputs: Sequence[str],
-        name: str,
-        models: Models,
-        judge: str | Sequence[str],
-        settings: Mapping[str, Any] | None,
-        seed: int,
-        limit: int | None,
-        per_input: int | None,
-        languages: Sequence[str],
-        method: str | None,
-        params: dict[str, Any],
-    ) -> tuple[Maker, BuildSpec]:
-        chosen = find_method(method) if method else maker_of_kind(kind)
-        named = tuple(str(entry) for entry in inputs)
-        builder = builder_of(chosen, kind)
-        if builder.lists:
-            online = builder.online.names if builder.online is not None else ()
-            named = self.list_files.inputs(named, chosen.name, online)
-        spec = BuildSpec(
-            kind=kind, inputs=named, name=name, params=params,
-            models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
-            seed=seed, limit=limit, per_input=per_input, languages=tuple(languages),
+    spending = connections[2]
+    budget = None if spending is None else spending.budget
+    at_work = _at_work(session, planned, shown, stop, connections, "a pilot")
+    async with at_work as (askers, kept):
+        return await ask_pilot(
+            session.store, method, planned, rows, askers,
+            progress=shown[0], stop=stop, clock=session.clock, budget=budget, kept=kept,
         )  # fmt: skip
-        return chosen, spec
 
-    def _plan(self, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
-        from proofstone.ingest.region_rows import with_regions  # noqa: PLC0415
 
-        async def work(stop: asyncio.Event) -> PlannedBuild:
-            async with self._role_askers(spec.models, stop, connections) as askers:
-                models = {role: askers[name].model for role, name in spec.models.items()}
-                whole = with_regions(self.store, spec, method, models, self.document_of)
-                return plan_build(
-                    self.store,
-                    method,
-                    whole,
-                    models,
-                    self.index_for,
-                    partial(self.web_finder, spending=connections[2]),
-                )
+@asynccontextmanager
+async def _at_work(
+    session: Session,
+    planned: PlannedBuild,
+    shown: list[BuildProgress],
+    stop: asyncio.Event,
+    connections: Any,
+    named: str = "",
+) -> AsyncIterator[tuple[dict[str, Asker], Any]]:
+    """The askers by role, checked against the budget and on record, and the counters."""
+    from proofstone.build.build import progress_of_build  # noqa: PLC0415
+    from proofstone.session.askers import check_replies_end, on_record  # noqa: PLC0415
 
-        return Background(work).wait()
+    build = planned.build
+    async with _role_askers(session, build.models, stop, connections) as opened:
+        askers = {role: opened[name] for role, name in build.models.items()}
+        check_replies_end([(askers[role], each) for role, each in planned.settings.items()])
+        shown.append(progress_of_build(build))
+        runs = [named or f"build:{short(build.id)}"]
+        record = on_record(session.store, opened.values(), session.clock, runs=runs)
+        async with record as kept:
+            yield askers, kept
 
-    def _role_askers(self, models: Mapping[str, str], stop: asyncio.Event, connections: Any) -> Any:
-        max_connections, cache, spending = connections
-        names = list(dict.fromkeys(models.values()))
-        return self._askers(names, max_connections, stop, cache, spending)
 
-    async def _perform_build(
-        self,
-        planned: PlannedBuild,
-        method: Maker,
-        shown: list[BuildProgress],
-        stop: asyncio.Event,
-        connections: Any,
-    ) -> BuildResult:
-        from proofstone.build.build import perform_build  # noqa: PLC0415
+def _clear_build(
+    session: Session, planned: PlannedBuild, rows: Sequence[EnteringRow] | None = None
+) -> None:
+    """Lets out what a build (or a pilot of these ``rows``) sends, once it is allowed."""
+    from proofstone.run.outbound import rows_would_leave  # noqa: PLC0415
+    from proofstone.search.search_loads import web_loads  # noqa: PLC0415
+    from proofstone.session.egress import build_loads  # noqa: PLC0415
 
-        async with self._at_work(planned, shown, stop, connections) as (askers, kept):
-            return await perform_build(
-                self.store, method, planned, askers,
-                progress=shown[0], stop=stop, clock=self.clock, kept=kept,
-            )  # fmt: skip
+    loads = build_loads(session.store, planned, session.config, rows)
+    if loads:
+        let_out(session, loads)
+    for finder in _web_finders(planned):
+        queries = rows_would_leave(session.store, planned, rows)
+        let_out(session, web_loads(finder.searcher, rows=queries))
+        finder.sends = "cleared"
 
-    async def _ask_pilot(
-        self,
-        planned: PlannedBuild,
-        method: Maker,
-        rows: Sequence[EnteringRow],
-        shown: list[BuildProgress],
-        stop: asyncio.Event,
-        connections: Any,
-    ) -> BuildForecast:
-        from proofstone.build.build import ask_pilot  # noqa: PLC0415
 
-        spending = connections[2]
-        budget = None if spending is None else spending.budget
-        at_work = self._at_work(planned, shown, stop, connections, "a pilot")
-        async with at_work as (askers, kept):
-            return await ask_pilot(
-                self.store, method, planned, rows, askers,
-                progress=shown[0], stop=stop, clock=self.clock, budget=budget, kept=kept,
-            )  # fmt: skip
-
-    @asynccontextmanager
-    async def _at_work(
-        self,
-        planned: PlannedBuild,
-        shown: list[BuildProgress],
-        stop: asyncio.Event,
-        connections: Any,
-        named: str = "",
-    ) -> AsyncIterator[tuple[dict[str, Asker], Any]]:
-        """The askers by role, checked against the budget and on record, and the counters."""
-        from proofstone.build.build import progress_of_build  # noqa: PLC0415
-        from proofstone.session.askers import check_replies_end, on_record  # noqa: PLC0415
-
-        build = planned.build
-        async with self._role_askers(build.models, stop, connections) as opened:
-            askers = {role: opened[name] for role, name in build.models.items()}
-            check_replies_end([(askers[role], each) for role, each in planned.settings.items()])
-            shown.append(progress_of_build(build))
-            runs = [named or f"build:{short(build.id)}"]
-            record = on_record(self.store, opened.values(), self.clock, runs=runs)
-            async with record as kept:
-                yield askers, kept
-
-    def _clear_build(
-        self, planned: PlannedBuild, rows: Sequence[EnteringRow] | None = None
-    ) -> None:
-        """Lets out what a build (or a pilot of these ``rows``) sends, once it is allowed."""
-        from proofstone.run.outbound import rows_would_leave  # noqa: PLC0415
-        from proofstone.search.search_loads import web_loads  # noqa: PLC0415
-        from proofstone.session.egress import build_loads  # noqa: PLC0415
-
-        loads = build_loads(self.store, planned, self.config, rows)
-        if loads:
-            self._clear(loads)
-        for finder in _web_finders(planned):
-            queries = rows_would_leave(self.store, planned, rows)
-            self._clear(web_loads(finder.searcher, rows=queries))
-            finder.sends = "cleared"
-
-    def _tell_searched(self, planned: PlannedBuild) -> None:
-        """What became of the queries that steps searched the web for, and of the pages."""
-        for finder in _web_finders(planned):
-            if finder.failed:
-                query, why = next(iter(finder.failed.items()))
-                self._tell(
-                    f"{finder.name} did not answer {len(finder.failed):,} of "
-                    f'{len(finder.asked):,} queries; to "{query}": {why}'
-                )
-            if len(finder.failed) < len(finder.asked):
-                self._tell_unread(finder, list(finder.asked))
+def _tell_searched(session: Session, planned: PlannedBuild) -> None:
+    """What became of the queries that steps searched the web for, and of the pages."""
+    for finder in _web_finders(planned):
+        if finder.failed:
+            query, why = next(iter(finder.failed.items()))
+            tell_step(
+                session,
+                f"{finder.name} did not answer {len(finder.failed):,} of "
+                f'{len(finder.asked):,} queries; to "{query}": {why}',
+            )
+        if len(finder.failed) < len(finder.asked):
+            tell_unread_pages(session, finder, list(finder.asked))
 
 
 def _web_finders(planned: PlannedBuild) -> list[WebFinder]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proofstone.build.build_models import named_models, role_options
-from proofstone.build.taxonomies import report_build
-from proofstone.errors import BadUsage
+from proofstone.build.placed import show_placed
+from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
 from proofstone.records.banks import Parameter
 from proofstone.records.building import StepBuilder
 from proofstone.records.ids import short
@@ -43,12 +43,15 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.spending import beside_told, tell_lost
+from proofstone.session.spending import beside_told, spent_text, tell_lost
 from proofstone.session.terminal import pasted, print_json, say, tell_known_name
 
 if TYPE_CHECKING:
+    from proofstone.build.build import BuildResult
     from proofstone.method import Method
     from proofstone.records.building import ModelRole
+    from proofstone.records.builds import Build
+    from proofstone.run.self_preference import Kin
 
 
 # ``build KIND`` of a kind that is built in steps, with models or without.
@@ -117,21 +120,21 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
 
 def build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
     """What the command does with its options, and with its exit code."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.session.session import open_session
 
     asked = dict(options)
     inputs: tuple[str, ...] = asked.pop("inputs")
     folder, as_json, quiet = asked.pop("folder"), asked.pop("as_json"), asked.pop("quiet")
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
-        workspace.tell = partial(say, quiet=quiet)
-        tell_lost(workspace, quiet=quiet)
-        code = perform(workspace, kind, builder, inputs, asked, as_json=as_json, quiet=quiet)
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
+        session.tell = partial(say, quiet=quiet)
+        tell_lost(session, quiet=quiet)
+        code = perform(session, kind, builder, inputs, asked, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
 
 
 def perform(
-    workspace: Any,
+    session: Any,
     kind: str,
     builder: StepBuilder,
     inputs: Sequence[str],
@@ -141,22 +144,27 @@ def perform(
     quiet: bool,
 ) -> int:
     """Builds, or says what it would take; returns the exit code."""
-    from proofstone.build.pilot import perform_dry_build, read_dry_build  # noqa: PLC0415
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
+    from proofstone.build.building import (
+        build_in_steps,
+        kin_of_build,
+    )
+    from proofstone.build.pilot import perform_dry_build, read_dry_build
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.spending import start_spending
 
     wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
     name = options["name"]
     asked = _asked(builder, inputs, options)
-    kin = workspace.kin_of_build(kind, models=asked["models"], judge=asked["judge"])
+    kin = kin_of_build(session, kind, models=asked["models"], judge=asked["judge"])
     tell_lines(judge_lines(kin), quiet=quiet)
     if wanted is not None:
         return perform_dry_build(
-            workspace, kind, inputs, asked, wanted, kin, as_json=as_json, quiet=quiet
+            session, kind, inputs, asked, wanted, kin, as_json=as_json, quiet=quiet
         )
-    spending = asked["budget"] = workspace.spending(asked["budget"])
+    spending = asked["budget"] = start_spending(session, asked["budget"])
     with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
-        result = workspace.build_in_steps(
-            kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
+        result = build_in_steps(
+            session, kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
         )
     return report_build(result, kin, name=name, as_json=as_json, quiet=quiet)
 
@@ -221,7 +229,7 @@ _OF_BOTH = ("inputs", "name", "limit", "languages", "falsified", "seed", "folder
 
 
 def build_from_tables(
-    workspace: Any,
+    session: Any,
     kind: str,
     inputs: Sequence[str],
     name: str | None,
@@ -231,9 +239,9 @@ def build_from_tables(
     as_json: bool,
 ) -> None:
     """Builds a bank by rules and prints it."""
-    bank = workspace.build_bank(
-        kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params
-    )
+    from proofstone.build.form_build import make_bank
+
+    bank = make_bank(session, kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params)
     if as_json:
         print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
         return
@@ -284,15 +292,15 @@ def either_command(
 
 
 def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any]) -> None:
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.session.session import open_session
 
     if "limit" in params:
         params["limit"] = options["limit"] or 0
     if "languages" in params:
         params["languages"] = ",".join(options["languages"] or ()) or "all"
-    with open_workspace(options["folder"]) as workspace:
+    with open_session(options["folder"]) as session:
         build_from_tables(
-            workspace, kind, options["inputs"], options["name"], options["seed"], params,
+            session, kind, options["inputs"], options["name"], options["seed"], params,
             as_json=options["as_json"],
         )  # fmt: skip
 
@@ -327,7 +335,7 @@ class BuildGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All kinds, and ``form``."""
-        from proofstone.method import find_method, method_names  # noqa: PLC0415
+        from proofstone.method import find_method, method_names
 
         methods = [find_method(name) for name in method_names()]
         kinds = {kind for method in methods for kind in (*method.builders, *method.pipelines)}
@@ -336,7 +344,7 @@ class BuildGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a kind, with the options that its method declares."""
-        from proofstone.method import find_method, method_names  # noqa: PLC0415
+        from proofstone.method import find_method, method_names
 
         methods = [find_method(name) for name in method_names()]
         if cmd_name == "form":
@@ -356,7 +364,7 @@ class BuildGroup(click.Group):
 
 
 def _placing() -> Mapping[str, StepBuilder]:
-    from proofstone.build.place import PLACING  # noqa: PLC0415
+    from proofstone.build.place import PLACING
 
     return PLACING.pipelines
 
@@ -382,10 +390,10 @@ def _facts_command(kind: str, parameters: Any) -> click.Command:
         as_json: bool,
         **params: Any,
     ) -> None:
-        from proofstone.api import open_workspace  # noqa: PLC0415
+        from proofstone.session.session import open_session
 
-        with open_workspace(folder) as workspace:
-            build_from_tables(workspace, kind, inputs, name, seed, params, as_json=as_json)
+        with open_session(folder) as session:
+            build_from_tables(session, kind, inputs, name, seed, params, as_json=as_json)
 
     build_facts.help = f"Build {kind} from INPUTs into a bank.\n\n{TABLES}"
     return build_facts
@@ -448,21 +456,22 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
 
         The same bank, seed and parameters give the same form, byte for byte, on any machine.
         """
-        from proofstone.api import open_workspace  # noqa: PLC0415
+        from proofstone.build.form_build import compose_forms
+        from proofstone.session.session import method_of, open_session
 
         _swept(sweep, params)  # what cannot be read is said before anything is opened
         read_seeds(seeds, seed)
-        with open_workspace(folder) as workspace:
-            method = workspace.method_of(workspace.find(bank, "bank"))
+        with open_session(folder) as session:
+            method = method_of(session, session.find(bank, "bank"))
             own = {**_own_parameters(method, params), "seed": seed}
             params = with_preset(method, preset, "build form", own)
             chosen = read_seeds(seeds, params.pop("seed"))
             forms = [
                 form
                 for values in _swept(sweep, params)
-                for form in workspace.build_form(bank, seeds=chosen, name=name, **values)
+                for form in compose_forms(session, bank, seeds=chosen, name=name, **values)
             ]
-            uses = {form.id: workspace.store.items.uses(form.id) for form in forms}
+            uses = {form.id: session.store.items.uses(form.id) for form in forms}
         if as_json:
             print_json([_form(form, uses[form.id]) for form in forms])
             return
@@ -504,7 +513,7 @@ def _left_out(form: ItemSet) -> str:
 
 def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
     """The parameters of each form of a sweep; without one, the parameters."""
-    import re  # noqa: PLC0415
+    import re
 
     if sweep is None:
         return [params]
@@ -523,3 +532,108 @@ def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
     if high < low:
         raise click.BadParameter(f"{sweep!r}: {high} is below {low}", param_hint="--sweep")
     return [{**params, name: f"{value}-{value}"} for value in range(low, high + 1)]
+
+
+# What a build came to, as it is told.
+
+
+def report_build(
+    result: BuildResult,
+    kin: Sequence[Kin] = (),
+    *,
+    name: str | None = None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
+    bank was to be called."""
+    from proofstone.build.funnels import funnel_lines, pending_sentences
+
+    build, bank = result.build, result.bank
+    shown_build = f"build:{short(build.id)}"
+    if as_json:
+        print_json({**_result(result), "kin": kin})
+    else:
+        click.echo("\n".join(funnel_lines(result.funnel)))
+        if result.placed is not None:
+            show_placed(result.placed, shown_build)
+        elif bank is not None:
+            shown = f"{bank.name}-{short(bank.id, 4)}"
+            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
+        else:
+            click.echo(f"{shown_build}   incomplete: no bank is made of it yet")
+    _tell_trouble(result, quiet=quiet)
+    if not result.complete:
+        for line in pending_sentences(result.funnel):
+            say(line, quiet=quiet)
+        say(f"held up: proofstone show {shown_build} --pending", quiet=quiet)
+        further = ", with a further --budget" if result.over_budget else ""
+        say(f"go on: the same command again{further}", quiet=quiet)
+    else:
+        if any(step.n_dropped for step in result.funnel.steps):
+            say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
+        if bank is not None:
+            shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
+            tell_known_name(name, bank.name, build.kind, quiet=quiet)
+            say(f"next: proofstone {_next(build, shown)}", quiet=quiet)
+    return _exit_code(result)
+
+
+def _tell_trouble(result: BuildResult, *, quiet: bool) -> None:
+    """What it took, why it stopped, and what it left out."""
+    if result.spent.calls and not result.build.simulated:
+        say(f"spent {spent_text(result.spent)}", quiet=quiet)
+    if result.stopped:
+        code = (BudgetReached if result.over_budget else EndpointUnusable).code
+        say(f"error [{code}] {result.stopped}")
+    for note in result.notes:
+        say(f"note: {note}", quiet=quiet)
+
+
+def _next(build: Build, bank: str) -> str:
+    """The command that comes next: what its kind says; else of a bank that is asked as it stands
+    its run, of others forms; without small groups where the method can do so: of documents few
+    have enough statements each for a question of their own."""
+    from proofstone.method import find_method
+
+    method = find_method(build.method)
+    if said := method.pipelines[build.kind].next:
+        return said.format(bank=bank)
+    if method.bank_run is not None:
+        return f"run {bank} -m PROVIDER/NAME {method.bank_run}"
+    skipping = any(parameter.name == "skip_small" for parameter in method.parameters)
+    return f"build form {bank} --seeds 3{' --skip-small' if skipping else ''}"
+
+
+def _exit_code(result: BuildResult) -> int:
+    if result.interrupted:
+        return 130
+    if result.stopped:
+        return (BudgetReached if result.over_budget else EndpointUnusable).exit_code
+    return 0 if result.complete else 3
+
+
+def _result(result: BuildResult) -> dict[str, Any]:
+    bank = result.bank
+    return {
+        "build": result.build.id,
+        "kind": result.build.kind,
+        "models": result.build.models,
+        "complete": result.complete,
+        "bank": None if bank is None else bank.id,
+        "name": None if bank is None else bank.name,
+        "facts": 0 if bank is None else len(bank.facts),
+        "placed": result.placed,
+        "notes": result.notes,
+        "funnel": {**_fields(result.funnel), "left": result.funnel.left},
+        "spent": result.spent,
+        "stopped": result.stopped,
+        "over_budget": result.over_budget,
+        "interrupted": result.interrupted,
+    }
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    import msgspec
+
+    return msgspec.structs.asdict(record)

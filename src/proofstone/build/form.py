@@ -12,12 +12,13 @@ from proofstone.browse.export import import_bank
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.tables import TellUnread
 from proofstone.files.write import check_target, write_rows
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import Funnel
 from proofstone.records.calls import Clock
 from proofstone.records.knowledge import Bank, Role
 from proofstone.records.tables import Row, SiftedRow, SiftedRows
+from proofstone.session.session import Session
 from proofstone.store.store import Store
 
 
@@ -119,3 +120,29 @@ def funnel_sentences(funnel: Funnel) -> list[str]:
         *(f"{told(step.dropped)} dropped: {step.reason}" for step in funnel.steps),
         f"{told(funnel.left)} left, {sum(funnel.changed):,} of them cleaned",
     ]
+
+
+def read_sifted(
+    session: Session,
+    path: Path | str,
+    *,
+    name: str | None = None,
+    method: str = "encyclo_k",
+    roles: Sequence[Role] = (),
+    dropped: Path | str | None = None,
+    tell_unread: TellUnread | None = None,
+    encoding: str = "",
+) -> SiftedBank:
+    """As ``import_bank``, of the rows that the method's filters leave; those dropped or
+    cleaned are written to ``dropped``, and the counts are kept with the bank."""
+    return import_sifted(
+        session.store,
+        find_method(method),
+        Path(path),
+        name=name,
+        clock=session.clock,
+        roles=roles,
+        dropped=Path(dropped) if dropped is not None else None,
+        tell_unread=tell_unread,
+        encoding=encoding,
+    )

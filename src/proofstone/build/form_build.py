@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.method import Method
+from proofstone.method import Method, find_method, method_names
 from proofstone.records.banks import Parameter
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet, composed_set_id
 from proofstone.records.knowledge import Bank
 from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.session.session import Session, method_of_bank
+from proofstone.session.targets import Target
 from proofstone.store.store import Store
 
 
@@ -107,3 +109,61 @@ def _unknown(known: Mapping[str, Parameter], given: Mapping[str, Any]) -> Iterat
     for name in given:
         if name not in known:
             yield Problem(name, f"no such parameter; there is: {', '.join(known)}")
+
+
+def method_building(session: Session, kind: str) -> Method:
+    """The method that builds facts or forms of ``kind``."""
+    for name in method_names():
+        method = find_method(name)
+        if kind in method.builders:
+            return method
+    raise BadUsage(f"no method builds {kind!r}")
+
+
+def make_bank(
+    session: Session,
+    /,
+    kind: str,
+    inputs: Sequence[str],
+    *,
+    name: str,
+    seed: int = 0,
+    method: str | None = None,
+    **params: Any,
+) -> Bank:
+    """Builds facts of ``kind`` ("statements") from inputs into a bank, by the method named or
+    else by the one that builds this kind."""
+    bank, _is_new = build_bank(
+        session.store,
+        find_method(method) if method else method_building(session, kind),
+        kind,
+        [str(entry) for entry in inputs],
+        name=name,
+        params=params,
+        seed=seed,
+        clock=session.clock,
+    )
+    return bank
+
+
+def compose_forms(
+    session: Session,
+    /,
+    bank: Target,
+    *,
+    seeds: Iterable[int] = (0,),
+    name: str | None = None,
+    **params: Any,
+) -> list[ItemSet]:
+    """Composes one form a seed from a bank; parameters are the method's own."""
+    found = session.find(bank, "bank")
+    method = method_of_bank(session, found)
+    return build_forms(
+        session.store,
+        method,
+        found.id,
+        params=params,
+        seeds=list(seeds),
+        clock=session.clock,
+        name=name,
+    )

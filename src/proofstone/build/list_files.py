@@ -10,6 +10,7 @@ from proofstone.browse.export import export_bank, export_items
 from proofstone.errors import BadUsage, NotFound
 from proofstone.method import find_method
 from proofstone.records.ids import short
+from proofstone.session.session import Session
 from proofstone.session.targets import find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
@@ -69,3 +70,8 @@ class ListFiles:
             write = export_items if is_form else export_bank
             write(self._store, find_method(own), found.id, path)
         return path
+
+
+def list_files(session: Session) -> ListFiles:
+    """Lists of this workspace as files, for builds that read such; gone when it is closed."""
+    return session.held(ListFiles, lambda: ListFiles(session.store))

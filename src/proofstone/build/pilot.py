@@ -9,11 +9,12 @@ import click
 import msgspec
 from msgspec import Struct
 
+from proofstone.build.building import forecast_build, prompts_of_build
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.page.text import aligned, printable
 from proofstone.records.ids import short
 from proofstone.run.dry_run import budget_lines, message_text, price_notes, shown_range
-from proofstone.session.spending import beside_told, spent_text
+from proofstone.session.spending import beside_told, spent_text, start_spending
 from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read_dry_build(dry_run: bool, pilot: int | None, show: int | None) -> DryBui
 
 
 def perform_dry_build(
-    workspace: Any,
+    session: Any,
     kind: str,
     inputs: Sequence[str],
     asked: dict[str, Any],
@@ -56,18 +57,24 @@ def perform_dry_build(
 
     prompts: list[StepPrompt] = []
     if wanted.show:
-        prompts = workspace.prompts_of_build(kind, inputs, wanted.show, **asked)
+        prompts = prompts_of_build(session, kind, inputs, wanted.show, **asked)
         if not as_json:
             click.echo("\n".join(_prompt_lines(prompts)))
     if wanted.pilot is None:
         if as_json:
             print_json({"prompts": prompts, "kin": kin})
         return 0
-    spending = asked["budget"] = workspace.spending(asked["budget"])
+    spending = asked["budget"] = start_spending(session, asked["budget"])
     what = "spent besides, for the pilot's rows alone"
     with beside_told(spending, what, quiet=quiet), watching(quiet=quiet) as watch:
-        found = workspace.forecast_build(
-            kind, inputs, **asked, pilot=wanted.pilot, watch=watch, on_interrupt=tell_interrupt
+        found = forecast_build(
+            session,
+            kind,
+            inputs,
+            **asked,
+            pilot=wanted.pilot,
+            watch=watch,
+            on_interrupt=tell_interrupt,
         )
     if as_json:
         whole = {**msgspec.structs.asdict(found), "kin": kin}

@@ -37,13 +37,17 @@ _ENDINGS = (".svg", ".png", ".html", ".json")
 
 def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json: bool) -> None:
     """Writes the map of a bank or form to ``path`` and prints what it says in numbers."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.check.contradictions import (
+        make_semantic_map,
+        write_map,
+    )
+    from proofstone.session.session import open_session
 
     if path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--map writes {', '.join(_ENDINGS)}, not {path.suffix or path.name}")
-    with open_workspace(folder) as workspace:
-        drawn = workspace.semantic_map(target, seed=seed)
-        workspace.write_map(drawn, path)
+    with open_session(folder) as session:
+        drawn = make_semantic_map(session, target, seed=seed)
+        write_map(session, drawn, path)
     if as_json:
         print_json(drawn)
         return
@@ -52,8 +56,8 @@ def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json
 
 
 def _show(drawn: SemanticMap) -> None:
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
-    from proofstone.stats.flags import FLAGS  # noqa: PLC0415
+    from proofstone.page.numbers import shown_estimate
+    from proofstone.stats.flags import FLAGS
 
     apart = drawn.separation
     of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""
@@ -96,21 +100,26 @@ def check_contradictions(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Prints what judges came to, and writes the work list where one is asked for."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.check.contradictions import (
+        find_contradictions,
+        find_near_statements,
+        write_contradictions,
+    )
+    from proofstone.session.session import open_session
 
     if not asked.judges and not dry_run:
         raise BadUsage("contradictions need a judge", hint="--judge provider/model, or --dry-run")
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=asked.yes)
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=asked.yes)
         if dry_run:
-            n, pairs = workspace.near_statements(target, limit=asked.pairs)
+            n, pairs = find_near_statements(session, target, limit=asked.pairs)
             _show_pairs(n, pairs, len(asked.judges) or 1, as_json=as_json)
             return
-        found = workspace.contradictions(
-            target, judges=asked.judges, limit=asked.pairs, budget=asked.budget
+        found = find_contradictions(
+            session, target, judges=asked.judges, limit=asked.pairs, budget=asked.budget
         )
         if output is not None:
-            workspace.write_contradictions(found, output)
+            write_contradictions(session, found, output)
     if as_json:
         print_json(found)
         return
@@ -265,7 +274,12 @@ def check_command(
     With --drop-to statements that are told most surely are listed until fresh classifiers, on books
     that taught nothing of it, do no better; nothing is dropped before you retire them.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.results.reading import (
+        check_target,
+        write_told,
+    )
+    from proofstone.search.searching import open_embedder
+    from proofstone.session.session import open_session
 
     _refuse_mixed(context)
     if contradictions:
@@ -278,12 +292,15 @@ def check_command(
     if taxonomy is not None:
         _check_coverage(target, taxonomy, folder, as_json=as_json)
         return
-    with open_workspace(folder) as workspace:
-        checked = workspace.check(
-            target, drop_to=drop_to, embedder=workspace.embedder() if embeddings else None
+    with open_session(folder) as session:
+        checked = check_target(
+            session,
+            target,
+            drop_to=drop_to,
+            embedder=open_embedder(session) if embeddings else None,
         )
         if output is not None:
-            workspace.write_told(checked, output)
+            write_told(session, checked, output)
     if as_json:
         print_json(checked)
         return
@@ -328,18 +345,19 @@ def _refuse_mixed(context: click.Context) -> None:
 
 
 def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.build.taxonomies import show_coverage  # noqa: PLC0415
-    from proofstone.build.taxonomy import find_taxonomy  # noqa: PLC0415
+    from proofstone.build.cli_taxonomy import show_coverage
+    from proofstone.build.taxonomy import find_taxonomy
+    from proofstone.results.reading import coverage_of
+    from proofstone.session.session import open_session
 
     found = find_taxonomy(taxonomy)
-    with open_workspace(folder) as workspace:
-        coverage = workspace.coverage(target, found)
+    with open_session(folder) as session:
+        coverage = coverage_of(session, target, found)
     show_coverage(coverage, as_json=as_json)
 
 
 def _checking_show(checked: Checked) -> None:
-    from proofstone.wording.messages import counted  # noqa: PLC0415
+    from proofstone.wording.messages import counted
 
     first, second = checked.kinds
     click.echo(
@@ -406,6 +424,6 @@ def _leak(leak: Leak) -> tuple[str, ...]:
 
 
 def _shown(estimate: Estimate) -> str:
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+    from proofstone.page.numbers import shown_estimate
 
     return shown_estimate(estimate)

@@ -21,11 +21,15 @@ from proofstone.models.ask import Asker
 from proofstone.records.calls import CallRecord, Embedder
 from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
-from proofstone.run.campaign import Asking
 from proofstone.run.fitting import fewer_facts, retired_facts
 from proofstone.run.judges import AskedJudge
 from proofstone.run.outbound import Outgoing, facts_would_leave
 from proofstone.search.near_duplicates import near_pairs
+from proofstone.search.searching import open_embedder
+from proofstone.session.askers import session_askers
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.session.workspace import Background
 from proofstone.store.lookup import Found
@@ -244,93 +248,97 @@ def _made(pair: StatementPair, verdict: PanelVerdict) -> Contradiction:
 _PAIRS = 500
 
 
-class Contradicting(Asking):
-    """The part of a workspace that looks for statements that contradict each other."""
+def make_semantic_map(
+    session: Session, target: Target, *, seed: int = 0, embedder: Embedder | None = None
+) -> SemanticMap:
+    """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
+    groups stand apart. It is kept, without its texts, for cards and pages."""
+    from proofstone.check.semantic_map import (  # noqa: PLC0415
+        keep_map,
+        map_texts,
+    )
 
-    def semantic_map(
-        self, target: Target, *, seed: int = 0, embedder: Embedder | None = None
-    ) -> SemanticMap:
-        """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
-        groups stand apart. It is kept, without its texts, for cards and pages."""
-        from proofstone.check.semantic_map import (  # noqa: PLC0415
-            keep_map,
-            map_texts,
-        )
+    found = find_target(session.store, target, ("bank", "form"))
+    owner = session.store.items.item_set if found.kind == "form" else session.store.knowledge.bank
+    method = find_method(owner(found.id).method)
+    drawn = map_texts(session.store, method, found, embedder or open_embedder(session), seed=seed)
+    keep_map(session.store, found, drawn, session.clock.now())
+    return drawn
 
-        found = find_target(self.store, target, ("bank", "form"))
-        owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
-        method = find_method(owner(found.id).method)
-        drawn = map_texts(self.store, method, found, embedder or self.embedder(), seed=seed)
-        keep_map(self.store, found, drawn, self.clock.now())
-        return drawn
 
-    def write_map(self, drawn: SemanticMap, path: Path) -> None:
-        """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
-        from proofstone.check.semantic_map import drawn_figure  # noqa: PLC0415
-        from proofstone.page.figure import FIGURE_KINDS, figure_files  # noqa: PLC0415
+def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
+    """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
+    from proofstone.check.semantic_map import drawn_figure  # noqa: PLC0415
+    from proofstone.page.figure import FIGURE_KINDS, figure_files  # noqa: PLC0415
 
-        kind = path.suffix.lower().lstrip(".")
-        kinds = [each for each in FIGURE_KINDS if each == kind]
-        files = figure_files(drawn_figure(drawn), kinds)
-        path.write_bytes(files.get(kind, files["vl.json"]))
+    kind = path.suffix.lower().lstrip(".")
+    kinds = [each for each in FIGURE_KINDS if each == kind]
+    files = figure_files(drawn_figure(drawn), kinds)
+    path.write_bytes(files.get(kind, files["vl.json"]))
 
-    def near_statements(
-        self, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None
-    ) -> tuple[int, list[StatementPair]]:
-        """How many true statements a bank has, and its nearest pairs; asks nobody."""
 
-        found = find_target(self.store, bank, ("bank",))
-        method = find_method(self.store.knowledge.bank(found.id).method)
-        return near_statements(self.store, method, found, embedder or self.embedder(), limit=limit)
+def find_near_statements(
+    session: Session, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None
+) -> tuple[int, list[StatementPair]]:
+    """How many true statements a bank has, and its nearest pairs; asks nobody."""
 
-    def contradictions(
-        self,
-        bank: Target,
-        *,
-        judges: Sequence[str],
-        limit: int | None = _PAIRS,
-        budget: Budget | str | None = None,
-        embedder: Embedder | None = None,
-    ) -> Contradictions:
-        """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
-        these judges. Calls are kept and cached; ``budget`` is as of ``run``."""
-        from proofstone.session.askers import on_record  # noqa: PLC0415
+    found = find_target(session.store, bank, ("bank",))
+    method = find_method(session.store.knowledge.bank(found.id).method)
+    return near_statements(
+        session.store, method, found, embedder or open_embedder(session), limit=limit
+    )
 
-        found = find_target(self.store, bank, ("bank",))
-        encoder = embedder or self.embedder()
-        n, pairs = self.near_statements(found, limit=limit, embedder=encoder)
-        self._clear_pairs(pairs, judges)
-        spending = self.spending(budget)
-        named = f"{found.name}-{short(found.id, 4)}"
 
-        async def work(stop: asyncio.Event) -> Contradictions:
-            async with self._askers(judges, None, stop, spending=spending) as askers:
-                asked = [askers[name] for name in judges]
-                async with on_record(self.store, asked, self.clock) as kept:
-                    return await judge_statements(
-                        self.store, named, n, pairs, asked, embedder=encoder.name, kept=kept
-                    )
+def find_contradictions(
+    session: Session,
+    bank: Target,
+    *,
+    judges: Sequence[str],
+    limit: int | None = _PAIRS,
+    budget: Budget | str | None = None,
+    embedder: Embedder | None = None,
+) -> Contradictions:
+    """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
+    these judges. Calls are kept and cached; ``budget`` is as of ``run``."""
+    from proofstone.session.askers import on_record  # noqa: PLC0415
 
-        return Background(work).wait()
+    found = find_target(session.store, bank, ("bank",))
+    encoder = embedder or open_embedder(session)
+    n, pairs = find_near_statements(session, found, limit=limit, embedder=encoder)
+    _clear_pairs(session, pairs, judges)
+    spending = start_spending(session, budget)
+    named = f"{found.name}-{short(found.id, 4)}"
 
-    def write_contradictions(self, found: Contradictions, path: Path) -> int:
-        """Writes a work list of statements that contradict each other, which ``retire --from`` and
-        ``edit --from`` carry out once somebody has decided; returns how many rows."""
-        from proofstone.session.written_files import write_work_file  # noqa: PLC0415
+    async def work(stop: asyncio.Event) -> Contradictions:
+        async with session_askers(session, judges, None, stop, spending=spending) as askers:
+            asked = [askers[name] for name in judges]
+            async with on_record(session.store, asked, session.clock) as kept:
+                return await judge_statements(
+                    session.store, named, n, pairs, asked, embedder=encoder.name, kept=kept
+                )
 
-        rows = [structs.asdict(row) for row in contradiction_rows(found)]
-        return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
+    return Background(work).wait()
 
-    def _clear_pairs(self, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
-        """Lets out the statements that remote judges would see, once that is allowed."""
-        from proofstone.models.registry import leaves_to  # noqa: PLC0415
-        from proofstone.session.egress import Load, Loads  # noqa: PLC0415
 
-        loads: Loads = {}
-        for judge in judges:
-            to = leaves_to(judge, self.config)
-            if to is not None and not to.is_local and pairs:
-                outgoing = pairs_would_leave(self.store, pairs)
-                loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
-        if loads:
-            self._clear(loads)
+def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
+    """Writes a work list of statements that contradict each other, which ``retire --from`` and
+    ``edit --from`` carry out once somebody has decided; returns how many rows."""
+    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
+
+    rows = [structs.asdict(row) for row in contradiction_rows(found)]
+    return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
+
+
+def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
+    """Lets out the statements that remote judges would see, once that is allowed."""
+    from proofstone.models.registry import leaves_to  # noqa: PLC0415
+    from proofstone.session.egress import Load, Loads  # noqa: PLC0415
+
+    loads: Loads = {}
+    for judge in judges:
+        to = leaves_to(judge, session.config)
+        if to is not None and not to.is_local and pairs:
+            outgoing = pairs_would_leave(session.store, pairs)
+            loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
+    if loads:
+        let_out(session, loads)

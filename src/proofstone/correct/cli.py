@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -59,13 +60,18 @@ def apply_work_list(
     as_json: bool,
 ) -> None:
     """Carries out the rows of a work list that decide on this action, and says what was done."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.correct.work_list import (
+        apply_work_list,
+        run_again,
+        run_forms,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        done = workspace.apply_work_list(file, action, reason=reason, by=by)
-        shown = workspace.run_forms(form for one in done.retired for form, _n in one.forms)
+    with open_session(folder) as session:
+        done = apply_work_list(session, file, action, reason=reason, by=by)
+        shown = run_forms(session, (form for one in done.retired for form, _n in one.forms))
         edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
-        lines = [line for form in edited for line in run_lines(form, workspace.run_again(form))]
+        lines = [line for form in edited for line in run_lines(form, run_again(session, form))]
     if as_json:
         print_json(done)
         return
@@ -179,15 +185,17 @@ def rule_command(
 
     Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
     """
+    from proofstone.correct.work_list import rule_replies
+
     if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
         apply_work_list(_named(file), "rule", reason=reason, by=by, folder=folder, as_json=as_json)
         return
     if verdict is None:
         raise click.UsageError(f"say the verdict: {', '.join(VERDICTS)}")
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        ruled = workspace.rule(read_list([responses]), verdict, reason=reason, by=by)
+    with open_session(folder) as session:
+        ruled = rule_replies(session, read_list([responses]), verdict, reason=reason, by=by)
     if as_json:
         print_json(ruled)
         return
@@ -268,12 +276,21 @@ def _stand(
     *,
     as_json: bool,
 ) -> None:
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.correct.work_list import (
+        restore_target,
+        retire_target,
+        run_forms,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        act = workspace.retire if action == "retire" else workspace.restore
+    with open_session(folder) as session:
+        act = (
+            partial(retire_target, session)
+            if action == "retire"
+            else partial(restore_target, session)
+        )
         standing = act(identity, reason=reason, by=by)
-        shown = workspace.run_forms(form for form, _n in standing.forms)
+        shown = run_forms(session, (form for form, _n in standing.forms))
     if as_json:
         print_json(standing)
         return
@@ -350,37 +367,47 @@ def edit_command(
     All are checked first and made together, so that a form gets one newer version; applied again,
     what was edited so already is passed over.
     """
+    from proofstone.correct.work_list import (
+        edit_target,
+        editable_fields,
+        follow_placements,
+        place,
+        run_again,
+    )
+
     if not identity:
         if file is None or pairs or only_fields or forms or as_placed:
             raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
         apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
         return
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.session.session import open_session
 
     if as_placed and (pairs or file or only_fields or forms):
         raise click.UsageError("--as-placed takes its values from placements alone")
-    with open_workspace(folder) as workspace:
+    with open_session(folder) as session:
         if as_placed:
-            followed = workspace.follow_placements(identity, reason=reason, by=by)
+            followed = follow_placements(session, identity, reason=reason, by=by)
             print_json(followed) if as_json else tell_followed(followed)
             return
-        fields = workspace.fields_of(identity)
+        fields = editable_fields(session, identity)
         if only_fields:
             print_json(fields)
             return
         if not reason.strip():
             raise click.UsageError('a correction needs its reason: --reason "..."')
         changes = _changes(fields, pairs, file)
-        found = workspace.find(identity, "item", "fact", "source")
+        found = session.find(identity, "item", "fact", "source")
         if found.kind == "source":
-            placed = workspace.place(found, changes, reason=reason, by=by)
+            placed = place(session, found, changes, reason=reason, by=by)
             print_json(placed) if as_json else show_placed([placed])
             return
-        edited = workspace.edit(identity, changes, reason=reason, by=by, forms=read_list(forms))
+        edited = edit_target(
+            session, identity, changes, reason=reason, by=by, forms=read_list(forms)
+        )
         next_lines = [
             line
             for form in edited.forms
-            for line in run_lines(form.form, workspace.run_again(form.form))
+            for line in run_lines(form.form, run_again(session, form.form))
         ]
     if as_json:
         print_json(edited)
@@ -390,7 +417,7 @@ def edit_command(
 
 def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
     """The new values, of options and file, else of what an editor leaves."""
-    from proofstone.correct.edit import typed  # noqa: PLC0415
+    from proofstone.correct.edit import typed
 
     changes: dict[str, Any] = {}
     if file is not None:

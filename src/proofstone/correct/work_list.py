@@ -35,6 +35,7 @@ from proofstone.records.tables import Row
 from proofstone.records.taxonomy import Placement
 from proofstone.session.actor import acting_name
 from proofstone.session.people import Who, acting_person, find_person, stated_reason
+from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
@@ -294,128 +295,131 @@ def _applied(rows: Sequence[_Decided], action: Action, **done: Any) -> Applied:
 # Correcting: what people rule, retire and restore, as a part of a workspace.
 
 
-class Correcting:
-    """Corrections of what a workspace's ``store`` holds: rows that name what they correct.
+def rule_replies(
+    session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
+) -> list[Ruled]:
+    """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked."""
+    from proofstone.correct.rule import rule  # noqa: PLC0415
 
-    ``by`` is the name of the person who corrects, or the first digits of their actor id; without
-    it, PROOFSTONE_ACTOR or else the name of this login. Rows hold a random actor id alone.
+    texts = [responses] if isinstance(responses, str) else responses
+    who = partial(acting, session, by)
+    return rule(session.store, texts, verdict, reason=reason, who=who, clock=session.clock)
+
+
+def edit_target(
+    session: Session,
+    target: Target,
+    changes: Mapping[str, Any],
+    *,
+    reason: str,
+    by: str = "",
+    forms: Sequence[Target] = (),
+) -> Edited:
+    """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
+    of all that hold it): only those items differ, and the old forms stay."""
+    from proofstone.correct.edit import edit  # noqa: PLC0415
+
+    found = find_target(session.store, target, ("item", "fact"))
+    chosen = [find_target(session.store, form, ("form",)) for form in forms]
+    who = partial(acting, session, by)
+    return edit(
+        session.store, found, changes, reason=reason, who=who, clock=session.clock, forms=chosen
+    )
+
+
+def follow_placements(session: Session, bank: Target, *, reason: str, by: str = "") -> Followed:
+    """Makes a corrected bank whose facts stand where their sources were placed since; forms
+    stay as they are."""
+    from proofstone.correct.bank_moves import follow_placements as _follow_placements  # noqa: PLC0415
+
+    found = find_target(session.store, bank, ("bank",))
+    who = partial(acting, session, by)
+    return _follow_placements(session.store, found, reason=reason, who=who, clock=session.clock)
+
+
+def editable_fields(session: Session, target: Target) -> dict[str, Any]:
+    """What of an item, fact or source can be edited, with its present values."""
+    from proofstone.correct.bank_moves import levels_of  # noqa: PLC0415
+
+    found = find_target(session.store, target, ("item", "fact", "source"))
+    return (
+        levels_of(session.store, found)
+        if found.kind == "source"
+        else fields_of(session.store, found)
+    )
+
+
+def place(
+    session: Session, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
+) -> Placement:
+    """Places a source in the taxonomy: levels by name; those left out stay. What is built of
+    it afterwards stands there."""
+    from proofstone.correct.bank_moves import place_by_hand  # noqa: PLC0415
+
+    found = find_target(session.store, source, ("source",))
+    who = partial(acting, session, by)
+    return place_by_hand(session.store, found, changes, reason=reason, who=who, clock=session.clock)
+
+
+def retire_target(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+    """Leaves an item, or all items that rest on a fact, out of leaderboards."""
+
+    found = find_target(session.store, target, ("item", "fact"))
+    who = partial(acting, session, by)
+    return retire(session.store, found, reason=reason, who=who, clock=session.clock)
+
+
+def run_forms(session: Session, names: Iterable[str]) -> list[str]:
+    """Those of these forms that something was run on, each once: of the others there is no
+    leaderboard yet."""
+    found = {name: find_target(session.store, name, ("form",)).id for name in names}
+    run = {run.item_set for _key, run in session.store.runs.of_sets(list(found.values()))}
+    return [name for name, identity in found.items() if identity in run]
+
+
+def run_again(session: Session, form: Target) -> list[str]:
+    """The options of ``run`` by which a corrected form is asked as the version before it was,
+    one a way of asking. Empty where that was never run."""
+    from proofstone.results.table import run_again as _run_again  # noqa: PLC0415
+
+    return _run_again(session.store, find_target(session.store, form, ("form",)).id)
+
+
+def restore_target(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+    """Takes a retired item or fact in again."""
+    from proofstone.correct.retire import restore  # noqa: PLC0415
+
+    found = find_target(session.store, target, ("item", "fact"))
+    who = partial(acting, session, by)
+    return restore(session.store, found, reason=reason, who=who, clock=session.clock)
+
+
+def apply_work_list(
+    session: Session, path: Path | str, action: Action, *, reason: str = "", by: str = ""
+) -> Applied:
+    """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
+
+    ``reason`` stands for rows that say none. Checked whole: with any problem nothing is done.
+    Applied again, what was carried out is passed over.
     """
 
-    store: Store
-    clock: Clock
+    apply = {
+        "retire": apply_retirements,
+        "edit": apply_edits,
+        "rule": apply_rulings,
+    }[action]
+    who = partial(acting, session, by)
+    return apply(session.store, Path(path), reason=reason, who=who, clock=session.clock)
 
-    def rule(
-        self, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
-    ) -> list[Ruled]:
-        """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked."""
-        from proofstone.correct.rule import rule  # noqa: PLC0415
 
-        texts = [responses] if isinstance(responses, str) else responses
-        who = partial(self.person, by)
-        return rule(self.store, texts, verdict, reason=reason, who=who, clock=self.clock)
+def acting(session: Session, by: str = "") -> Person:
+    """Who acts: known here, or added under a new random actor id."""
+    return acting_person(session.store, acting_name(by), session.clock)
 
-    def edit(
-        self,
-        target: Target,
-        changes: Mapping[str, Any],
-        *,
-        reason: str,
-        by: str = "",
-        forms: Sequence[Target] = (),
-    ) -> Edited:
-        """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
-        of all that hold it): only those items differ, and the old forms stay."""
-        from proofstone.correct.edit import edit  # noqa: PLC0415
 
-        found = find_target(self.store, target, ("item", "fact"))
-        chosen = [find_target(self.store, form, ("form",)) for form in forms]
-        who = partial(self.person, by)
-        return edit(
-            self.store, found, changes, reason=reason, who=who, clock=self.clock, forms=chosen
-        )
-
-    def follow_placements(self, bank: Target, *, reason: str, by: str = "") -> Followed:
-        """Makes a corrected bank whose facts stand where their sources were placed since; forms
-        stay as they are."""
-        from proofstone.correct.bank_moves import follow_placements  # noqa: PLC0415
-
-        found = find_target(self.store, bank, ("bank",))
-        who = partial(self.person, by)
-        return follow_placements(self.store, found, reason=reason, who=who, clock=self.clock)
-
-    def fields_of(self, target: Target) -> dict[str, Any]:
-        """What of an item, fact or source can be edited, with its present values."""
-        from proofstone.correct.bank_moves import levels_of  # noqa: PLC0415
-
-        found = find_target(self.store, target, ("item", "fact", "source"))
-        return (
-            levels_of(self.store, found) if found.kind == "source" else fields_of(self.store, found)
-        )
-
-    def place(
-        self, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
-    ) -> Placement:
-        """Places a source in the taxonomy: levels by name; those left out stay. What is built of
-        it afterwards stands there."""
-        from proofstone.correct.bank_moves import place_by_hand  # noqa: PLC0415
-
-        found = find_target(self.store, source, ("source",))
-        who = partial(self.person, by)
-        return place_by_hand(self.store, found, changes, reason=reason, who=who, clock=self.clock)
-
-    def retire(self, target: Target, *, reason: str, by: str = "") -> Standing:
-        """Leaves an item, or all items that rest on a fact, out of leaderboards."""
-
-        found = find_target(self.store, target, ("item", "fact"))
-        who = partial(self.person, by)
-        return retire(self.store, found, reason=reason, who=who, clock=self.clock)
-
-    def run_forms(self, names: Iterable[str]) -> list[str]:
-        """Those of these forms that something was run on, each once: of the others there is no
-        leaderboard yet."""
-        found = {name: find_target(self.store, name, ("form",)).id for name in names}
-        run = {run.item_set for _key, run in self.store.runs.of_sets(list(found.values()))}
-        return [name for name, identity in found.items() if identity in run]
-
-    def run_again(self, form: Target) -> list[str]:
-        """The options of ``run`` by which a corrected form is asked as the version before it was,
-        one a way of asking. Empty where that was never run."""
-        from proofstone.results.table import run_again  # noqa: PLC0415
-
-        return run_again(self.store, find_target(self.store, form, ("form",)).id)
-
-    def restore(self, target: Target, *, reason: str, by: str = "") -> Standing:
-        """Takes a retired item or fact in again."""
-        from proofstone.correct.retire import restore  # noqa: PLC0415
-
-        found = find_target(self.store, target, ("item", "fact"))
-        who = partial(self.person, by)
-        return restore(self.store, found, reason=reason, who=who, clock=self.clock)
-
-    def apply_work_list(
-        self, path: Path | str, action: Action, *, reason: str = "", by: str = ""
-    ) -> Applied:
-        """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
-
-        ``reason`` stands for rows that say none. Checked whole: with any problem nothing is done.
-        Applied again, what was carried out is passed over.
-        """
-
-        apply = {
-            "retire": apply_retirements,
-            "edit": apply_edits,
-            "rule": apply_rulings,
-        }[action]
-        who = partial(self.person, by)
-        return apply(self.store, Path(path), reason=reason, who=who, clock=self.clock)
-
-    def person(self, by: str = "") -> Person:
-        """Who acts: known here, or added under a new random actor id."""
-        return acting_person(self.store, acting_name(by), self.clock)
-
-    def erase_person(self, name: str) -> Person:
-        """Deletes a person's name and details; the rows keep the random actor id. Returns who it
-        was. Raises NotFound where nobody is known so."""
-        person = find_person(self.store, name)
-        self.store.people.erase(person.actor)
-        return person
+def erase_person(session: Session, name: str) -> Person:
+    """Deletes a person's name and details; the rows keep the random actor id. Returns who it
+    was. Raises NotFound where nobody is known so."""
+    person = find_person(session.store, name)
+    session.store.people.erase(person.actor)
+    return person

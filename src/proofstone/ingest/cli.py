@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,10 @@ from proofstone.session.spending import spent_text, tell_lost
 from proofstone.session.terminal import print_json, print_text, say, visible
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.documents.sources import Stated
     from proofstone.ingest.ingest_report import Ingested, IngestReport, NotRead, OcrUse, Watch
     from proofstone.ingest.vision import PagesAsked
+    from proofstone.session.session import Session
 
 
 # An image that was made, written to the file that was named.
@@ -118,7 +119,7 @@ def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
 
 def _page_lines(report: IngestReport) -> Iterator[str]:
     """What is to be said of pages: those that are for OCR still, and those to be looked at."""
-    from proofstone.browse.origins_shown import page_ranges  # noqa: PLC0415
+    from proofstone.browse.origins_shown import page_ranges
 
     for entry in report.taken:
         unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
@@ -305,11 +306,13 @@ def ingest_command(
     Exit code 0 where all files were read, 3 where some files or pages were not, 2 where no file
     was; 4 where the budget was reached, 5 where the model could not be asked.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.documents.sources import Stated, read_stated  # noqa: PLC0415
-    from proofstone.ingest.ingest import WikiChoice, ingest_paths  # noqa: PLC0415
-    from proofstone.records.knowledge import Stratum  # noqa: PLC0415
-    from proofstone.texts.languages import read_language_code  # noqa: PLC0415
+    from proofstone.documents.sources import Stated, read_stated
+    from proofstone.ingest.ingest import WikiChoice, ingest_paths
+    from proofstone.ingest.pages import remember_documents
+    from proofstone.ingest.vision import page_scanner
+    from proofstone.records.knowledge import Stratum
+    from proofstone.session.session import open_session
+    from proofstone.texts.languages import read_language_code
 
     code = read_language_code(language) if language else ""
     if code is None:
@@ -326,18 +329,18 @@ def ingest_command(
     choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
     if ocr == "never" and reader:
         raise click.UsageError("--ocr never reads no page from its image: leave --ocr-model out")
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         scanner = None
         if reader:
-            tell_lost(workspace, quiet=quiet)
-            scanner = workspace.page_scanner(reader, budget=budget, max_connections=max_connections)
-        files = _files(workspace, paths, wiki_api, quiet=quiet)
+            tell_lost(session, quiet=quiet)
+            scanner = page_scanner(session, reader, budget=budget, max_connections=max_connections)
+        files = _files(session, paths, wiki_api, quiet=quiet)
         with watching_documents(quiet=quiet or as_json) as watch:
             report = ingest_paths(
-                workspace.store, files, clock=workspace.clock, stated=stated,
+                session.store, files, clock=session.clock, stated=stated,
                 stated_for=stated_for, ocr=ocr, watch=watch, choice=choice, scanner=scanner,
-                located=workspace.note_documents,
+                located=partial(remember_documents, session),
             )  # fmt: skip
     account = scanner.account if scanner is not None else None
     if as_json:
@@ -353,7 +356,7 @@ def ingest_command(
 
 
 def _fields(report: IngestReport) -> dict[str, Any]:
-    from msgspec import structs  # noqa: PLC0415
+    from msgspec import structs
 
     return structs.asdict(report)
 
@@ -362,7 +365,7 @@ def _placed(
     name: str, of_all: Stated, by_file: Mapping[str, Stated]
 ) -> tuple[Stated, dict[str, Stated]]:
     """What is stated, its places as the taxonomy has them."""
-    from proofstone.build.taxonomy import (  # noqa: PLC0415
+    from proofstone.build.taxonomy import (
         find_taxonomy,
         placed_stated,
     )
@@ -374,21 +377,19 @@ def _titles(file: Path | None) -> tuple[str, ...]:
     """The titles that a file lists, a line each."""
     if file is None:
         return ()
-    from proofstone.documents.wiki_api import read_titles  # noqa: PLC0415
+    from proofstone.documents.wiki_api import read_titles
 
     return read_titles(file)
 
 
-def _files(
-    workspace: Workspace, paths: tuple[Path | str, ...], api: str, *, quiet: bool
-) -> list[Path]:
+def _files(session: Session, paths: tuple[Path | str, ...], api: str, *, quiet: bool) -> list[Path]:
     """The paths, with the files of pages in place of their addresses."""
     addresses = [path for path in paths if isinstance(path, str)]
     if not addresses:
         return [path for path in paths if isinstance(path, Path)]
-    from proofstone.search.wiki_pages import fetch_addresses  # noqa: PLC0415
+    from proofstone.search.wiki_pages import fetch_addresses
 
-    fetched = fetch_addresses(workspace, addresses, api, tell=lambda text: say(text, quiet=quiet))
+    fetched = fetch_addresses(session, addresses, api, tell=lambda text: say(text, quiet=quiet))
     return [path if isinstance(path, Path) else fetched[path] for path in paths]
 
 

@@ -18,7 +18,7 @@ _TEXT = 300
 
 
 def compare_sources(
-    workspace: Any,
+    session: Any,
     before: str,
     after: str,
     *,
@@ -29,11 +29,16 @@ def compare_sources(
 ) -> None:
     """Holds a source against its new edition and prints what came of it; ``refused`` are options
     that were given and mean nothing here."""
+    from proofstone.results.compare_inputs import (
+        editions_compared,
+        write_editions,
+    )
+
     if refused:
         raise BadUsage(f"{', '.join(refused)}: of results, and these are sources")
-    editions = workspace.compare_editions(before, after)
+    editions = editions_compared(session, before, after)
     if output is not None:
-        n = workspace.write_editions(editions, output)
+        n = write_editions(session, editions, output)
         say(f"{output}   {n} statements, each with its decision")
     if as_json:
         print_json(editions)

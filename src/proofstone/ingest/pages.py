@@ -14,6 +14,7 @@ from proofstone.ingest.ingest_report import find_document, note_documents
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Source
 from proofstone.records.pages import Box, Page
+from proofstone.session.session import Session
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -97,33 +98,35 @@ def around(boxes: Sequence[Box]) -> Box:
 # Seeing pages: the part of a workspace that finds their documents and draws them.
 
 
-class Seeing:
-    """An open workspace's folder and store, with the documents behind its pages."""
+def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
+    """Notes where files with these digests lie on this machine."""
+    note_documents(session.folder, found)
 
-    folder: Path
-    store: Store
 
-    def note_documents(self, found: Mapping[bytes, Path]) -> None:
-        """Notes where files with these digests lie on this machine."""
-        note_documents(self.folder, found)
+def document_of(session: Session, source: bytes, named: Path | None = None) -> Path:
+    """The file that a source was read from; see ``find_document`` for what it raises."""
+    return find_document(session.folder, _source(session, source), named)
 
-    def document_of(self, source: bytes, named: Path | None = None) -> Path:
-        """The file that a source was read from; see ``find_document`` for what it raises."""
-        return find_document(self.folder, self._source(source), named)
 
-    def draw(
-        self, name: str, *, dpi: float = 150, crop: bool = False, document: Path | str | None = None
-    ) -> bytes:
-        """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
-        ``crop`` the passage alone, all else masked."""
+def draw(
+    session: Session,
+    name: str,
+    *,
+    dpi: float = 150,
+    crop: bool = False,
+    document: Path | str | None = None,
+) -> bytes:
+    """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
+    ``crop`` the passage alone, all else masked."""
 
-        kind, _colon, rest = name.partition(":")
-        if kind == "page":
-            seen = Seen(find_page(self.store, rest))
-        else:
-            seen = seen_of(self.store, self.store.lookup.find(name))
-        path = self.document_of(seen.page.source, None if document is None else Path(document))
-        return draw_seen(seen, path, dpi=dpi, crop=crop)
+    kind, _colon, rest = name.partition(":")
+    if kind == "page":
+        seen = Seen(find_page(session.store, rest))
+    else:
+        seen = seen_of(session.store, session.store.lookup.find(name))
+    path = document_of(session, seen.page.source, None if document is None else Path(document))
+    return draw_seen(seen, path, dpi=dpi, crop=crop)
 
-    def _source(self, identity: bytes) -> Source:
-        return self.store.knowledge.sources([identity])[identity]
+
+def _source(session: Session, identity: bytes) -> Source:
+    return session.store.knowledge.sources([identity])[identity]

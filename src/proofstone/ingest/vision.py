@@ -27,9 +27,11 @@ from proofstone.records.calls import CallRecord, ImagePart, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
-from proofstone.run.campaign import Asking
 from proofstone.run.outbound import Outgoing
 from proofstone.session.cli_progress import RunProgress
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.workspace import Background
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
@@ -278,30 +280,28 @@ def _fault(reply: Reply) -> tuple[str, bool]:
 # Pages read by a vision model: the part of a workspace that opens it and lets pictures out.
 
 
-class PageReading(Asking):
-    """The part of a workspace that has pages read by a model."""
+def page_scanner(
+    session: Session,
+    model: str,
+    *,
+    budget: Budget | str | None = None,
+    max_connections: int | None = None,
+) -> VisionScanner:
+    """What reads pages by ``model`` for ``ingest_paths``. Raises BadUsage for a model that is
+    not known to take images, and what opening it raises, before a document is touched."""
+    scanner = VisionScanner(session, model, start_spending(session, budget), max_connections)
+    scanner.check()
+    return scanner
 
-    def page_scanner(
-        self,
-        model: str,
-        *,
-        budget: Budget | str | None = None,
-        max_connections: int | None = None,
-    ) -> VisionScanner:
-        """What reads pages by ``model`` for ``ingest_paths``. Raises BadUsage for a model that is
-        not known to take images, and what opening it raises, before a document is touched."""
-        scanner = VisionScanner(self, model, self.spending(budget), max_connections)
-        scanner.check()
-        return scanner
 
-    def clear_pages(self, model: str, parts: Sequence[ScanPart]) -> None:
-        """Lets out the pictures of pages, once that is allowed."""
-        from proofstone.models.registry import leaves_to  # noqa: PLC0415
-        from proofstone.session.egress import Load  # noqa: PLC0415
+def clear_pages(session: Session, model: str, parts: Sequence[ScanPart]) -> None:
+    """Lets out the pictures of pages, once that is allowed."""
+    from proofstone.models.registry import leaves_to  # noqa: PLC0415
+    from proofstone.session.egress import Load  # noqa: PLC0415
 
-        to = leaves_to(model, self.config)
-        if to is not None and not to.is_local and parts:
-            self._clear({to: Load().with_run(model, b"pages", pages_would_leave(parts))})
+    to = leaves_to(model, session.config)
+    if to is not None and not to.is_local and parts:
+        let_out(session, {to: Load().with_run(model, b"pages", pages_would_leave(parts))})
 
 
 class VisionScanner:
@@ -312,7 +312,7 @@ class VisionScanner:
 
     def __init__(
         self,
-        workspace: PageReading,
+        session: Session,
         model: str,
         spending: Spending | None,
         max_connections: int | None,
@@ -323,10 +323,10 @@ class VisionScanner:
         self.account: PagesAsked = PagesAsked(model=model)
         self.stopped: ProofstoneError | None = None
         self.is_interrupted = False
-        self._workspace = workspace
+        self._session = session
         self._spending = spending
         self._max_connections = max_connections
-        self._pictures = ShownPictures(workspace.store.calls)
+        self._pictures = ShownPictures(session.store.calls)
 
     def check(self) -> None:
         """Raises what keeps the model from being asked."""
@@ -344,9 +344,9 @@ class VisionScanner:
         """Reads the pages, in order; none where they may not be sent."""
         from proofstone.session.askers import on_record  # noqa: PLC0415
 
-        workspace = self._workspace
+        session = self._session
         try:
-            workspace.clear_pages(self.model, parts)
+            clear_pages(session, self.model, parts)
         except EgressRefused as refused:
             self.stopped = refused
             return
@@ -354,10 +354,10 @@ class VisionScanner:
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
                 asker = askers[self.model]
-                record = on_record(workspace.store, [asker], workspace.clock, runs=["ingest"])
+                record = on_record(session.store, [asker], session.clock, runs=["ingest"])
                 async with record as kept:
                     self.account = await read_pages(
-                        workspace.store, parts, asker, self._pictures, take, stop=stop, kept=kept
+                        session.store, parts, asker, self._pictures, take, stop=stop, kept=kept
                     )
                 self.stopped = asker.stopped
 
@@ -370,7 +370,7 @@ class VisionScanner:
         from proofstone.session.askers import open_askers  # noqa: PLC0415
 
         return open_askers(
-            [self.model], self._workspace.config, store=self._pictures,
-            clock=self._workspace.clock, stop=stop, max_connections=self._max_connections,
+            [self.model], self._session.config, store=self._pictures,
+            clock=self._session.clock, stop=stop, max_connections=self._max_connections,
             spending=self._spending,
         )  # fmt: skip

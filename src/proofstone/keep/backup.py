@@ -23,7 +23,6 @@ from proofstone.keep.purge import (
     purge_source,
     repair,
 )
-from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.search.search_sources import parts_of
 from proofstone.search.web import searches_of
@@ -38,6 +37,7 @@ from proofstone.session.folders import (
     delete_files,
     find_folder,
 )
+from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store import schema
 from proofstone.store.copies import (
@@ -59,7 +59,6 @@ from proofstone.store.database import (
 from proofstone.store.lookup import Found
 from proofstone.store.merge import MergeReport, merge
 from proofstone.store.purge import Tombstone, purged_there
-from proofstone.store.store import Store
 
 STORE = "store.sqlite"
 
@@ -280,65 +279,72 @@ def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
 # What a workspace can do for its own keeping.
 
 
-class Kept:
-    """An open workspace's folder, store and clock, with backup, merge and purge."""
+def backup(session: Session, target: Path | str) -> BackedUp:
+    """Copies the workspace into one file; see ``keeping.back_up``."""
 
-    folder: Path
-    store: Store
-    clock: Clock
+    return back_up(session.folder, session.store.database, Path(target))
 
-    def backup(self, target: Path | str) -> BackedUp:
-        """Copies the workspace into one file; see ``keeping.back_up``."""
 
-        return back_up(self.folder, self.store.database, Path(target))
+def merge_workspace(
+    session: Session, other: Path | str, *, take_purged: bool = False
+) -> MergeReport:
+    """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
 
-    def merge(self, other: Path | str, *, take_purged: bool = False) -> MergeReport:
-        """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
+    return merge_from(session.folder, session.store.database, Path(other), take_purged=take_purged)
 
-        return merge_from(self.folder, self.store.database, Path(other), take_purged=take_purged)
 
-    def purge(
-        self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
-    ) -> PurgeReport:
-        """Takes a source's texts, those of its copies, and those derived from them out for good;
-        see ``purge_source``.
-        A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
-        searches that were made from it, and files that exports, pages, review sheets and ``start``
-        wrote of it, where they are as they were written.
+def purge(
+    session: Session,
+    source: Target,
+    *,
+    reason: str = "",
+    name: str | None = None,
+    dry_run: bool = False,
+) -> PurgeReport:
+    """Takes a source's texts, those of its copies, and those derived from them out for good;
+    see ``purge_source``.
+    A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
+    searches that were made from it, and files that exports, pages, review sheets and ``start``
+    wrote of it, where they are as they were written.
 
-        ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
-        changed and the report says what would go.
-        """
-        found = find_target(self.store, source, ("source",))
-        preview = preview_purge(self.store, found)
-        sources = (found, *preview.copies)
-        files = tuple(dict.fromkeys(file for each in sources for file in self._files_of(each)))
-        held = {each.id for each in sources} | {each.id for each in preview.held_by}
-        written = self.store.written.holding(held)
-        files = (*files, *(file.path for file in written if file.is_same))
-        changed = tuple(file.path for file in written if not file.is_same)
-        if dry_run:
-            return msgspec.structs.replace(preview, files=files, changed=changed)
-        who = acting_name(name)
-        report = purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
-        delete_files(self.folder, files)
-        return msgspec.structs.replace(report, files=files, changed=changed)
+    ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
+    changed and the report says what would go.
+    """
+    found = find_target(session.store, source, ("source",))
+    preview = preview_purge(session.store, found)
+    sources = (found, *preview.copies)
+    files = tuple(dict.fromkeys(file for each in sources for file in _files_of(session, each)))
+    held = {each.id for each in sources} | {each.id for each in preview.held_by}
+    written = session.store.written.holding(held)
+    files = (*files, *(file.path for file in written if file.is_same))
+    changed = tuple(file.path for file in written if not file.is_same)
+    if dry_run:
+        return msgspec.structs.replace(preview, files=files, changed=changed)
+    who = acting_name(name)
+    report = purge_source(session.store, found, reason=reason, name=who, clock=session.clock)
+    delete_files(session.folder, files)
+    return msgspec.structs.replace(report, files=files, changed=changed)
 
-    def _files_of(self, source: Found) -> Iterator[str]:
-        """The files that the workspace keeps of a source beside the database."""
-        yield from pages_of(self.folder, self.store, source)
-        yield from parts_of(self.folder, source.id)
-        yield from searches_of(self.folder, source.id)
-        yield from pages_from(self.folder, source.id)
 
-    def repair(self, target: Target) -> list[Repaired]:
-        """Makes the version of a bank or form without what was purged of it; see
-        ``stages.repairing.repair``."""
-        found = find_target(self.store, target, ("bank", "form"))
-        return repair(self.store, found, self.clock)
+def _files_of(session: Session, source: Found) -> Iterator[str]:
+    """The files that the workspace keeps of a source beside the database."""
+    yield from pages_of(session.folder, session.store, source)
+    yield from parts_of(session.folder, source.id)
+    yield from searches_of(session.folder, source.id)
+    yield from pages_from(session.folder, source.id)
 
-    def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:
-        """Lets a purged source be taken in again; see ``lift_tombstone``."""
-        found = find_target(self.store, source, ("source",))
-        who = acting_name(name)
-        return lift_tombstone(self.store, found, reason=reason, name=who, clock=self.clock)
+
+def repair_form(session: Session, target: Target) -> list[Repaired]:
+    """Makes the version of a bank or form without what was purged of it; see
+    ``stages.repairing.repair``."""
+    found = find_target(session.store, target, ("bank", "form"))
+    return repair(session.store, found, session.clock)
+
+
+def lift_purge(
+    session: Session, source: Target, *, reason: str, name: str | None = None
+) -> Tombstone:
+    """Lets a purged source be taken in again; see ``lift_tombstone``."""
+    found = find_target(session.store, source, ("source",))
+    who = acting_name(name)
+    return lift_tombstone(session.store, found, reason=reason, name=who, clock=session.clock)

@@ -19,11 +19,11 @@ from proofstone.session.spending import lost_text, spent_text
 from proofstone.session.terminal import pasted, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.keep.purge import PurgeReport
     from proofstone.models.config import Effective
     from proofstone.run.requests import AskedFor
     from proofstone.run.settings import Section
+    from proofstone.session.session import Session
 
 
 # ``doctor --config``: each setting that is in force, and what it came from.
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool) -> None:
     """Prints what a run with these words would use, section by section."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.run.cli import run_command  # noqa: PLC0415
-    from proofstone.run.requests import read_request  # noqa: PLC0415
+    from proofstone.run.cli import run_command
+    from proofstone.run.requests import read_request
+    from proofstone.session.session import open_session
 
     context = run_command.make_context("proofstone run", list(run_words))
     asked = read_request(context, whole=False)
     named = folder or context.params["folder"]
-    with open_workspace(named or asked.workspace) as workspace:
-        sections = list(_sections(workspace, asked, named))
-        here = f"{workspace.folder}{os.sep}"
+    with open_session(named or asked.workspace) as session:
+        sections = list(_sections(session, asked, named))
+        here = f"{session.folder}{os.sep}"
     if as_json:
         print_json(sections)
         return
@@ -51,10 +51,10 @@ def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool)
             click.echo(f"  {setting.name:<24}  {setting.value:<28}  {origin}".rstrip())
 
 
-def _sections(workspace: Workspace, asked: AskedFor, named: Path | None) -> Iterator[Section]:
-    from proofstone.models.config import Effective  # noqa: PLC0415
-    from proofstone.run.run_files import with_preset  # noqa: PLC0415
-    from proofstone.run.settings import (  # noqa: PLC0415
+def _sections(session: Session, asked: AskedFor, named: Path | None) -> Iterator[Section]:
+    from proofstone.models.config import Effective
+    from proofstone.run.run_files import with_preset
+    from proofstone.run.settings import (
         Section,
         effective_models,
         effective_run,
@@ -66,31 +66,31 @@ def _sections(workspace: Workspace, asked: AskedFor, named: Path | None) -> Iter
         origin = "flag --workspace"
     elif asked.workspace is not None and asked.file is not None:
         origin = str(asked.file.path)
-    found = Effective(name="folder", value=str(workspace.folder), origin=origin)
-    yield Section(heading="workspace", settings=(found, _database(workspace)))
-    yield from other_tables(workspace.config)
-    defaults = _defaults(workspace, asked)
-    request = with_preset(workspace, asked.request)
-    yield from effective_run(workspace.config, request, asked.file, defaults)
-    yield from effective_models(workspace.config, asked.request, asked.file)
+    found = Effective(name="folder", value=str(session.folder), origin=origin)
+    yield Section(heading="workspace", settings=(found, _database(session)))
+    yield from other_tables(session.config)
+    defaults = _defaults(session, asked)
+    request = with_preset(session, asked.request)
+    yield from effective_run(session.config, request, asked.file, defaults)
+    yield from effective_models(session.config, asked.request, asked.file)
 
 
-def _database(workspace: Workspace) -> Effective:
-    from proofstone.models.config import Effective  # noqa: PLC0415
+def _database(session: Session) -> Effective:
+    from proofstone.models.config import Effective
 
-    if workspace.store.database.is_sqlite:
+    if session.store.database.is_sqlite:
         return Effective(name="database", value="SQLite, in .proofstone", origin="default")
     return Effective(name="database", value="PostgreSQL", origin="database_env of [workspace]")
 
 
-def _defaults(workspace: Workspace, asked: AskedFor) -> Callable[[str], Mapping[str, Any]] | None:
+def _defaults(session: Session, asked: AskedFor) -> Callable[[str], Mapping[str, Any]] | None:
     """The defaults of the method that the targets belong to; None where there is no target."""
-    from proofstone.run.run_files import defaults_of, item_sets_of  # noqa: PLC0415
+    from proofstone.run.run_files import defaults_of, item_sets_of
 
     if not asked.request.targets:
         return None
     try:
-        return defaults_of(workspace, item_sets_of(workspace, asked.request.targets))
+        return defaults_of(session, item_sets_of(session, asked.request.targets))
     except ProofstoneError as error:
         raise click.UsageError(error.message) from error
 
@@ -174,8 +174,8 @@ def _findings(findings: list[Finding], *, as_json: bool) -> int:
 
 
 def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
-    from proofstone.keep.doctor import look_online  # noqa: PLC0415
-    from proofstone.keep.findings import online_lines  # noqa: PLC0415
+    from proofstone.keep.doctor import look_online
+    from proofstone.keep.findings import online_lines
 
     found = look_online(folder, names, TerminalEgress())
     if as_json:
@@ -189,8 +189,8 @@ def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
 
 
 def _egress(folder: Path | None, *, as_json: bool) -> int:
-    from proofstone.keep.doctor import sent_from  # noqa: PLC0415
-    from proofstone.keep.findings import sent_lines  # noqa: PLC0415
+    from proofstone.keep.doctor import sent_from
+    from proofstone.keep.findings import sent_lines
 
     sent = sent_from(folder)
     if as_json:
@@ -202,7 +202,7 @@ def _egress(folder: Path | None, *, as_json: bool) -> int:
 
 
 def _bundle(folder: Path | None, path: Path, *, as_json: bool) -> int:
-    from proofstone.keep.doctor import make_bundle  # noqa: PLC0415
+    from proofstone.keep.doctor import make_bundle
 
     parts = make_bundle(folder, path, lambda: find_all(folder))
     sizes = {name: len(text.encode()) for name, text in parts.items()}
@@ -235,10 +235,11 @@ def backup(target: Path, folder: Path | None, as_json: bool) -> None:
     rows as they are at this moment, and the settings; it is checked whole before it takes its name.
     Rows on a PostgreSQL server are copied by their hashes into the same kind of file.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import backup
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        made = workspace.backup(target)
+    with open_session(folder) as session:
+        made = backup(session, target)
     if as_json:
         print_json({"file": str(made.file), "bytes": made.n_bytes})
         return
@@ -257,7 +258,7 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
     be new or empty. To add a backup's rows to a workspace, or to one on a PostgreSQL server, use
     'workspace merge'.
     """
-    from proofstone.keep.backup import restore_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import restore_workspace
 
     made_at = restore_workspace(file, new_folder)
     if as_json:
@@ -278,8 +279,8 @@ def move(target: Path, folder: Path | None, as_json: bool) -> None:
     a run is being worked on or another process has it open, naming who. Rows on a PostgreSQL
     server stay there.
     """
-    from proofstone.keep.backup import move_workspace  # noqa: PLC0415
-    from proofstone.session.folders import find_folder  # noqa: PLC0415
+    from proofstone.keep.backup import move_workspace
+    from proofstone.session.folders import find_folder
 
     root = find_folder(folder or Path.cwd())
     move_workspace(root, target)
@@ -302,10 +303,11 @@ def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) ->
     from a file to a PostgreSQL server and back. Refused, naming the tombstone, where OTHER holds a
     source that was purged here.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import merge_workspace
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        report = workspace.merge(other, take_purged=take_purged)
+    with open_session(folder) as session:
+        report = merge_workspace(session, other, take_purged=take_purged)
     if as_json:
         print_json(report)
         return
@@ -326,7 +328,7 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
     the folder .proofstone. Rows on a PostgreSQL server are not copied: use the server's own tools
     (pg_dump), or 'workspace backup' with the older version.
     """
-    from proofstone.keep.backup import migrate_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import migrate_workspace
 
     done = migrate_workspace(folder, with_backup=not no_backup)
     if as_json:
@@ -371,17 +373,21 @@ def purge(
     Backups, changed files and copies made elsewhere still hold the texts; the command names what it
     knows of. 'workspace repair BANK' then makes the bank without what went.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import (
+        lift_purge,
+        purge,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
+    with open_session(folder) as session:
         if lift:
-            stone = workspace.lift(source, reason=reason, name=name)
+            stone = lift_purge(session, source, reason=reason, name=name)
             print_json(stone) if as_json else click.echo(f"source:{short(stone.source)}  {stone}")
             return
         if not dry_run and not reason.strip():
             raise click.UsageError("say why: --reason 'the licence has ended'")
         if dry_run or not yes:
-            preview = workspace.purge(source, dry_run=True)
+            preview = purge(session, source, dry_run=True)
             if not (as_json and dry_run):
                 _show(preview, "would go", err=not dry_run)
             if dry_run:
@@ -389,7 +395,7 @@ def purge(
                     print_json(preview)
                 return
             _confirm("Take these texts out for good?")
-        report = workspace.purge(source, reason=reason, name=name)
+        report = purge(session, source, reason=reason, name=name)
     if as_json:
         print_json(report)
         return
@@ -408,10 +414,11 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
     name, which means it from then on; the old one and its scores stay. Responses to questions that
     are left come from the cache.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.keep.backup import repair_form
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        made = workspace.repair(target)
+    with open_session(folder) as session:
+        made = repair_form(session, target)
     if as_json:
         print_json(made)
         return
@@ -487,10 +494,10 @@ def init_command(folder: Path, as_json: bool) -> None:
     Everything that commands store goes into its hidden folder .proofstone; settings stand in
     proofstone.toml beside it. A folder that is one already stays as it is.
     """
-    from proofstone.api import create_workspace  # noqa: PLC0415
+    from proofstone.session.session import create_session
 
-    with create_workspace(folder) as workspace:
-        identity = workspace.store.database.workspace_id()
+    with create_session(folder) as session:
+        identity = session.store.database.workspace_id()
     if as_json:
         print_json({"folder": str(folder), "workspace": identity})
         return
@@ -505,17 +512,18 @@ def init_command(folder: Path, as_json: bool) -> None:
 @json_option
 def status_command(folder: Path | None, as_json: bool) -> None:
     """Say what this workspace holds and what is unfinished."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.keep.status import look_over  # noqa: PLC0415
+    from proofstone.keep.status import look_over
+    from proofstone.session.session import open_session
+    from proofstone.session.spending import newly_lost
 
-    with open_workspace(folder) as workspace:
-        workspace.newly_lost()  # stands among what is listed
-        overview = look_over(workspace.store)
+    with open_session(folder) as session:
+        newly_lost(session)  # stands among what is listed
+        overview = look_over(session.store)
         if as_json:
             print_json(overview)
             return
         counts = "   ".join(f"{name} {n}" for name, n in overview.counts.items())
-        click.echo(f"workspace {workspace.folder}\n{counts}")
+        click.echo(f"workspace {session.folder}\n{counts}")
         for run in overview.unfinished:
             why = f"   {run.failed} failed: {', '.join(run.errors)}" if run.failed else ""
             cost = f"   {spent_text(run.spent)}" if run.spent.calls else ""

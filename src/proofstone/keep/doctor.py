@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proofstone import __version__
-from proofstone.api import Workspace, open_workspace
 from proofstone.errors import ProofstoneError, StoreFailed, WorkspaceUnusable
 from proofstone.models.availability import Online
 from proofstone.models.availability import look_online as availability_look_online
@@ -32,6 +31,7 @@ from proofstone.models.credentials import scrub
 from proofstone.models.limits import SystemClock
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.models import ModelCheck
+from proofstone.session.session import Session, open_session
 from proofstone.session.workspace import Background
 from proofstone.store.store import Store
 
@@ -119,7 +119,7 @@ def bundle_parts(
         parts["settings.json"] = redacted_settings(config)
         parts["environment.json"] = _environment(config)
     if store is not None:
-        parts["workspace.json"] = _workspace(store)
+        parts["workspace.json"] = _session(store)
         parts["errors.json"] = [_failed(call) for call in store.troubles.last_failed(_LAST)]
     clean = scrub if config is None else scrubber_of(config).text
     about = {"ABOUT.txt": _ABOUT.format(version=__version__, day=day)}
@@ -174,7 +174,7 @@ def _environment(config: ModelConfig) -> dict[str, bool]:
     return {name: bool(config.environment.get(name)) for name in sorted(names)}
 
 
-def _workspace(store: Store) -> dict[str, Any]:
+def _session(store: Store) -> dict[str, Any]:
     return {
         "database": "SQLite" if store.database.is_sqlite else "PostgreSQL",
         "schema": store.troubles.schema,
@@ -253,12 +253,12 @@ def look_online(
     from proofstone.search.web_finding import is_search, look_at_searches  # noqa: PLC0415
     from proofstone.session.egress import clear_probe  # noqa: PLC0415
 
-    with _workspace_or_none(folder) as workspace:
-        config = _config(workspace)
+    with _workspace_or_none(folder) as session:
+        config = _config(session)
         searches = [name for name in names if is_search(name)] if names else None
         asked = [name for name in names if not is_search(name)] if names else online_names(config)
         clear_probe([name.replace("/...", "/any") for name in asked], config, ask)
-        store = None if workspace is None else workspace.store
+        store = None if session is None else session.store
         clock = SystemClock()
         looked = Background(lambda _stop: look_at_all(asked, config, clock, store)).wait()
         return [*looked, *look_at_searches(searches, config, clock, ask)]
@@ -268,8 +268,8 @@ def sent_from(folder: Path | None) -> list[SentTo]:
     """All that a workspace ever sent, by host. Raises WorkspaceUnusable where there is none."""
     from proofstone.session.egress import what_was_sent  # noqa: PLC0415
 
-    with open_workspace(folder) as workspace:
-        return what_was_sent(workspace.store, workspace.sent_log.lines())
+    with open_session(folder) as session:
+        return what_was_sent(session.store, session.sent_log.lines())
 
 
 def make_bundle(folder: Path | None, path: Path, findings: Callable[[], Any]) -> dict[str, str]:
@@ -277,9 +277,9 @@ def make_bundle(folder: Path | None, path: Path, findings: Callable[[], Any]) ->
     (a broken configuration, no workspace) is left out, since that may be the fault."""
 
     try:
-        with _workspace_or_none(folder) as workspace:
-            store = None if workspace is None else workspace.store
-            parts = bundle_parts(_config_or_none(workspace), store, findings(), now=time.time())
+        with _workspace_or_none(folder) as session:
+            store = None if session is None else session.store
+            parts = bundle_parts(_config_or_none(session), store, findings(), now=time.time())
     except ProofstoneError:  # which the findings name
         parts = bundle_parts(None, None, findings(), now=time.time())
     write_bundle(path, parts)
@@ -287,29 +287,29 @@ def make_bundle(folder: Path | None, path: Path, findings: Callable[[], Any]) ->
 
 
 @contextmanager
-def _workspace_or_none(folder: Path | None) -> Iterator[Workspace | None]:
+def _workspace_or_none(folder: Path | None) -> Iterator[Session | None]:
     """The workspace; None where none was named and none is at or above the current folder."""
     try:
-        workspace = open_workspace(folder)
+        session = open_session(folder)
     except WorkspaceUnusable:
         if folder is not None:
             raise
         yield None
         return
-    with workspace:
-        yield workspace
+    with session:
+        yield session
 
 
-def _config(workspace: Workspace | None) -> ModelConfig:
+def _config(session: Session | None) -> ModelConfig:
     from proofstone.models.config import load_config  # noqa: PLC0415
 
-    if workspace is not None:
-        return workspace.config
+    if session is not None:
+        return session.config
     return load_config(other_tables=frozenset({"workspace"}))
 
 
-def _config_or_none(workspace: Workspace | None) -> ModelConfig | None:
+def _config_or_none(session: Session | None) -> ModelConfig | None:
     try:
-        return _config(workspace)
+        return _config(session)
     except ProofstoneError:
         return None

@@ -16,6 +16,7 @@ from msgspec import Struct
 from proofstone import __version__
 from proofstone.errors import BadInput, ProofstoneError
 from proofstone.page.text import aligned, printable
+from proofstone.session.models import known_models
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Finding(Struct, frozen=True):
 
 def find_all(folder: Path | None) -> list[Finding]:
     """Everything that is looked at, in order. Reaches no network."""
-    return [*_installation(), *_workspace(folder)]
+    return [*_installation(), *_session(folder)]
 
 
 def _installation() -> Iterator[Finding]:
@@ -168,9 +169,9 @@ def _version(module: str) -> str:
         return module
 
 
-def _workspace(folder: Path | None) -> Iterator[Finding]:
-    from proofstone.api import open_workspace  # noqa: PLC0415
+def _session(folder: Path | None) -> Iterator[Finding]:
     from proofstone.session.folders import find_folder  # noqa: PLC0415
+    from proofstone.session.session import open_session  # noqa: PLC0415
 
     try:
         here = find_folder(folder or Path())
@@ -178,21 +179,21 @@ def _workspace(folder: Path | None) -> Iterator[Finding]:
         yield Finding("workspace", False, error.message, error.hint, needed=folder is not None)
         return
     try:
-        workspace = open_workspace(here)
+        session = open_session(here)
     except ProofstoneError as error:
         yield Finding("workspace", False, error.message, error.hint)
         return
-    with workspace:
-        yield Finding("workspace", True, str(workspace.folder))
-        kind = "SQLite" if workspace.store.database.is_sqlite else "PostgreSQL"
-        state = ", read-only" if workspace.store.database.is_readonly else ""
+    with session:
+        yield Finding("workspace", True, str(session.folder))
+        kind = "SQLite" if session.store.database.is_sqlite else "PostgreSQL"
+        state = ", read-only" if session.store.database.is_readonly else ""
         yield Finding("database", True, f"{kind}, schema is current{state}")
-        free = shutil.disk_usage(workspace.folder).free / 1e9
+        free = shutil.disk_usage(session.folder).free / 1e9
         yield Finding(
             "disk", free >= _FREE_GB, f"{free:.1f} GB free", f"less than {_FREE_GB:g} GB is left"
         )
         try:
-            models = workspace.models()
+            models = known_models(session)
         except ProofstoneError as error:
             problems = error.problems if isinstance(error, BadInput) else ()
             found = "; ".join([error.message, *map(str, problems)])

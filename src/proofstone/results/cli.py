@@ -104,7 +104,7 @@ def read_tables(kinds: Sequence[str], folder: Path | None, page: Path | None) ->
     found = _TABLES.read(kinds, folder, page)
     if found is None:
         return None
-    from proofstone.results.table_files import TABLE_KINDS, TablesAsked  # noqa: PLC0415 - numpy
+    from proofstone.results.table_files import TABLE_KINDS, TablesAsked
 
     beside, chosen = found
     return TablesAsked(beside, tuple(kind for kind in TABLE_KINDS if kind in chosen))
@@ -145,8 +145,8 @@ def read_figures(
     found = _FIGURES.read(kinds, folder, page)
     if found is None:
         return None
-    from proofstone.page.figure import FIGURE_KINDS  # noqa: PLC0415 - numpy
-    from proofstone.results.board_tables import FiguresAsked  # noqa: PLC0415 - numpy
+    from proofstone.page.figure import FIGURE_KINDS
+    from proofstone.results.board_tables import FiguresAsked
 
     beside, chosen = found
     return FiguresAsked(beside, tuple(kind for kind in FIGURE_KINDS if kind in chosen), fonts)
@@ -202,21 +202,26 @@ def report_study(
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there, and with
     ``drawn`` its figures."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.table import View  # noqa: PLC0415
+    from proofstone.results.reading import (
+        make_study,
+        write_study_data,
+        write_study_figures,
+    )
+    from proofstone.results.table import View
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        study = workspace.study(
+    with open_session(folder) as session:
+        study = make_study(session,
             name, *targets, estimand=estimand, pairs=pairs, beside=beside,
             beside_items=beside_items or 0, view=View(scorings=tuple(scorings)),
         )  # fmt: skip
         if output is not None:
-            workspace.write_figure_data(study, output)
-        written = None if drawn is None else workspace.write_study_figures(study, drawn)
+            write_study_data(session, study, output)
+        written = None if drawn is None else write_study_figures(session, study, drawn)
     if as_json:
         print_json(study)
         return
-    from proofstone.results.sections.parts import render_study  # noqa: PLC0415
+    from proofstone.results.sections.parts import render_study
 
     click.echo(render_study(study), nl=False)
     if output is not None:
@@ -331,10 +336,14 @@ def leaderboard_command(
     Triples that were verified ('score RUN --judge J --reference BANK') are ranked by F1: what a
     model says is held against the reference, and what the reference knows against the model.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.board_text import render_terminal, to_json  # noqa: PLC0415
-    from proofstone.results.breakdowns import render_breakdowns  # noqa: PLC0415
-    from proofstone.results.table import View  # noqa: PLC0415
+    from proofstone.results.board_text import render_terminal, to_json
+    from proofstone.results.breakdowns import render_breakdowns
+    from proofstone.results.reading import (
+        holds_triples,
+        leaderboard,
+    )
+    from proofstone.results.table import View
+    from proofstone.session.session import open_session
 
     named = read_list(targets)
     shared: dict[str, Any] = {
@@ -343,17 +352,17 @@ def leaderboard_command(
         "card_columns": read_list(columns),
         "view": View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
     }
-    with open_workspace(folder) as workspace:
-        if not unverified and workspace.holds_triples(*named):
-            from proofstone.methods.bequ.cli import show_verified  # noqa: PLC0415
+    with open_session(folder) as session:
+        if not unverified and holds_triples(session, *named):
+            from proofstone.methods.bequ.cli import show_verified
 
-            if show_verified(workspace, named, shared, read_list(by), people, as_json=as_json):
+            if show_verified(session, named, shared, read_list(by), people, as_json=as_json):
                 return
         elif people is not None:
             raise click.UsageError("--people goes with triples that were verified")
         by_document = as_json or "document" in read_list(by)
-        board = workspace.leaderboard(
-            *named, level=level, estimand=estimand, by_document=by_document, **shared
+        board = leaderboard(
+            session, *named, level=level, estimand=estimand, by_document=by_document, **shared
         )
     if as_json:
         click.echo(to_json(board))
@@ -472,6 +481,11 @@ def report_command(
       ranges    by how many triples are asked for, against the usual range
       popularity  by third of popularity, and the trend by statements
     """
+    from proofstone.results.reading import (
+        write_item_work_list,
+        write_report,
+    )
+
     if study is not None:
         if not figures and was_given(click.get_current_context(), "language"):
             raise click.UsageError(
@@ -488,14 +502,15 @@ def report_command(
         raise click.UsageError("--pairs goes with --study alignment")
     if beside or beside_items:
         raise click.UsageError("--beside goes with --study rankings")
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.table import View  # noqa: PLC0415
+    from proofstone.results.table import View
+    from proofstone.session.session import open_session
 
     path = output or Path("report.html")
     asked = read_tables(tables, tables_to, path)
     drawn = read_figures(figures, figures_to, fonts, path)
-    with open_workspace(folder) as workspace:
-        written = workspace.report(
+    with open_session(folder) as session:
+        written = write_report(
+            session,
             *read_list(targets),
             path=path,
             tables=asked,
@@ -510,7 +525,9 @@ def report_command(
             unverified=unverified,
         )
         if work_list is not None:
-            n = workspace.work_list(*read_list(targets), path=work_list, estimand=estimand)
+            n = write_item_work_list(
+                session, *read_list(targets), path=work_list, estimand=estimand
+            )
             tell_work_list(work_list, n)
     if as_json:
         print_json(

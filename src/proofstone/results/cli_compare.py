@@ -59,7 +59,7 @@ rescore_option = click.option(
 
 def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
     """How files are read, as their options say; raises UsageError for options without a file."""
-    from proofstone.results.compare_inputs import is_results_file  # noqa: PLC0415
+    from proofstone.results.compare_inputs import is_results_file
 
     context = click.get_current_context()
     given = [
@@ -146,14 +146,16 @@ def compare_command(
     Columns of files are guessed, as 'audit' does and shows; the options that name them hold for
     every file here.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.compare_inputs import (  # noqa: PLC0415
+    from proofstone.results.compare_inputs import (
+        are_sources,
         compare_files,
+        compare_targets,
         is_results_file,
         naming_missing_files,
         write_moved,
     )
-    from proofstone.results.table import View  # noqa: PLC0415
+    from proofstone.results.table import View
+    from proofstone.session.session import open_session
 
     reading = reading_of(columns, [before, after])
     asked: dict[str, Any] = {
@@ -162,14 +164,15 @@ def compare_command(
     if is_results_file(before) and is_results_file(after):
         compared = compare_files(Path(before), Path(after), **asked)
     else:
-        with naming_missing_files(before, after), open_workspace(folder) as workspace:
-            if workspace.are_sources(before, after):
+        with naming_missing_files(before, after), open_session(folder) as session:
+            if are_sources(session, before, after):
                 compare_sources(
-                    workspace, before, after, refused=_given(("before", "after", *_OF_SOURCES)),
+                    session, before, after, refused=_given(("before", "after", *_OF_SOURCES)),
                     most=most, output=output, as_json=as_json,
                 )  # fmt: skip
                 return
-            compared = workspace.compare(
+            compared = compare_targets(
+                session,
                 before,
                 after,
                 rescore=rescore,
@@ -183,7 +186,7 @@ def compare_command(
     if as_json:
         print_json(compared)
         return
-    from proofstone.results.compare import render_compared  # noqa: PLC0415
+    from proofstone.results.compare import render_compared
 
     width = shutil.get_terminal_size((100, 24)).columns
     click.echo(render_compared(compared, most=most, width=width), nl=False)
@@ -278,12 +281,13 @@ def gate_command(
     all looks together have --confidence: at 0.95 a run exactly at the limit passes in at most about
     2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.compare_inputs import (  # noqa: PLC0415
+    from proofstone.results.compare_inputs import (
         gate_files,
+        gate_run,
         is_results_file,
         naming_missing_files,
     )
+    from proofstone.session.session import open_session
 
     asked: dict[str, Any] = {
         "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop, "minimum": minimum,
@@ -293,10 +297,10 @@ def gate_command(
     if is_results_file(run) and is_results_file(baseline):
         gated = gate_files(Path(run), Path(baseline), **asked)
     else:
-        with naming_missing_files(run, baseline), open_workspace(folder) as workspace:
-            gated = workspace.gate(run, baseline, rescore=rescore, texts=most, **asked)
-    from proofstone.results.drawing_process import write_text  # noqa: PLC0415
-    from proofstone.results.gate import render_gate, to_junit, to_markdown  # noqa: PLC0415
+        with naming_missing_files(run, baseline), open_session(folder) as session:
+            gated = gate_run(session, run, baseline, rescore=rescore, texts=most, **asked)
+    from proofstone.results.drawing_process import write_text
+    from proofstone.results.gate import render_gate, to_junit, to_markdown
 
     if junit is not None:
         write_text(junit, to_junit(gated))
@@ -395,11 +399,12 @@ def plan_command(
     marked so. Nothing is changed in place: a second plan holds for runs begun after it, and 'list
     plan' shows all.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.browse.show import look_at  # noqa: PLC0415
-    from proofstone.results.plan import ONCE, PlanAsked  # noqa: PLC0415
-    from proofstone.run.run_facts import n_begun  # noqa: PLC0415
-    from proofstone.stats.power import Assumed  # noqa: PLC0415 - numpy
+    from proofstone.browse.show import look_at
+    from proofstone.results.compare_inputs import make_plan
+    from proofstone.results.plan import ONCE, PlanAsked
+    from proofstone.run.run_facts import n_begun
+    from proofstone.session.session import open_session
+    from proofstone.stats.power import Assumed
 
     asked = PlanAsked(
         measure=measure,
@@ -417,10 +422,10 @@ def plan_command(
             design_effect=design_effect,
         ),
     )  # fmt: skip
-    with open_workspace(folder) as workspace:
-        plan = workspace.plan(target, asked)
-        shown = str(look_at(workspace.store, workspace.find(f"plan:{plan.id.hex()}")))
-        late = n_begun(workspace.store, plan)
+    with open_session(folder) as session:
+        plan = make_plan(session, target, asked)
+        shown = str(look_at(session.store, session.find(f"plan:{plan.id.hex()}")))
+        late = n_begun(session.store, plan)
     if as_json:
         print_json(plan)
     else:

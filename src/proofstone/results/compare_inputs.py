@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
 
-from proofstone.browse.exporting import Exporting
 from proofstone.browse.trace import PURGED
 from proofstone.errors import (
     BadInput,
@@ -50,9 +50,11 @@ from proofstone.results.table import (
     select_runs,
     shown_name,
 )
-from proofstone.run.score_runs import Scoring
+from proofstone.run.score_runs import score
 from proofstone.session.dates import at_date, minute
 from proofstone.session.folders import MARK
+from proofstone.session.models import family_of_model
+from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import KINDS, Found
 from proofstone.store.scores import ScoringInfo
@@ -349,206 +351,219 @@ _KINDS = ("run", "form", "bank")
 _LOOKS = "gate-looks.jsonl"
 
 
-class Comparing(Scoring, Exporting):
-    """Comparisons of what is in a workspace, with each other and with files of results."""
+def compare_targets(
+    session: Session,
+    /,
+    before: Target | Path,
+    after: Target | Path,
+    *,
+    rescore: bool = False,
+    view: View = CURRENT,
+    texts: int | None = None,
+    reading: Asked | None = None,
+    **asked: Any,
+) -> Compared:
+    """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
 
-    def compare(
-        self,
-        before: Target | Path,
-        after: Target | Path,
-        *,
-        rescore: bool = False,
-        view: View = CURRENT,
-        texts: int | None = None,
-        reading: Asked | None = None,
-        **asked: Any,
-    ) -> Compared:
-        """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
+    Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of
+    results. ``rescore`` first scores the stored
+    replies of runs that an older scorer scored, asking nobody. ``texts``: of how many items
+    won and lost the first words are wanted (None: all). ``reading`` says how a
+    file is to be read. ``asked``: ``estimand``, ``confidence``, ``seed``.
+    """
+    from proofstone.results.compare import Ask, compare_sides  # noqa: PLC0415 - numpy
 
-        Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of
-        results. ``rescore`` first scores the stored
-        replies of runs that an older scorer scored, asking nobody. ``texts``: of how many items
-        won and lost the first words are wanted (None: all). ``reading`` says how a
-        file is to be read. ``asked``: ``estimand``, ``confidence``, ``seed``.
-        """
-        from proofstone.results.compare import Ask, compare_sides  # noqa: PLC0415 - numpy
+    rescored = _rescored(session, [before, after]) if rescore else 0
+    sides = [_side(session, target, view, reading) for target in (before, after)]
+    compared = compare_sides(sides[0], sides[1], Ask(**asked))
+    stale = [] if view.scorings else _stale(session, [before, after])
+    noted = annotated(compared, stale=stale, rescored=rescored)
+    triples = _triples_compared(session, before, after, view, asked)
+    noted = structs.replace(noted, triples=triples)
+    return with_texts(session.store, find_method, noted, texts)
 
-        rescored = self._rescored([before, after]) if rescore else 0
-        sides = [self._side(target, view, reading) for target in (before, after)]
-        compared = compare_sides(sides[0], sides[1], Ask(**asked))
-        stale = [] if view.scorings else self._stale([before, after])
-        noted = annotated(compared, stale=stale, rescored=rescored)
-        triples = self._triples_compared(before, after, view, asked)
-        noted = structs.replace(noted, triples=triples)
-        return with_texts(self.store, find_method, noted, texts)
 
-    def gate(
-        self,
-        run: Target | Path,
-        baseline: Target | Path,
-        *,
-        max_drop: float,
-        minimum: float | None = None,
-        rescore: bool = False,
-        texts: int | None = 5,
-        reading: Asked | None = None,
-        single: bool = False,
-        looks: Path | None = None,
-        **asked: Any,
-    ) -> Gated:
-        """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
+def gate_run(
+    session: Session,
+    /,
+    run: Target | Path,
+    baseline: Target | Path,
+    *,
+    max_drop: float,
+    minimum: float | None = None,
+    rescore: bool = False,
+    texts: int | None = 5,
+    reading: Asked | None = None,
+    single: bool = False,
+    looks: Path | None = None,
+    **asked: Any,
+) -> Gated:
+    """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
 
-        ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
-        workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
-        more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
-        the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
-        where a single look is not the first.
-        """
-        from proofstone.results.gate import GateRule  # noqa: PLC0415 - numpy
+    ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
+    workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
+    more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
+    the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
+    where a single look is not the first.
+    """
+    from proofstone.results.gate import GateRule  # noqa: PLC0415 - numpy
 
-        rescored = self._rescored([baseline, run]) if rescore else 0
-        sides = [self._side(target, CURRENT, reading) for target in (baseline, run)]
-        rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
-        record = looks or self.folder / MARK / _LOOKS
-        gated = _gated(sides, rule, asked, record, at=self.clock.now(), single=single)
-        stale = self._stale([baseline, run])
-        noted = annotated(gated.compared, stale=stale, rescored=rescored)
-        told = with_texts(self.store, find_method, noted, texts)
-        return structs.replace(gated, compared=told)
+    rescored = _rescored(session, [baseline, run]) if rescore else 0
+    sides = [_side(session, target, CURRENT, reading) for target in (baseline, run)]
+    rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
+    record = looks or session.folder / MARK / _LOOKS
+    gated = _gated(sides, rule, asked, record, at=session.clock.now(), single=single)
+    stale = _stale(session, [baseline, run])
+    noted = annotated(gated.compared, stale=stale, rescored=rescored)
+    told = with_texts(session.store, find_method, noted, texts)
+    return structs.replace(gated, compared=told)
 
-    def plan(self, target: Target, asked: PlanAsked | None = None) -> Plan:
-        """Freezes the analysis of a form's or bank's runs, before they are run.
 
-        Raises BadUsage for a measure that is none, or what cannot be a comparison.
-        """
-        from proofstone.models.config import scrubber_of  # noqa: PLC0415
-        from proofstone.results.plan import PlanAsked, freeze_plan  # noqa: PLC0415 - numpy
+def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
+    """Freezes the analysis of a form's or bank's runs, before they are run.
 
-        found = find_target(self.store, target, ("form", "bank"))
-        owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
-        scrubber = scrubber_of(self.config)
-        return freeze_plan(
-            self.store,
-            find_method(owner(found.id).method),
-            found,
-            asked or PlanAsked(),
-            scrub=lambda text: scrubber.raw(text.encode()).decode(),
-            clock=self.clock,
+    Raises BadUsage for a measure that is none, or what cannot be a comparison.
+    """
+    from proofstone.models.config import scrubber_of  # noqa: PLC0415
+    from proofstone.results.plan import PlanAsked, freeze_plan  # noqa: PLC0415 - numpy
+
+    found = find_target(session.store, target, ("form", "bank"))
+    owner = session.store.items.item_set if found.kind == "form" else session.store.knowledge.bank
+    scrubber = scrubber_of(session.config)
+    return freeze_plan(
+        session.store,
+        find_method(owner(found.id).method),
+        found,
+        asked or PlanAsked(),
+        scrub=lambda text: scrubber.raw(text.encode()).decode(),
+        clock=session.clock,
+    )
+
+
+def are_sources(session: Session, *targets: Target | Path) -> bool:
+    """Whether these name sources: by "source:", or because not all of them name something with
+    results. Raises BadUsage where one can only be a source and another cannot be one."""
+    if not any(_says_source(target) for target in targets) and all(
+        is_results_file(target) or _is_named(session, target, _KINDS) for target in targets
+    ):
+        return False
+    are = [not is_results_file(each) and _is_named(session, each, ("source",)) for each in targets]
+    if any(are) and not all(are):
+        raise BadUsage(
+            "a source is compared with a source, and results with results",
+            hint="name two editions of one document, as 'list source' shows them",
         )
+    return all(are)
 
-    def are_sources(self, *targets: Target | Path) -> bool:
-        """Whether these name sources: by "source:", or because not all of them name something with
-        results. Raises BadUsage where one can only be a source and another cannot be one."""
-        if not any(_says_source(target) for target in targets) and all(
-            is_results_file(target) or self._is_named(target, _KINDS) for target in targets
-        ):
-            return False
-        are = [not is_results_file(each) and self._is_named(each, ("source",)) for each in targets]
-        if any(are) and not all(are):
-            raise BadUsage(
-                "a source is compared with a source, and results with results",
-                hint="name two editions of one document, as 'list source' shows them",
-            )
-        return all(are)
 
-    def compare_editions(self, old: Target, new: Target) -> Editions:
-        """What of a source still stands in its new edition, and which statements are to go."""
-        from proofstone.ingest.editions import compare_editions  # noqa: PLC0415
+def editions_compared(session: Session, old: Target, new: Target) -> Editions:
+    """What of a source still stands in its new edition, and which statements are to go."""
+    from proofstone.ingest.editions import compare_editions  # noqa: PLC0415
 
-        found = [find_target(self.store, target, ("source",)) for target in (old, new)]
-        return compare_editions(self.store, find_method, found[0], found[1])
+    found = [find_target(session.store, target, ("source",)) for target in (old, new)]
+    return compare_editions(session.store, find_method, found[0], found[1])
 
-    def write_editions(self, editions: Editions, path: Path) -> int:
-        """Writes the statements of an older edition as a work list; returns how many."""
-        from proofstone.session.written_files import write_work_file  # noqa: PLC0415
 
-        return write_work_file(path, [structs.asdict(row) for row in editions.rows])
+def write_editions(session: Session, editions: Editions, path: Path) -> int:
+    """Writes the statements of an older edition as a work list; returns how many."""
+    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
 
-    def _is_named(self, target: Target | Path, kinds: tuple[str, ...]) -> bool:
-        """Whether something of these kinds has this name (or several have)."""
-        kind, colon, _name = str(target).partition(":")
-        if colon and kind in KINDS and kind not in kinds:
-            return False
-        named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
-        try:
-            find_target(self.store, named, kinds)  # type: ignore[arg-type]
-        except NotFound:
-            return False
-        except BadUsage:
-            return True
+    return write_work_file(path, [structs.asdict(row) for row in editions.rows])
+
+
+def _is_named(session: Session, target: Target | Path, kinds: tuple[str, ...]) -> bool:
+    """Whether something of these kinds has this name (or several have)."""
+    kind, colon, _name = str(target).partition(":")
+    if colon and kind in KINDS and kind not in kinds:
+        return False
+    named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
+    try:
+        find_target(session.store, named, kinds)  # type: ignore[arg-type]
+    except NotFound:
+        return False
+    except BadUsage:
         return True
+    return True
 
-    def _triples_compared(
-        self, before: Target | Path, after: Target | Path, view: View, asked: Mapping[str, Any]
-    ) -> TriplesCompared | None:
-        """What differs in verified triples; None but for two runs of one method."""
-        found = [
-            find_target(self.store, target, _KINDS)
-            for target in (before, after)
-            if not isinstance(target, Path) and not is_results_file(target)
-            and "@" not in str(target)
-        ]  # fmt: skip
-        if (
-            len(found) < 2
-            or any(each.kind != "run" for each in found)
-            or found[0].id == found[1].id
-        ):
-            return None
-        from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
-            compare_triples,
-        )
 
-        try:
-            selection = select_runs(self.store, found)
-        except BadUsage:  # of several methods, or recipes: they stand in no table together
-            return None
-        method = find_method(selection.method)
-        return compare_triples(
-            self.store, method, selection, found[0].id, found[1].id, view,
-            confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
-        )  # fmt: skip
+def _triples_compared(
+    session: Session,
+    before: Target | Path,
+    after: Target | Path,
+    view: View,
+    asked: Mapping[str, Any],
+) -> TriplesCompared | None:
+    """What differs in verified triples; None but for two runs of one method."""
+    found = [
+        find_target(session.store, target, _KINDS)
+        for target in (before, after)
+        if not isinstance(target, Path) and not is_results_file(target)
+        and "@" not in str(target)
+    ]  # fmt: skip
+    if len(found) < 2 or any(each.kind != "run" for each in found) or found[0].id == found[1].id:
+        return None
+    from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
+        compare_triples,
+    )
 
-    def _side(self, target: Target | Path, view: View, reading: Asked | None) -> Side:
-        from proofstone.results.audit.audit import Asked as Plain  # noqa: PLC0415 - numpy
+    try:
+        selection = select_runs(session.store, found)
+    except BadUsage:  # of several methods, or recipes: they stand in no table together
+        return None
+    method = find_method(selection.method)
+    return compare_triples(
+        session.store, method, selection, found[0].id, found[1].id, view,
+        confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
+    )  # fmt: skip
 
-        if is_results_file(target):
-            return read_file(Path(str(target)), reading or Plain())
-        if isinstance(target, str):
-            until = at_date(target)[1]
-            view = view if until is None else structs.replace(view, until=until)
-        found = self._row(target)
-        return read_runs(self.store, find_method, found, family=self.family_of, view=view)
 
-    def _row(self, target: Target | Path) -> Found:
-        named = str(target) if isinstance(target, Path) else target
-        if isinstance(named, str):
-            named = at_date(named)[0]
-        return find_target(self.store, named, _KINDS)
+def _side(session: Session, target: Target | Path, view: View, reading: Asked | None) -> Side:
+    from proofstone.results.audit.audit import Asked as Plain  # noqa: PLC0415 - numpy
 
-    def _stale(self, targets: list[Target | Path]) -> list[str]:
-        """Which of A and B another version than today's scorer scored."""
-        return [
-            name
-            for name, target in zip("AB", targets, strict=True)
-            if not is_results_file(target) and self._stale_runs(target)
-        ]
+    if is_results_file(target):
+        return read_file(Path(str(target)), reading or Plain())
+    if isinstance(target, str):
+        until = at_date(target)[1]
+        view = view if until is None else structs.replace(view, until=until)
+    found = _row(session, target)
+    return read_runs(
+        session.store, find_method, found, family=partial(family_of_model, session), view=view
+    )
 
-    def _stale_runs(self, target: Target | Path) -> list[bytes]:
 
-        return stale_runs(self.store, find_method, self._row(target))
+def _row(session: Session, target: Target | Path) -> Found:
+    named = str(target) if isinstance(target, Path) else target
+    if isinstance(named, str):
+        named = at_date(named)[0]
+    return find_target(session.store, named, _KINDS)
 
-    def _rescored(self, targets: list[Target | Path]) -> int:
-        """Scores again what an older scorer scored; how many runs that were."""
-        stale = [
-            run
-            for target in targets
-            if not is_results_file(target)
-            for run in self._stale_runs(target)
-        ]
-        runs = list(dict.fromkeys(stale))
-        for run in runs:
-            self.score(f"run:{short(run, 64)}")
-        return len(runs)
+
+def _stale(session: Session, targets: list[Target | Path]) -> list[str]:
+    """Which of A and B another version than today's scorer scored."""
+    return [
+        name
+        for name, target in zip("AB", targets, strict=True)
+        if not is_results_file(target) and _stale_runs(session, target)
+    ]
+
+
+def _stale_runs(session: Session, target: Target | Path) -> list[bytes]:
+
+    return stale_runs(session.store, find_method, _row(session, target))
+
+
+def _rescored(session: Session, targets: list[Target | Path]) -> int:
+    """Scores again what an older scorer scored; how many runs that were."""
+    stale = [
+        run
+        for target in targets
+        if not is_results_file(target)
+        for run in _stale_runs(session, target)
+    ]
+    runs = list(dict.fromkeys(stale))
+    for run in runs:
+        score(session, f"run:{short(run, 64)}")
+    return len(runs)
 
 
 def compare_files(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from msgspec import Struct, UnsetType, structs
 
 from proofstone.correct.cli import by_option
 from proofstone.records.ids import short
+from proofstone.records.options import Opt
 from proofstone.records.reviews import ReviewPolicy
+from proofstone.review.sheets import SheetsAsked
 from proofstone.session.options import (
+    asked_for,
     json_option,
-    read_once,
     seed_option,
     sheet_language_option,
-    with_options,
     workspace_option,
 )
 from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
@@ -34,54 +34,36 @@ if TYPE_CHECKING:
 
 # The options by which reviewers' decisions become one, on each command that decides.
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-_SHARES = ("any", "majority", "all")
-
-
-_OPTIONS = (
-    click.option(
-        "--quorum", type=click.IntRange(min=1), metavar="N",
-        help="Fewer reviewers than this leave a statement open (the paper's review has 3).  "
-        "[default: as decided last, else 1]",
-    ),
-    click.option(
-        "--drop", type=click.Choice(_SHARES),
-        help="How many reviewers must want a statement gone.  "
-        "[default: as decided last, else majority]",
-    ),
-    click.option(
-        "--tie", type=click.Choice(["open", "keep", "drop"]),
-        help="What half against half comes to: open asks one more reviewer.  "
-        "[default: as decided last, else open]",
-    ),
-    click.option(
-        "--fix", type=click.Choice(_SHARES),
-        help="How many of those who would keep it must ask for a change.  "
-        "[default: as decided last, else any]",
-    ),
-    click.option(
-        "--sources", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        help="Of questions that people answer: a list of authoritative sites over the carried one, "
-        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
-    ),
-)  # fmt: skip
-
 
 class PolicyAsked(Struct, frozen=True, kw_only=True):
     """What of a policy the options name; None where they name nothing."""
 
-    quorum: int | None = None
-    drop: Literal["any", "majority", "all"] | None = None
-    tie: Literal["open", "keep", "drop"] | None = None
-    fix: Literal["any", "majority", "all"] | None = None
-    sources: Path | None = None
+    quorum: Annotated[int | None, Opt(
+        "Fewer reviewers than this leave a statement open (the paper's review has 3).  "
+        "[default: as decided last, else 1]", metavar="N", least=1,
+    )] = None  # fmt: skip
+    drop: Annotated[Literal["any", "majority", "all"] | None, Opt(
+        "How many reviewers must want a statement gone.  "
+        "[default: as decided last, else majority]",
+    )] = None  # fmt: skip
+    tie: Annotated[Literal["open", "keep", "drop"] | None, Opt(
+        "What half against half comes to: open asks one more reviewer.  "
+        "[default: as decided last, else open]",
+    )] = None  # fmt: skip
+    fix: Annotated[Literal["any", "majority", "all"] | None, Opt(
+        "How many of those who would keep it must ask for a change.  "
+        "[default: as decided last, else any]",
+    )] = None  # fmt: skip
+    sources: Annotated[Path | None, Opt(
+        "Of questions that people answer: a list of authoritative sites over the carried one, "
+        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
+        metavar="FILE",
+    )] = None  # fmt: skip
 
     def over(self, usual: ReviewPolicy) -> ReviewPolicy:
         """The policy; what was not named is as in ``usual``, which ``sources`` changed already.
         Raises BadUsage for what answers to questions leave no choice of."""
-        from proofstone.errors import BadUsage  # noqa: PLC0415
+        from proofstone.errors import BadUsage
 
         named = {name: value for name, value in structs.asdict(self).items() if value is not None}
         named.pop("sources", None)
@@ -94,16 +76,7 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
         return structs.replace(usual, **named)
 
 
-def policy_options(command: Command) -> Command:
-    """Adds ``--quorum``, ``--drop``, ``--tie``, ``--fix`` and ``--sources``; they arrive as one
-    ``policy``."""
-
-    @wraps(command)
-    def with_policy(**options: Any) -> Any:
-        named = {name: options.pop(name) for name in PolicyAsked.__struct_fields__}
-        return command(policy=PolicyAsked(**named), **options)
-
-    return cast("Command", with_options(*_OPTIONS)(with_policy))
+policy_options = asked_for(PolicyAsked, "policy")
 
 
 @click.command("status")
@@ -118,15 +91,20 @@ def status_command(
     as_json: bool,
 ) -> None:
     """Say who read how much of a bank or form, and what came of it."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.review.reviewing import (
+        decision_before,
+        review_policy,
+        review_standing,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        standing = workspace.review_standing(
-            target, policy.over(workspace.review_policy(target, policy.sources))
+    with open_session(folder) as session:
+        standing = review_standing(
+            session, target, policy.over(review_policy(session, target, policy.sources))
         )
-        last = workspace.last_decision(target)
+        last = decision_before(session, target)
     if as_json:
         print_json({**msgspec.structs.asdict(standing), "last_decision": last})
         return
@@ -137,8 +115,8 @@ def status_command(
 
 def _last_words(last: LastDecision) -> str:
     """``last decided 2026-03-01 14:05 UTC from 96 reviews by quorum 2, ...``, and what is new."""
-    from proofstone.records.reviews import policy_words  # noqa: PLC0415
-    from proofstone.session.dates import minute  # noqa: PLC0415
+    from proofstone.records.reviews import policy_words
+    from proofstone.session.dates import minute
 
     made = last.made
     said = (
@@ -181,8 +159,8 @@ def _counts(verdicts: Mapping[str, int]) -> str:
 
 
 def _tell_rates(rates: Sequence[CheckedRate]) -> None:
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
-    from proofstone.review.state import RATE_NAMES  # noqa: PLC0415
+    from proofstone.page.numbers import shown_estimate
+    from proofstone.review.state import RATE_NAMES
 
     if not rates:
         return
@@ -217,12 +195,17 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     Of a bank that judges built, each judge and all together are set against people on the same
     statements, question by question; what nobody read is said to be so.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.review.reviewing import (
+        judges_checked,
+        review_agreement,
+        statements_edited,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        agreed = workspace.review_agreement(target)
-        edited = workspace.edited_statements(target)
-        checked = workspace.judges_checked(target)
+    with open_session(folder) as session:
+        agreed = review_agreement(session, target)
+        edited = statements_edited(session, target)
+        checked = judges_checked(session, target)
     if as_json:
         print_json({"people": agreed, "edited": edited, "judges": checked})
         return
@@ -249,7 +232,7 @@ def tell_edited(edited: Sequence[EditedStatement], *, most: int) -> None:
 
 
 def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:
-    from proofstone.review.section import checked_judges_lines  # noqa: PLC0415
+    from proofstone.review.section import checked_judges_lines
 
     if checked:
         click.echo("\njudges of the build, on the same statements")
@@ -259,7 +242,7 @@ def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:
 
 def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     """Prints agreement, a table a task, and what was judged differently."""
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+    from proofstone.page.numbers import shown_estimate
 
     if not agreed:
         click.echo(f"{name}   no statement was read by two people yet")
@@ -320,18 +303,23 @@ def decide_command(
     two of them, or a third, found the model's answer, each with two pages, one of them of an
     authoritative site (--sources); it is dropped where one found it not fit.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.review.reviewing import decide_reviews  # noqa: PLC0415
+    from proofstone.review.reviewing import (
+        decide_reviews,
+        record_decision,
+        review_decisions,
+        review_policy,
+    )
+    from proofstone.session.session import open_session
 
     if _is_file(target):
         _refuse_for_file(work_list, policy.sources)
         decided = decide_reviews(target, policy.over(ReviewPolicy()))
     else:
-        with open_workspace(folder) as workspace:
-            usual = workspace.review_policy(target, policy.sources)
-            decided = workspace.review_decisions(target, policy.over(usual))
+        with open_session(folder) as session:
+            usual = review_policy(session, target, policy.sources)
+            decided = review_decisions(session, target, policy.over(usual))
             if decided.reviews:
-                workspace.keep_decision(target, decided, by=by)
+                record_decision(session, target, decided, by=by)
     _write(decided, work_list, output)
     if as_json:
         found = {"outcomes": decided.outcomes, "decisions": decided.rows}
@@ -345,7 +333,7 @@ def _is_file(target: str) -> bool:
 
 
 def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
-    from proofstone.errors import BadUsage  # noqa: PLC0415
+    from proofstone.errors import BadUsage
 
     if sources is not None:
         raise BadUsage(
@@ -360,11 +348,11 @@ def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
 
 
 def _write(decided: Decided, work_list: Path | None, output: Path | None) -> None:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from proofstone.files.write import write_rows  # noqa: PLC0415
-    from proofstone.review.review_work import ReviewedRow  # noqa: PLC0415
-    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
+    from proofstone.files.write import write_rows
+    from proofstone.review.review_work import ReviewedRow
+    from proofstone.session.written_files import write_work_file
 
     if work_list is not None:
         rows = [msgspec.structs.asdict(row) for row in decided.work]
@@ -376,7 +364,7 @@ def _write(decided: Decided, work_list: Path | None, output: Path | None) -> Non
 def _tell_decided(
     target: str, decided: Decided, work_list: Path | None, output: Path | None
 ) -> None:
-    from proofstone.records.reviews import policy_words  # noqa: PLC0415
+    from proofstone.records.reviews import policy_words
 
     said = ", ".join(f"{n:,} {outcome}" for outcome, n in decided.outcomes.items() if n)
     click.echo(f"{target}   {said or 'nobody has read any of it'}")
@@ -399,24 +387,6 @@ def _tell_decided(
 # ``review export`` and ``review import``: sheets for people before there is a platform.
 
 
-class _Share(click.ParamType[float]):
-    """A share, as ``20%`` or ``0.2``."""
-
-    name = "share"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-        except ValueError:
-            self.fail(f"expected a share, as 20% or 0.2; came {text!r}", param, ctx)
-        if not 0.0 <= share <= 1.0:
-            self.fail(f"expected a share from 0% to 100%; came {text!r}", param, ctx)
-        return share
-
-
 @click.command("export")
 @click.argument("target")
 @click.option(
@@ -425,48 +395,7 @@ class _Share(click.ParamType[float]):
     metavar="FILE.xlsx",
     help="Write sheets: one for each reader, FILE-name.xlsx (FILE.xlsx for one reader).",
 )
-@click.option(
-    "--per-person",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="A file per person, for N people ('reader 1', ...). Or name them with --people.",
-)
-@click.option("--people", multiple=True, metavar="NAMES", help="Who reads: Anna,Ben,Chen.")
-@click.option(
-    "--overlap",
-    type=_Share(),
-    metavar="SHARE",
-    help="How much of it several people read, so that their agreement shows; 100% as in the "
-    "paper.  [default: 20%]",
-)
-@click.option(
-    "--readers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many people read a statement of the overlap (2: in pairs); all of them by default.",
-)
-@click.option(
-    "--most", type=click.IntRange(min=1), metavar="N", help="The most that one reader is given."
-)
-@click.option(
-    "--truth",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Instead of the format, have the truth of N statements checked, drawn in proportion to "
-    "discipline and source.",
-)
-@click.option(
-    "--half-width",
-    type=click.FloatRange(0.0, 0.5, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="As --truth, so many that an error rate of 5% is known to within this, as 0.02.",
-)
-@click.option("--only", type=click.Choice(["true", "false"]), help="Only those meant to be so.")
-@click.option(
-    "--undecided",
-    is_flag=True,
-    help="Only what the reviews so far leave open, each to somebody who has not read it.",
-)
+@asked_for(SheetsAsked)
 @click.option(
     "-o",
     "--output",
@@ -482,15 +411,7 @@ class _Share(click.ParamType[float]):
 def export_command(
     target: str,
     to: Path | None,
-    per_person: int | None,
-    people: tuple[str, ...],
-    overlap: float | None,
-    readers: int | None,
-    most: int | None,
-    truth: int | None,
-    half_width: float | None,
-    only: Literal["true", "false"] | None,
-    undecided: bool,
+    asked: SheetsAsked,
     output: Path | None,
     policy: PolicyAsked,
     seed: int,
@@ -513,41 +434,30 @@ def export_command(
     answers that differ to a third who sees both, and what people found to somebody who compares it
     with the model's answer.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.errors import BadUsage  # noqa: PLC0415
-    from proofstone.review.sheets import SheetsAsked  # noqa: PLC0415
+    from proofstone.errors import BadUsage
+    from proofstone.review.reviewing import (
+        export_reviews,
+        give_out_sheets,
+        review_policy,
+    )
+    from proofstone.session.session import open_session
 
     if (to is None) == (output is None):
         raise BadUsage(
             "say what to write", hint="sheets: --to sheet.xlsx; the decisions so far: -o FILE.jsonl"
         )
-    with open_workspace(folder) as workspace:
+    with open_session(folder) as session:
         if output is not None:
-            _tell_rows(workspace.export_reviews(target, output), output, as_json=as_json)
+            _tell_rows(export_reviews(session, target, output), output, as_json=as_json)
             return
-        asked = SheetsAsked(
-            people=_people(people, per_person), overlap=overlap, readers=readers, most=most,
-            truth=truth, half_width=half_width, only=only or "", undecided=undecided,
-            policy=policy.over(workspace.review_policy(target, policy.sources)), seed=seed,
-        )  # fmt: skip
-        given = workspace.give_out_sheets(target, asked, to or Path())
+        asked = structs.replace(
+            asked, policy=policy.over(review_policy(session, target, policy.sources)), seed=seed
+        )
+        given = give_out_sheets(session, target, asked, to or Path())
     if as_json:
         print_json(given)
     else:
         _tell_given(given)
-
-
-def _people(named: tuple[str, ...], number: int | None) -> tuple[str, ...]:
-    """Who reads: those named, or so many readers without a name. Raises BadUsage where both are
-    said and do not agree."""
-    from proofstone.errors import BadUsage  # noqa: PLC0415
-
-    names = tuple(read_once(named, "each reader has one file"))
-    if not names:
-        return tuple(f"reader {n}" for n in range(1, (number or 0) + 1))
-    if number not in (None, len(names)):
-        raise BadUsage(f"--per-person {number}, and {len(names)} people are named")
-    return names
 
 
 def _tell_rows(n: int, output: Path, *, as_json: bool) -> None:
@@ -595,11 +505,15 @@ def import_command(
     Taken in again, what is known is passed over; a decision that its reader changed becomes a row
     that corrects the former one.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.review.reviewing import (
+        review_agreement,
+        take_in_reviews,
+    )
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        taken = workspace.import_reviews(files, encoding=encoding)
-        agreements = {found.name: workspace.review_agreement(found) for found in taken.targets}
+    with open_session(folder) as session:
+        taken = take_in_reviews(session, files, encoding=encoding)
+        agreements = {found.name: review_agreement(session, found) for found in taken.targets}
     if as_json:
         print_json({"imported": taken, "agreement": agreements})
         return
@@ -640,10 +554,11 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
     Its statements can be given to somebody else, and the sheet is not taken in any more. Its
     decisions stay stored, and enter no figure.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.review.reviewing import take_back_sheet
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        withdrawn = workspace.withdraw_sheet(sheet, reason=reason, by=by)
+    with open_session(folder) as session:
+        withdrawn = take_back_sheet(session, sheet, reason=reason, by=by)
     if as_json:
         print_json(withdrawn)
         return
@@ -673,10 +588,11 @@ def review_command() -> None:
 @json_option
 def erase(person: str, folder: Path | None, as_json: bool) -> None:
     """Erase a person's name and details, by name or actor id. What they did stands under the id."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.correct.work_list import erase_person
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        erased = workspace.erase_person(person)
+    with open_session(folder) as session:
+        erased = erase_person(session, person)
     if as_json:
         print_json({"erased": erased.actor})
     else:

@@ -82,7 +82,7 @@ def completed(method: Reviewing, asked: SheetsAsked) -> SheetsAsked:
             "where they differ",
             hint="leave it out; --undecided gives out what comes after the first two",
         )
-    readers = None if asked.undecided else min(2, len(asked.people))
+    readers = None if asked.undecided else min(2, len(asked.reviewers))
     return structs.replace(asked, overlap=1.0, readers=readers)
 
 
@@ -165,8 +165,8 @@ def withdraw_sheet(
 
 
 def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock: Clock) -> GivenOut:
-    """Writes a sheet for each of ``asked.people`` beside ``to`` (``sheet-anna.xlsx``; ``to`` itself
-    for one), and stores who was given what. The same command gives the same sheets.
+    """Writes a sheet for each reviewer beside ``to`` (``sheet-anna.xlsx``; ``to`` itself for one),
+    and stores who was given what. The same command gives the same sheets.
 
     Raises BadUsage for shares that cannot be, and where there is nothing to review; BadInput for
     files that are there already, which may hold somebody's decisions.
@@ -182,15 +182,15 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     kept = [n for n, rows in enumerate(shares.rows) if rows]
     if not kept:
         raise BadUsage(
-            f"there is nothing to give to {', '.join(asked.people)}: all have read each of the "
+            f"there is nothing to give to {', '.join(asked.reviewers)}: all have read each of the "
             f"{len(chosen):,} open statements of {found.name}",
             hint="name somebody who has not: --people",
         )
-    files = _files(asked.people, to)
+    files = _files(asked.reviewers, to)
     _refuse_written([files[n] for n in kept])
     sheets = {
         n: _sheet(
-            found, asked, acting_person(store, asked.people[n], clock),
+            found, asked, acting_person(store, asked.reviewers[n], clock),
             _places([chosen[place] for place in shares.rows[n]], texts, asked, given, wordings),
             number, clock, is_private=given is not None and given.is_private,
         )
@@ -202,13 +202,13 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     for n in kept:
         shown = [rows[place.target] for place in sheets[n].places]
         book = make_workbook(
-            sheets[n], shown, name=found.name, reviewer=asked.people[n],
+            sheets[n], shown, name=found.name, reviewer=asked.reviewers[n],
             false_share=_false_share(sheets[n], texts),
         )  # fmt: skip
         write_workbook(files[n], book)
     return GivenOut(
         target=found.name,
-        sheets=tuple(_given(sheets[n], files[n], asked.people[n]) for n in kept),
+        sheets=tuple(_given(sheets[n], files[n], asked.reviewers[n]) for n in kept),
         n_statements=len(chosen),
         n_shared=len(shares.shared),
         what="questions" if given else "statements",
@@ -233,13 +233,13 @@ def _shares(
     """Who reads what; of what is open one more reader each suffices."""
     apart = {
         place: frozenset(
-            n for n, name in enumerate(asked.people) if name in barred.get(fact.id, ())
+            n for n, name in enumerate(asked.reviewers) if name in barred.get(fact.id, ())
         )
         for place, fact in enumerate(chosen)
     }
     one_more = asked.undecided and asked.readers is None
     return assign(
-        len(chosen), len(asked.people),
+        len(chosen), len(asked.reviewers),
         overlap=1.0 if asked.undecided else asked.overlap or 0.0,
         readers=1 if one_more else asked.readers,
         most=asked.most, seed=asked.seed, barred=apart,
@@ -342,7 +342,7 @@ def _places(
 def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
     """How the rows were chosen, as plain values; who else was asked stays out of it."""
     known = {
-        "people": len(asked.people), "overlap": asked.overlap, "readers": asked.readers,
+        "people": len(asked.reviewers), "overlap": asked.overlap, "readers": asked.readers,
         "most": asked.most, "truth": asked.truth, "half_width": asked.half_width,
         "only": asked.only, "undecided": asked.undecided, "seed": asked.seed,
         "language": language(),
@@ -367,7 +367,7 @@ def _check(asked: SheetsAsked, to: Path) -> None:
     if not to.parent.is_dir():
         raise BadUsage(f"{to}: there is no folder {to.parent}", hint="make it, or name another")
     spelled: dict[str, list[str]] = {}
-    for name in asked.people:
+    for name in asked.reviewers:
         spelled.setdefault(name.casefold(), []).append(name)
     twice = [" and ".join(names) for names in spelled.values() if len(names) > 1]
     if twice:
@@ -375,12 +375,12 @@ def _check(asked: SheetsAsked, to: Path) -> None:
             f"the same reader is named twice: {', '.join(twice)}",
             hint="names are told apart by more than capitals, as their files are",
         )
-    if not asked.people:
+    if not asked.reviewers:
         raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
-    if asked.readers is not None and not 1 <= asked.readers <= len(asked.people):
+    if asked.readers is not None and not 1 <= asked.readers <= len(asked.reviewers):
         raise BadUsage(
-            f"{asked.readers} readers of a statement cannot be found among {len(asked.people)}",
-            hint=f"--readers 1 to {len(asked.people)}",
+            f"{asked.readers} readers of a statement cannot be found among {len(asked.reviewers)}",
+            hint=f"--readers 1 to {len(asked.reviewers)}",
         )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from msgspec import Struct
 
+from proofstone.errors import BadUsage
+from proofstone.records.options import Opt
 from proofstone.records.reviews import ReviewPolicy, ReviewSheet, ReviewTask
 from proofstone.records.tables import SheetColumn, SheetTab, Workbook
 from proofstone.review.decide import NoAddress, pages_of, read_address, split_addresses
@@ -455,26 +457,56 @@ def _fact_text(row: SheetRow, role: Role, task: Task, *, private: bool) -> str:
 
 
 class SheetsAsked(Struct, frozen=True, kw_only=True):
-    """Who reads how much of what.
+    """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
 
     ``overlap`` is the share of statements (None: a fifth) that ``readers`` people read (None: all
-    of them); questions are answered by two people each, which leaves no choice. ``most`` is the
-    most that one is given. ``truth``: a sample of so many is checked for its truth, or
-    ``half_width`` says how many; ``only`` takes those that are meant to be true, or false.
-    ``undecided``: what ``policy`` (else the one in force) leaves open, to people who have not read
-    it.
+    of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
+    ``policy`` (else the one in force) leaves open, to people who have not read it.
     """
 
-    people: tuple[str, ...]
-    overlap: float | None = None
-    readers: int | None = None
-    most: int | None = None
-    truth: int | None = None
-    half_width: float | None = None
-    only: Literal["true", "false", ""] = ""
-    undecided: bool = False
+    per_person: Annotated[int | None, Opt(
+        "A file per person, for N people ('reader 1', ...). Or name them with --people.",
+        metavar="N", least=1,
+    )] = None  # fmt: skip
+    people: Annotated[tuple[str, ...], Opt(
+        "Who reads: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
+    )] = ()  # fmt: skip
+    overlap: Annotated[float | None, Opt(
+        "How much of it several people read, so that their agreement shows; 100% as in the "
+        "paper.  [default: 20%]", metavar="SHARE", is_share=True,
+    )] = None  # fmt: skip
+    readers: Annotated[int | None, Opt(
+        "How many people read a statement of the overlap (2: in pairs); all of them by default.",
+        metavar="N", least=1,
+    )] = None  # fmt: skip
+    most: Annotated[int | None, Opt(
+        "The most that one reader is given.", metavar="N", least=1,
+    )] = None  # fmt: skip
+    truth: Annotated[int | None, Opt(
+        "Instead of the format, have the truth of N statements checked, drawn in proportion to "
+        "discipline and source.", metavar="N", least=1,
+    )] = None  # fmt: skip
+    half_width: Annotated[float | None, Opt(
+        "As --truth, so many that an error rate of 5% is known to within this, as 0.02.",
+        metavar="SHARE", least=0.0, most=0.5, is_open=True,
+    )] = None  # fmt: skip
+    only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""
+    undecided: Annotated[bool, Opt(
+        "Only what the reviews so far leave open, each to somebody who has not read it.",
+    )] = False  # fmt: skip
     policy: ReviewPolicy | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.people and self.per_person not in (None, len(self.people)):
+            raise BadUsage(
+                f"--per-person {self.per_person}, and {len(self.people)} people are named"
+            )
+
+    @property
+    def reviewers(self) -> tuple[str, ...]:
+        """Who reads: those named, or so many readers without a name."""
+        return self.people or tuple(f"reader {n}" for n in range(1, (self.per_person or 0) + 1))
 
 
 # The cells of a sheet in which a question is answered: the answer and the pages that say so.

@@ -10,7 +10,6 @@ import click
 import msgspec
 from msgspec import Struct
 
-from proofstone.build.taxonomies import PromptOption, RangeOption, WayOption
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.methods.bequ.cli import (
     VerifyingAtOnce,
@@ -21,10 +20,11 @@ from proofstone.methods.bequ.cli import (
 from proofstone.records.ids import short
 from proofstone.records.items import context_of, left_out_of, own_prompt_of
 from proofstone.records.runs import run_label
+from proofstone.run.cli_files import judge_options, judges_of, read_judges, tell_judges
 from proofstone.run.cli_models import preset_option
-from proofstone.run.cli_score import judge_options, judges_of, read_judges, tell_judges
+from proofstone.run.cli_options import PromptOption, RangeOption, WayOption
+from proofstone.run.cli_score import waiting_line
 from proofstone.run.kin import run_lines, tell_lines
-from proofstone.run.scoring import waiting_line
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
@@ -39,7 +39,6 @@ from proofstone.session.spending import beside_told, spent_text, tell_beside, te
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.methods.bequ.verification.runs import VerifiedRun
     from proofstone.models.served import CacheUse
     from proofstone.records.items import ItemSet, Preset
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from proofstone.run.judges import JudgeSpec
     from proofstone.run.request import RunRequest
     from proofstone.run.self_preference import Kin, KinPart
+    from proofstone.session.session import Session
 
 
 # The options of commands that ask models: what is sent with each request, and how much of it.
@@ -183,11 +183,11 @@ def dry_run_list(
 # ``list plan``, and what ``run`` says of the plan that it stands under.
 
 
-def list_plans(workspace: Workspace, *, as_json: bool) -> None:
+def list_plans(session: Session, *, as_json: bool) -> None:
     """All plans, newest first, each with its target and what it is to find."""
-    from proofstone.session.dates import minute  # noqa: PLC0415
+    from proofstone.session.dates import minute
 
-    plans = workspace.store.plans.every()
+    plans = session.store.plans.every()
     if as_json:
         print_json(plans)
         return
@@ -202,26 +202,26 @@ def list_plans(workspace: Workspace, *, as_json: bool) -> None:
     print_table(rows if plans else [])
 
 
-def plans_of(workspace: Workspace, results: Iterable[RunResult]) -> list[dict[str, Any] | None]:
+def plans_of(session: Session, results: Iterable[RunResult]) -> list[dict[str, Any] | None]:
     """Of each run the plan in force with all that it fixes, and whether it was made after the
     first reply; None where there is none."""
-    from proofstone.browse.origins_shown import plan_row  # noqa: PLC0415
-    from proofstone.run.run_facts import plan_in_force  # noqa: PLC0415
+    from proofstone.browse.origins_shown import plan_row
+    from proofstone.run.run_facts import plan_in_force
 
-    found = [plan_in_force(workspace.store, each.planned.key, each.planned.run) for each in results]
+    found = [plan_in_force(session.store, each.planned.key, each.planned.run) for each in results]
     return [
         None if each is None else {**plan_row(each[0]), "made_after_first_reply": each[1]}
         for each in found
     ]
 
 
-def tell_plans(workspace: Workspace, results: Iterable[RunResult], *, quiet: bool) -> None:
+def tell_plans(session: Session, results: Iterable[RunResult], *, quiet: bool) -> None:
     """Says of each run the plan in force, where there is one."""
-    from proofstone.run.run_facts import plan_sentence  # noqa: PLC0415
+    from proofstone.run.run_facts import plan_sentence
 
     for result in results:
         planned = result.planned
-        said = plan_sentence(workspace.store, planned.key, planned.run)
+        said = plan_sentence(session.store, planned.key, planned.run)
         if said:
             say(f"run:{short(planned.run.id)} was {said}", quiet=quiet)
 
@@ -254,14 +254,14 @@ def read_dry_run(*, dry_run: bool, pilot: int | None, show: int | None) -> DryRu
         if pilot is not None:
             raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
         return None
-    from proofstone.run.dry_running import PILOT  # noqa: PLC0415
+    from proofstone.run.dry_running import PILOT
 
     usual = PILOT if dry_run else 0
     return DryRunAsked(usual if pilot is None else pilot, show or 0)
 
 
 def perform_dry_run(
-    workspace: Workspace,
+    session: Session,
     request: RunRequest,
     asked: DryRunAsked,
     kin: Sequence[Kin],
@@ -271,26 +271,32 @@ def perform_dry_run(
     quiet: bool,
 ) -> int:
     """Shows prompts and the forecast, of ``judges`` too; returns the exit code."""
-    from proofstone.run.dry_run import forecast_lines, prompt_lines, talk  # noqa: PLC0415
-    from proofstone.run.judging_text import judging_lines  # noqa: PLC0415
-    from proofstone.run.run_files import forecast_request, specs_of_request  # noqa: PLC0415
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
+    from proofstone.run.dry_run import forecast_lines, prompt_lines, talk
+    from proofstone.run.dry_running import (
+        forecast_judging,
+        rendered_prompts,
+    )
+    from proofstone.run.judging_text import judging_lines
+    from proofstone.run.retrieving import forecast_searches
+    from proofstone.run.run_files import forecast_request, specs_of_request
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.spending import start_spending
 
     prompts = []
     if asked.show:
-        prompts = workspace.rendered(specs_of_request(workspace, request), asked.show)
+        prompts = rendered_prompts(session, specs_of_request(session, request), asked.show)
         if not as_json:
             click.echo("\n".join(prompt_lines(prompts)))
-    spending = workspace.spending(request.budget or None)
+    spending = start_spending(session, request.budget or None)
     with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
         found = forecast_request(
-            workspace, request, pilot=asked.pilot, spending=spending, watch=watch,
+            session, request, pilot=asked.pilot, spending=spending, watch=watch,
             on_interrupt=tell_interrupt,
         )  # fmt: skip
     judging = None
     if judges is not None:
-        specs = specs_of_request(workspace, request)
-        judging = workspace.forecast_judging(specs, judges, max_connections=request.max_connections)
+        specs = specs_of_request(session, request)
+        judging = forecast_judging(session, specs, judges, max_connections=request.max_connections)
     if as_json:
         whole = {**msgspec.structs.asdict(found), "kin": kin}
         whole |= {} if judging is None else {"judging": judging}
@@ -298,7 +304,7 @@ def perform_dry_run(
     else:
         lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
         click.echo("\n".join(lines))
-    searched = workspace.forecast_searches(specs_of_request(workspace, request))
+    searched = forecast_searches(session, specs_of_request(session, request))
     tell_beside(searched, "to search for questions besides", quiet=quiet)
     for line in talk(found):
         say(line, quiet=quiet)
@@ -359,7 +365,7 @@ def report_results(
 
 def _tell(result: RunResult, *, quiet: bool) -> None:
     """Who really answered a run, what of it waits, and how it goes on."""
-    from proofstone.run.run_facts import served_note  # noqa: PLC0415
+    from proofstone.run.run_facts import served_note
 
     run = f"run:{short(result.planned.run.id)}"
     note = served_note(result.served)
@@ -560,9 +566,8 @@ def run_command(
     --dry-run says what a run would take, after asking a few questions of each model: requests,
     tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.run.requests import read_request  # noqa: PLC0415
-    from proofstone.run.run_files import (  # noqa: PLC0415
+    from proofstone.run.requests import read_request
+    from proofstone.run.run_files import (
         kin_of_request,
         perform_request,
         preset_of,
@@ -570,40 +575,42 @@ def run_command(
         with_preset,
         with_question_files,
     )
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.session import open_session
+    from proofstone.session.spending import start_spending
 
     wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
     del options  # read from the context, with what the run file says below them
     asked = read_request(click.get_current_context())
     check_reference(reference, asked.request)
     judges = judges_of(asked.request)
-    with open_workspace(folder or asked.workspace) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-        tell_lost(workspace, quiet=quiet)
+    with open_session(folder or asked.workspace) as session:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(session, quiet=quiet)
         request = with_question_files(
-            workspace, asked.request, lambda form: _tell_form(form, quiet=quiet)
+            session, asked.request, lambda form: _tell_form(form, quiet=quiet)
         )
-        request = with_preset(workspace, request)
+        request = with_preset(session, request)
         if save is not None:
-            save_request(workspace, request, save)
-        kin = kin_of_request(workspace, request)
+            save_request(session, request, save)
+        kin = kin_of_request(session, request)
         tell_lines(run_lines(kin), quiet=quiet)
-        tell_judges(workspace, judges, list(request.models), quiet=quiet)
+        tell_judges(session, judges, list(request.models), quiet=quiet)
         if wanted is not None:
             code = perform_dry_run(
-                workspace, request, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
+                session, request, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
             )
             click.get_current_context().exit(code)
-        spending = workspace.spending(request.budget or None)
+        spending = start_spending(session, request.budget or None)
         with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
             results = perform_request(
-                workspace, request, judges=None if reference else judges, watch=watch,
+                session, request, judges=None if reference else judges, watch=watch,
                 on_interrupt=tell_interrupt, spending=spending,
             )  # fmt: skip
-        plans = plans_of(workspace, results)
+        plans = plans_of(session, results)
         at_once = VerifyingAtOnce(
-            workspace=workspace, results=results, reference=reference or "", judges=judges,
-            preset=preset_of(workspace, request), quiet=quiet,
+            session=session, results=results, reference=reference or "", judges=judges,
+            preset=preset_of(session, request), quiet=quiet,
         )  # fmt: skip
         verified, code = at_once.perform(request, spending)
         code = report_results(
@@ -612,12 +619,12 @@ def run_command(
         ) or code  # fmt: skip
         if verified and not as_json:
             at_once.show_study()
-        tell_plans(workspace, results, quiet=quiet)
+        tell_plans(session, results, quiet=quiet)
     click.get_current_context().exit(code)
 
 
 def _tell_form(form: ItemSet, *, quiet: bool) -> None:
-    from proofstone.method import find_method  # noqa: PLC0415
+    from proofstone.method import find_method
 
     kind = "entities" if form.kind == "entities" else "form"
     what = find_method(form.method).items_called
@@ -650,16 +657,19 @@ def resume_command(
     RUN keeps the settings that it has; what is committed is not asked again. A --budget is what may
     be spent from now on.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
+    from proofstone.run.campaign import resume
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.session import open_session
+    from proofstone.session.spending import start_spending
 
     judges = read_judges(options)
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-        tell_lost(workspace, quiet=quiet)
-        spending = workspace.spending(budget)
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(session, quiet=quiet)
+        spending = start_spending(session, budget)
         with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
-            results = workspace.resume(
+            results = resume(
+                session,
                 run,
                 judge=judges or (),
                 watch=watch,
@@ -668,7 +678,7 @@ def resume_command(
                 cache=cache,
                 budget=spending,
             )
-        plans = plans_of(workspace, results)
+        plans = plans_of(session, results)
         code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
-        tell_plans(workspace, results, quiet=quiet)
+        tell_plans(session, results, quiet=quiet)
     click.get_current_context().exit(code)

@@ -47,7 +47,7 @@ def presets_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def list_presets(as_json: bool) -> None:
     """List the presets of all methods."""
-    from proofstone.method import find_method, method_names  # noqa: PLC0415
+    from proofstone.method import find_method, method_names
 
     found = [
         (name, preset) for name in method_names() for preset in find_method(name).presets.values()
@@ -64,7 +64,7 @@ def list_presets(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def show_preset(method: str, preset: str, as_json: bool) -> None:
     """Show what PRESET follows, decides and changes."""
-    from proofstone.method import find_method, find_preset  # noqa: PLC0415
+    from proofstone.method import find_method, find_preset
 
     found = find_preset(find_method(method), preset)
     if as_json:
@@ -88,7 +88,7 @@ def with_preset(method: Any, name: str | None, at: str, given: dict[str, Any]) -
 
     Raises NotFound for a preset that the method lacks.
     """
-    from proofstone.method import find_preset  # noqa: PLC0415
+    from proofstone.method import find_preset
 
     if name is None:
         return given
@@ -127,11 +127,12 @@ def show_judge_trials(
 ) -> None:
     """Tries each model as a judge and prints what came of it; of its replies nothing is shown but
     by --json."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.run.campaign import try_judge
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress()
-        trials = [workspace.try_judge(name, limit=limit, budget=budget) for name in names]
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress()
+        trials = [try_judge(session, name, limit=limit, budget=budget) for name in names]
     if as_json:
         print_json(trials)
         return
@@ -143,7 +144,7 @@ def show_judge_trials(
 
 
 def _row(trial: JudgeTrial) -> tuple[str, ...]:
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
+    from proofstone.page.numbers import shown_estimate
 
     account = trial.account
     unheard = f", {account.failed} failed" if account.failed else ""
@@ -183,11 +184,12 @@ def list_models(folder: Path | None, as_json: bool) -> None:
     The models are those of proofstone.toml and those once run here. A retired one is marked: its
     endpoint no longer served it when it was last checked; its results stay.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.results.cards import card_line  # noqa: PLC0415
+    from proofstone.results.cards import card_line
+    from proofstone.session.models import known_models
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        models = workspace.models()
+    with open_session(folder) as session:
+        models = known_models(session)
     if as_json:
         print_json(models)
         return
@@ -228,8 +230,9 @@ def check_models(
     With --as-judge each of NAMES is asked to judge texts that try to talk it into a label, in
     English and Chinese, in plain words and hidden in Markdown, comments and the source document.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.errors import BadUsage  # noqa: PLC0415
+    from proofstone.errors import BadUsage
+    from proofstone.session.models import check_models
+    from proofstone.session.session import open_session
 
     if as_judge and not names:
         raise BadUsage("--as-judge needs models: name the ones that are to judge")
@@ -239,9 +242,9 @@ def check_models(
         show_judge_trials(read_list(names), folder, limit=limit, budget=budget, as_json=as_json)
         return
 
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress()
-        checks = workspace.check_models(read_list(names))
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress()
+        checks = check_models(session, read_list(names))
     if as_json:
         print_json(checks)
     else:
@@ -265,10 +268,11 @@ def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     NAMES are models; without any, all of proofstone.toml and all once run here. Prices are US
     dollars per million tokens. A missing one comes with the line to add to proofstone.toml.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.session.models import model_prices
+    from proofstone.session.session import open_session
 
-    with open_workspace(folder) as workspace:
-        rows = workspace.prices(read_list(names))
+    with open_session(folder) as session:
+        rows = model_prices(session, read_list(names))
     if as_json:
         print_json(rows)
         return

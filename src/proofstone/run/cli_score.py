@@ -1,223 +1,183 @@
-"""``grade`` and ``metrics``: replies and grades of anybody's files, without a workspace."""
+"""``score``: stored replies, by rules and by judges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.results.audit.column_options import encoding_option
-from proofstone.run.kin import judge_lines, tell_lines
+from proofstone.methods.bequ.cli import sample_options
+from proofstone.run.cli_files import judge_options, read_judges, tell_judges
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
     cache_option,
-    output_option,
+    json_option,
     quiet_option,
-    read_list,
-    read_panel,
-    with_options,
+    seed_option,
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, say
+from proofstone.session.spending import tell_lost
+from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
+    from proofstone.keep.status import ScoringShown
     from proofstone.models.served import CacheUse
-    from proofstone.run.judges import JudgeSpec
-    from proofstone.run.request import RunRequest
+    from proofstone.run.judges import JudgingForecast
+    from proofstone.run.score import Scored
 
 
-# Options of commands whose replies a judge may have to decide.
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def judge_options(command: Command) -> Command:
-    """Adds ``--judge`` and how several decide; they arrive as ``judge``, ``votes``, ``orders``,
-    ``quorum`` and ``majority``."""
-    return with_options(
-        click.option(
-            "--judge", multiple=True, metavar="PROVIDER/NAME,...",
-            help="The model that decides what no rule can; several are a panel.",
-        ),
-        click.option(
-            "--votes", type=click.IntRange(1), default=1, show_default=True,
-            help="Votes of each judge; more than half are its vote.",
-        ),
-        click.option(
-            "--orders", type=click.IntRange(1), default=1, show_default=True,
-            help="Orders of the labels in which a judge is asked; more than half decide.",
-        ),
-        click.option(
-            "--quorum", type=click.IntRange(0), default=0, metavar="N",
-            help="Judges of a panel that must have voted. Default: all of them.",
-        ),
-        click.option(
-            "--majority", type=click.Choice(["half", "most", "all"]), default="half",
-            show_default=True,
-            help="What decides in a panel: more than half of the votes cast, the most, or all.",
-        ),
-    )(command)  # fmt: skip
-
-
-def judges_of(request: RunRequest) -> JudgeSpec | None:
-    """Who is to judge by a run file and the options over it; None for nobody."""
-    from proofstone.run.judges import judge_spec  # noqa: PLC0415
-
-    return judge_spec(request.judges or ())
-
-
-def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
-    """Who is to judge by these options, which are taken out of them; None for nobody."""
-    from proofstone.run.judges import (  # noqa: PLC0415
-        JudgeSpec,
-        judge_spec,
-    )
-
-    models = tuple(read_panel(options.pop("judge")))
-    rules = {name: options.pop(name) for name in ("votes", "orders", "quorum", "majority")}
-    return judge_spec(JudgeSpec(models=models, **rules))
-
-
-def tell_judges(
-    workspace: Workspace, judges: JudgeSpec | None, contestants: Sequence[str], *, quiet: bool
-) -> None:
-    """Warns of judges that are kin to those whose replies they judge."""
-    if judges is not None:
-        tell_lines(judge_lines(workspace.kin_of_judges(judges, contestants)), quiet=quiet)
-
-
-# ``extract``: a file in, a file out, no workspace.
-
-
-@click.command("extract")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@output_option
-def extract_command(file: Path, output: Path | None) -> None:
-    """Extract answer letters from replies, a file in and a file out.
-
-    JSONL in: 'response' (the reply's text) and 'options' (their texts, their number, or their
-    letters); other fields are kept. JSONL out, on stdout or to -o: the row with 'letter', 'tier'
-    and 'outcome'. A letter that is no option is kept, and the outcome is unparsed.
-    """
-    import msgspec  # noqa: PLC0415
-
-    from proofstone.choices.extract_rows import extract_rows  # noqa: PLC0415
-    from proofstone.files.tables import read_checked  # noqa: PLC0415
-    from proofstone.files.write import write_rows  # noqa: PLC0415
-
-    rows = read_checked(file, extract_rows)
-    if output is not None:
-        click.echo(f"{output}   {write_rows(output, rows)} rows", err=True)
-        return
-    for row in rows:
-        click.echo(msgspec.json.encode(row).decode())
-
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
-
-@click.command("grade")
-@click.argument("file", type=_FILE)
-@output_option
+@click.command("score")
+@click.argument("targets", nargs=-1, required=True, metavar="RUN|ENTITIES...")
+@click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
+@click.option("--list", "only_list", is_flag=True, help="Only list the scorings that there are.")
 @judge_options
+@click.option(
+    "--reference",
+    metavar="BANK|FILE",
+    help="What triples are verified against: a bank of build reference, a file, or a folder.",
+)
+@sample_options
+@seed_option
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what the judges would take, and ask nobody: calls, tokens and money.",
+)
 @click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
 @cache_option
 @yes_option
 @budget_option
-@encoding_option
 @workspace_option
-@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
+@json_option
 @quiet_option
-def grade_command(
-    file: Path,
-    output: Path | None,
+def score_command(
+    targets: tuple[str, ...],
+    again: bool,
+    only_list: bool,
+    reference: str | None,
+    dry_run: bool,
     max_connections: int | None,
     cache: CacheUse,
     yes: bool,
     budget: str | None,
-    encoding: str,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Grade replies to short questions, a file in and a file out.
+    """Score a run's stored replies; no contestant is asked.
 
-    In: question, answer and reply; aliases, tolerance, language and ask (direct, recall, cot,
-    confidence) where there are such. Out, as JSONL on stdout or as -o says: the row with its grade
-    (CORRECT, INCORRECT, NOT_ATTEMPTED), what that rests on, and the judge's reason.
+    A form or a list of entities means all of its runs.
 
-    A rule settles a reply that is the answer or an alias and nothing else. All others are for a
-    --judge; without one they wait, and the exit code is 3. A judge that gives no label leaves a
-    reply without a grade. In a workspace a judge's replies are kept, and the same command again
-    asks only what is missing; elsewhere models are those of this folder's proofstone.toml.
+    What only a --judge can decide waits until one is named; several are a panel. Another judge
+    makes another scoring of the same replies. A judge whose reply holds no label is asked again,
+    twice; then that reply has no grade, which is never the contestant's error.
+
+    With a --reference the triples that a run elicited are verified both ways, as verify-triples
+    does it: a sample of them (--sample to --candidates, --seed), and in all runs the same triples
+    of the reference. Name all runs at once: they are then verified alike. Another reference or
+    sample is another scoring; the same command again asks only what is missing.
+
+    Scoring again makes a new scoring; the latest whole one is what leaderboards show, and the
+    others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
+    applied by leaderboards.
     """
-    import msgspec  # noqa: PLC0415
+    from proofstone.methods.bequ.cli import Verifying, settings_of
+    from proofstone.results.reading import list_scorings
+    from proofstone.run.score_runs import respondent_of, runs_meant, score, score_forecast
+    from proofstone.session.session import open_session
 
-    from proofstone.files.write import write_rows  # noqa: PLC0415
-    from proofstone.run.grading import grade_file  # noqa: PLC0415
-
-    del as_json
-    graded = grade_file(
-        file,
-        judge=read_judges(options) or (),
-        folder=folder,
-        ask_egress=TerminalEgress(yes=yes, quiet=quiet),
-        max_connections=max_connections,
-        cache=cache,
-        budget=budget,
-        encoding=encoding,
-    )
-    if output is not None:
-        say(f"{output}   {write_rows(output, list(graded.rows))} rows", quiet=quiet)
-    else:
-        for row in graded.rows:
-            click.echo(msgspec.json.encode(row).decode())
-    if graded.waiting:
-        say(f"{graded.waiting:,} of {len(graded.rows):,} wait for a judge: --judge PROVIDER/NAME")
-    click.get_current_context().exit(3 if graded.waiting else 0)
-
-
-@click.command("metrics")
-@click.argument("file", type=_FILE)
-@click.option("--by", multiple=True, metavar="COLUMN", help="Also by the values of a column.")
-@click.option(
-    "--against",
-    default="",
-    metavar="COLUMN",
-    help="Also how far the grades agree with those that people gave, in this column.",
-)
-@encoding_option
-@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
-def metrics_command(
-    file: Path, by: tuple[str, ...], against: str, encoding: str, as_json: bool
-) -> None:
-    """Count grades of a file: n, CO, NA, IN, CGA and F, as JSON.
-
-    Each row has a grade: A, B or C, or CORRECT, INCORRECT, NOT_ATTEMPTED; rows without one are
-    counted as ungraded and stand in no figure. CO, NA and IN are shares of n; CGA is the share of
-    correct ones among those that are correct or incorrect (null where there are none), F the
-    harmonic mean of CO and CGA. Intervals are at 95%; rows of one question count together.
-
-    With --against each grade is set beside that of another column: the share that agrees, Cohen's
-    kappa, of each grade recall and precision, and the table; of all rows, and of those alone that a
-    judge graded, where the file comes from 'grade'.
-    """
-    from proofstone.run.grading import metrics_of_file  # noqa: PLC0415
-
-    del as_json
-    found = metrics_of_file(file, read_list(by), against=against, encoding=encoding)
-    overall = found.pop("overall")
-    print_json({**_plain(overall), **found})
+    judges = read_judges(options)
+    settings = settings_of(reference, options)
+    asking: dict[str, Any] = {
+        "judge": judges or (),
+        "again": again,
+        "max_connections": max_connections,
+    }
+    spending: dict[str, Any] = {"cache": cache, "budget": budget}
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(session, quiet=quiet)
+        runs = runs_meant(session, targets)
+        contestants = list(dict.fromkeys(map(partial(respondent_of, session), runs)))
+        tell_judges(session, judges, contestants, quiet=quiet)
+        if reference is not None and not only_list:
+            verifying = Verifying(session, runs, reference, settings, as_json, quiet)
+            if dry_run:
+                verifying.foresee(**asking)
+            else:
+                verifying.perform(**asking, **spending)
+            return
+        if dry_run:
+            found = [score_forecast(session, run, **asking) for run in runs]
+            show_judging(found, as_json=as_json)
+            return
+        made = [
+            _Made(run, None if only_list else score(session, run, **asking, **spending),
+                  list_scorings(session, run))
+            for run in runs
+        ]  # fmt: skip
+    _show(made, has_table=only_list or again, as_json=as_json, quiet=quiet)
 
 
-def _plain(overall: Any) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415
+class _Made(NamedTuple):
+    run: str
+    scored: Scored | None
+    scorings: Sequence[ScoringShown]
 
-    plain: dict[str, Any] = msgspec.to_builtins(overall)
-    return plain
+
+def _show(made: Sequence[_Made], *, has_table: bool, as_json: bool, quiet: bool) -> None:
+    code = 3 if any(each.scored is not None and each.scored.waiting for each in made) else 0
+    if as_json:
+        rows = [_json_row(each) for each in made]
+        print_json(rows[0] if len(rows) == 1 else {"runs": rows})
+        click.get_current_context().exit(code)
+    for run, scored, scorings in made:
+        if scored is not None:
+            click.echo(f"{run}   {scored.n} scored")
+            if scored.waiting:
+                say(waiting_line(run, scored.waiting), quiet=quiet)
+        if has_table:
+            _print_scorings(scorings)
+    click.get_current_context().exit(code)
+
+
+def _json_row(made: _Made) -> dict[str, Any]:
+    run, scored, scorings = made
+    n_scored, waiting = (scored.n, scored.waiting) if scored else (None, None)
+    return {"run": run, "scored": n_scored, "waiting": waiting, "scorings": scorings}
+
+
+def _print_scorings(scorings: Sequence[ScoringShown]) -> None:
+    rows: list[Sequence[Any]] = [("scoring", "made", "scorer", "judge", "replies", "")]
+    rows += [
+        (
+            f"scoring:{s.id}", s.made_at, s.scorer_version, s.judge, s.n_scored,
+            "current" * s.is_current,
+        )
+        for s in scorings
+    ]  # fmt: skip
+    kept = [at for at in range(len(rows[0])) if at != 3 or any(row[3] for row in rows[1:])]
+    print_table([tuple(row[at] for at in kept) for row in rows])
+
+
+def waiting_line(run: str, n: int) -> str:
+    """That replies wait for a judge, and how one is asked."""
+    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
+    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
+
+
+def show_judging(found: Sequence[JudgingForecast], *, as_json: bool) -> None:
+    """What judging takes, of one run or of each of several, as text or JSON."""
+    from proofstone.run.judging_text import judging_lines
+
+    if as_json:
+        print_json(found[0] if len(found) == 1 else found)
+        return
+    for each in found:
+        click.echo("\n".join(judging_lines(each)))

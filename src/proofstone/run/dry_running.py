@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
-from proofstone.run.campaign import Asking, Watch
+from proofstone.run.campaign import Watch, check_own_prompts, planned_specs
 from proofstone.run.plan import RunSpec
 from proofstone.run.request import specs_of
+from proofstone.run.retrieving import clear_searches, remembered_retriever
+from proofstone.session.askers import session_askers
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target
 from proofstone.session.workspace import Background
 
@@ -29,189 +34,204 @@ if TYPE_CHECKING:
 PILOT = 20
 
 
-class DryRunning(Asking):
-    """The part of a workspace that says what a run would take."""
+def dry_run(
+    session: Session,
+    /,
+    targets: Target | Sequence[Target],
+    *,
+    models: str | Sequence[str],
+    ask: str | Sequence[str] = "direct",
+    pilot: int = PILOT,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+    **asking: Any,
+) -> DryRun:
+    """What ``run`` with the same arguments would take: requests, tokens, money and time.
 
-    def dry_run(
-        self,
-        targets: Target | Sequence[Target],
-        *,
-        models: str | Sequence[str],
-        ask: str | Sequence[str] = "direct",
-        pilot: int = PILOT,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-        **asking: Any,
-    ) -> DryRun:
-        """What ``run`` with the same arguments would take: requests, tokens, money and time.
+    ``pilot`` questions of each model and way are really asked, a seeded sample, and their
+    replies kept: the run takes them from the cache. 0 asks nobody, and tells from the prompts
+    and ``max_tokens`` what the longest replies would cost. ``budget`` bounds the pilot, and it
+    is said whether as much would cover the rest.
+    """
+    return forecast_specs(
+        session,
+        specs_of(session.store, targets, models=models, ask=ask, **asking),
+        pilot=pilot,
+        max_connections=max_connections,
+        cache=cache,
+        spending=start_spending(session, budget),
+        watch=watch,
+        on_interrupt=on_interrupt,
+    )
 
-        ``pilot`` questions of each model and way are really asked, a seeded sample, and their
-        replies kept: the run takes them from the cache. 0 asks nobody, and tells from the prompts
-        and ``max_tokens`` what the longest replies would cost. ``budget`` bounds the pilot, and it
-        is said whether as much would cover the rest.
-        """
-        return self.forecast_specs(
-            specs_of(self.store, targets, models=models, ask=ask, **asking),
-            pilot=pilot,
-            max_connections=max_connections,
-            cache=cache,
-            spending=self.spending(budget),
-            watch=watch,
-            on_interrupt=on_interrupt,
+
+def forecast_specs(
+    session: Session,
+    specs: Sequence[RunSpec],
+    *,
+    pilot: int = PILOT,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+) -> DryRun:
+    """``dry_run`` for runs whose settings differ from each other. Raises BadUsage for a pilot
+    of one question, of which no range can be told."""
+    if pilot == 1 or pilot < 0:
+        raise BadUsage(
+            f"a pilot asks 2 questions or more, not {pilot}: a range needs two",
+            hint="or 0, to ask nobody and see what the longest replies would cost",
         )
+    check_own_prompts(session, specs)
+    connections = (max_connections, cache, spending)
+    retriever = _told_retriever(session, specs, spending)
+    groups = Background(lambda stop: _survey(session, specs, retriever, stop, *connections)).wait()
+    pilots = _pilots(session, groups, pilot)
+    shown = [each.progress for each in pilots if each.sample]
+    _clear_pilots(session, pilots)
+    names = list(dict.fromkeys(spec.model for spec in specs))
+    background = Background(
+        lambda stop: _forecast(session, names, pilots, pilot, stop, *connections)
+    )
+    watching = None if watch is None else lambda: watch(shown)
 
-    def forecast_specs(
-        self,
-        specs: Sequence[RunSpec],
-        *,
-        pilot: int = PILOT,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        spending: Spending | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-    ) -> DryRun:
-        """``dry_run`` for runs whose settings differ from each other. Raises BadUsage for a pilot
-        of one question, of which no range can be told."""
-        if pilot == 1 or pilot < 0:
-            raise BadUsage(
-                f"a pilot asks 2 questions or more, not {pilot}: a range needs two",
-                hint="or 0, to ask nobody and see what the longest replies would cost",
+    def interrupted() -> None:
+        if on_interrupt is not None:
+            on_interrupt(sum(progress.in_flight for progress in shown))
+
+    return background.wait_stoppable(watching, interrupted)
+
+
+def forecast_judging(
+    session: Session,
+    specs: Sequence[RunSpec],
+    judges: JudgeSpec,
+    *,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What judging the replies to come of these runs takes at the most; nobody is asked."""
+    from proofstone.run.judges import forecast_of_runs  # noqa: PLC0415
+
+    retriever = _told_retriever(session, specs)
+    groups = Background(
+        lambda stop: _survey(session, specs, retriever, stop, max_connections, "same", None)
+    )
+    surveys = [survey for group in groups.wait() for survey in group.surveys]
+    methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
+
+    async def work(stop: asyncio.Event) -> JudgingForecast:
+        async with session_askers(session, list(judges.models), max_connections, stop) as askers:
+            return await forecast_of_runs(
+                session.store, methods, surveys, judges, list(askers.values())
             )
-        self._check_prompts(specs)
-        connections = (max_connections, cache, spending)
-        retriever = self._told_retriever(specs, spending)
-        groups = Background(lambda stop: self._survey(specs, retriever, stop, *connections)).wait()
-        pilots = self._pilots(groups, pilot)
-        shown = [each.progress for each in pilots if each.sample]
-        self._clear_pilots(pilots)
+
+    return Background(work).wait()
+
+
+def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
+    """The prompts of the first ``n`` questions in each way as they would be sent."""
+    from proofstone.run.rendered import render_prompts  # noqa: PLC0415
+
+    check_own_prompts(session, specs)
+    retriever = _told_retriever(session, specs)
+
+    async def work(stop: asyncio.Event) -> list[RenderedPrompt]:
         names = list(dict.fromkeys(spec.model for spec in specs))
-        background = Background(
-            lambda stop: self._forecast(names, pilots, pilot, stop, *connections)
-        )
-        watching = None if watch is None else lambda: watch(shown)
-
-        def interrupted() -> None:
-            if on_interrupt is not None:
-                on_interrupt(sum(progress.in_flight for progress in shown))
-
-        return background.wait_stoppable(watching, interrupted)
-
-    def forecast_judging(
-        self, specs: Sequence[RunSpec], judges: JudgeSpec, *, max_connections: int | None = None
-    ) -> JudgingForecast:
-        """What judging the replies to come of these runs takes at the most; nobody is asked."""
-        from proofstone.run.judges import forecast_of_runs  # noqa: PLC0415
-
-        retriever = self._told_retriever(specs)
-        groups = Background(
-            lambda stop: self._survey(specs, retriever, stop, max_connections, "same", None)
-        )
-        surveys = [survey for group in groups.wait() for survey in group.surveys]
-        methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
-
-        async def work(stop: asyncio.Event) -> JudgingForecast:
-            async with self._askers(list(judges.models), max_connections, stop) as askers:
-                return await forecast_of_runs(
-                    self.store, methods, surveys, judges, list(askers.values())
+        async with session_askers(session, names, None, stop) as askers:
+            runs = [
+                (planned, askers[spec.model])
+                for planned, spec in zip(
+                    planned_specs(session, specs, askers, retriever), specs, strict=True
                 )
-
-        return Background(work).wait()
-
-    def rendered(self, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
-        """The prompts of the first ``n`` questions in each way as they would be sent."""
-        from proofstone.run.rendered import render_prompts  # noqa: PLC0415
-
-        self._check_prompts(specs)
-        retriever = self._told_retriever(specs)
-
-        async def work(stop: asyncio.Event) -> list[RenderedPrompt]:
-            names = list(dict.fromkeys(spec.model for spec in specs))
-            async with self._askers(names, None, stop) as askers:
-                runs = [
-                    (planned, askers[spec.model])
-                    for planned, spec in zip(
-                        self._planned(specs, askers, retriever), specs, strict=True
-                    )
-                ]
-                return await render_prompts(self.store, find_method, runs, n)
-
-        return Background(work).wait()
-
-    # ---- inside
-
-    def _told_retriever(
-        self, specs: Sequence[RunSpec], spending: Spending | None = None
-    ) -> Retriever:
-        """What is known of what a search would find: the web is not searched for it."""
-        retriever = self.kept_retriever(specs, spending)
-        local = [each for each in specs if each.context_source == "local"]
-        self._clear_searches(local, retriever, spending)
-        return retriever
-
-    async def _survey(
-        self,
-        specs: Sequence[RunSpec],
-        retriever: Retriever,
-        stop: asyncio.Event,
-        max_connections: int | None,
-        cache: CacheUse,
-        spending: Spending | None,
-    ) -> list[Group]:
-        """What is left of all runs, in groups that a pilot each is drawn from."""
-        from proofstone.run.remaining_work import group_surveys, survey_run  # noqa: PLC0415
-
-        names = list(dict.fromkeys(spec.model for spec in specs))
-        async with self._askers(names, max_connections, stop, cache, spending) as askers:
-            plans = self._planned(specs, askers, retriever)
-            surveys = [
-                await survey_run(self.store, find_method(plan.run.method), plan, askers[spec.model])
-                for plan, spec in zip(plans, specs, strict=True)
             ]
-        return group_surveys(surveys)
+            return await render_prompts(session.store, find_method, runs, n)
 
-    def _pilots(self, groups: Sequence[Group], n: int) -> list[Pilot]:
-        from proofstone.run.pilot import pilot_of  # noqa: PLC0415
+    return Background(work).wait()
 
-        return [pilot_of(group, n) for group in groups]
 
-    def _clear_pilots(self, pilots: Sequence[Pilot]) -> None:
-        """Lets out what the pilots send, once it is allowed: they are calls like any."""
-        from proofstone.session.egress import pilot_loads  # noqa: PLC0415
+def _told_retriever(
+    session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
+) -> Retriever:
+    """What is known of what a search would find: the web is not searched for it."""
+    retriever = remembered_retriever(session, specs, spending)
+    local = [each for each in specs if each.context_source == "local"]
+    clear_searches(session, local, retriever, spending)
+    return retriever
 
-        loads = pilot_loads(self.store, pilots, self.config)
-        if loads:
-            self._clear(loads)
 
-    async def _forecast(
-        self,
-        names: Sequence[str],
-        pilots: Sequence[Pilot],
-        n: int,
-        stop: asyncio.Event,
-        max_connections: int | None,
-        cache: CacheUse,
-        spending: Spending | None,
-    ) -> DryRun:
-        from proofstone.run.forecast import forecast_runs  # noqa: PLC0415
-        from proofstone.run.pilot import ask_pilots  # noqa: PLC0415
-        from proofstone.session.askers import on_record  # noqa: PLC0415
+async def _survey(
+    session: Session,
+    specs: Sequence[RunSpec],
+    retriever: Retriever,
+    stop: asyncio.Event,
+    max_connections: int | None,
+    cache: CacheUse,
+    spending: Spending | None,
+) -> list[Group]:
+    """What is left of all runs, in groups that a pilot each is drawn from."""
+    from proofstone.run.remaining_work import group_surveys, survey_run  # noqa: PLC0415
 
-        async with self._askers(names, max_connections, stop, cache, spending) as opened:
-            askers = {asker.model.name: asker for asker in opened.values()}
-            used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
-            record = on_record(self.store, used, self.clock, runs=["a pilot"])
-            async with record as kept:
-                await ask_pilots(
-                    self.store, find_method, pilots, askers, stop=stop, clock=self.clock, kept=kept
-                )
-            return forecast_runs(
+    names = list(dict.fromkeys(spec.model for spec in specs))
+    async with session_askers(session, names, max_connections, stop, cache, spending) as askers:
+        plans = planned_specs(session, specs, askers, retriever)
+        surveys = [
+            await survey_run(session.store, find_method(plan.run.method), plan, askers[spec.model])
+            for plan, spec in zip(plans, specs, strict=True)
+        ]
+    return group_surveys(surveys)
+
+
+def _pilots(session: Session, groups: Sequence[Group], n: int) -> list[Pilot]:
+    from proofstone.run.pilot import pilot_of  # noqa: PLC0415
+
+    return [pilot_of(group, n) for group in groups]
+
+
+def _clear_pilots(session: Session, pilots: Sequence[Pilot]) -> None:
+    """Lets out what the pilots send, once it is allowed: they are calls like any."""
+    from proofstone.session.egress import pilot_loads  # noqa: PLC0415
+
+    loads = pilot_loads(session.store, pilots, session.config)
+    if loads:
+        let_out(session, loads)
+
+
+async def _forecast(
+    session: Session,
+    names: Sequence[str],
+    pilots: Sequence[Pilot],
+    n: int,
+    stop: asyncio.Event,
+    max_connections: int | None,
+    cache: CacheUse,
+    spending: Spending | None,
+) -> DryRun:
+    from proofstone.run.forecast import forecast_runs  # noqa: PLC0415
+    from proofstone.run.pilot import ask_pilots  # noqa: PLC0415
+    from proofstone.session.askers import on_record  # noqa: PLC0415
+
+    async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
+        askers = {asker.model.name: asker for asker in opened.values()}
+        used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
+        record = on_record(session.store, used, session.clock, runs=["a pilot"])
+        async with record as kept:
+            await ask_pilots(
+                session.store,
+                find_method,
                 pilots,
                 askers,
-                n=n,
-                budget=None if spending is None else spending.budget,
-                interrupted=stop.is_set(),
+                stop=stop,
+                clock=session.clock,
+                kept=kept,
             )
+        return forecast_runs(
+            pilots,
+            askers,
+            n=n,
+            budget=None if spending is None else spending.budget,
+            interrupted=stop.is_set(),
+        )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.files.tables import read_checked
 from proofstone.method import FileGrades, Method, find_method, method_names
@@ -19,7 +18,9 @@ from proofstone.records.runs import Score
 from proofstone.records.tables import Row
 from proofstone.run.judges import Judges, judge_spec
 from proofstone.run.score import score_units
+from proofstone.run.score_runs import judge_units
 from proofstone.session.folders import find_folder
+from proofstone.session.session import Session, create_session
 from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def grade_file(
     if spec is None:
         scores = Background(lambda _stop: score_units(method, replies.units, None)).wait()
     else:
-        with passing_workspace(folder) as workspace:
-            workspace.ask_egress = ask_egress
-            scores = workspace.judge_units(
+        with passing_workspace(folder) as session:
+            session.ask_egress = ask_egress
+            scores = judge_units(session,
                 method, replies.units, spec, name=path.name, max_connections=max_connections,
                 cache=cache, budget=budget,
             )  # fmt: skip
@@ -102,7 +103,7 @@ def _read(grading: FileGrades, rows: Iterable[Row]) -> _Replies:
 
 
 @contextmanager
-def passing_workspace(folder: Path | None) -> Iterator[Workspace]:
+def passing_workspace(folder: Path | None) -> Iterator[Session]:
     """The workspace of a folder, or the nearest one; else one that is gone afterwards, with the
     settings of models of the current folder."""
     try:
@@ -111,14 +112,14 @@ def passing_workspace(folder: Path | None) -> Iterator[Workspace]:
         if folder is not None:
             raise
     else:
-        with Workspace(found) as workspace:
-            yield workspace
+        with Session(found) as session:
+            yield session
         return
     from proofstone.models.config import load_config  # noqa: PLC0415
 
     with (
         tempfile.TemporaryDirectory(prefix="proofstone-") as passing,
-        create_workspace(passing) as workspace,
+        create_session(passing) as session,
     ):
-        workspace.config = load_config(other_tables=frozenset({"workspace"}))
-        yield workspace
+        session.config = load_config(other_tables=frozenset({"workspace"}))
+        yield session

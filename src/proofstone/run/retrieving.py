@@ -10,7 +10,9 @@ from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.records.ids import content_id, short
 from proofstone.search.search_loads import question_loads, web_loads
-from proofstone.search.searching import Searching
+from proofstone.search.searching import index_for, open_embedder, web_finder
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
 
 if TYPE_CHECKING:
     from proofstone.method import Method
@@ -39,146 +41,157 @@ class WebTask:
         self.query = method.query
 
 
-class Retrieving(Searching):
-    """A workspace that finds what its runs are asked with."""
+def make_retriever(session: Session, spending: Spending | None = None) -> Retriever:
+    """What finds chunks of the workspace's sources; it opens their index where it is asked.
+    What an embedder takes for it is charged to ``spending``."""
+    from proofstone.run.evidence import Retriever  # noqa: PLC0415
 
-    def retriever(self, spending: Spending | None = None) -> Retriever:
-        """What finds chunks of the workspace's sources; it opens their index where it is asked.
-        What an embedder takes for it is charged to ``spending``."""
-        from proofstone.run.evidence import Retriever  # noqa: PLC0415
+    return Retriever(session.store, partial(index_for, session, spending=spending))
 
-        return Retriever(self.store, partial(self.index_for, spending=spending))
 
-    def kept_retriever(
-        self, specs: Sequence[RunSpec], spending: Spending | None = None
-    ) -> Retriever:
-        """A retriever that knows of the web what was found before, and counts what was not: for
-        what is told of runs without sending anything."""
-        retriever = self.retriever(spending)
-        for task in self._web_tasks(specs):
-            queries = [(item, task.query(item)) for item in self._items(task)]
-            found = [(i, task.finder.kept(query, task.asked.chunks)) for i, query in queries]
-            self._hand_in(task, found, retriever)
-        return retriever
+def remembered_retriever(
+    session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
+) -> Retriever:
+    """A retriever that knows of the web what was found before, and counts what was not: for
+    what is told of runs without sending anything."""
+    retriever = make_retriever(session, spending)
+    for task in _web_tasks(session, specs):
+        queries = [(item, task.query(item)) for item in _items(session, task)]
+        found = [(i, task.finder.kept(query, task.asked.chunks)) for i, query in queries]
+        _hand_in(session, task, found, retriever)
+    return retriever
 
-    def _clear_searches(
-        self, specs: Sequence[RunSpec], retriever: Retriever, spending: Spending | None = None
-    ) -> list[WebTask]:
-        """Lets out what ``specs`` would have searched for, once that is allowed, and opens the
-        indexes that need it; what is left is to be searched for on the web, charged to
-        ``spending``.
 
-        Raises EgressRefused, and BadUsage and NoPrice as ``web_finder``.
-        """
-        for spec in specs:
-            asked = spec.retrieval
-            if asked is not None and asked.embedder:
-                embedder = self.embedder(asked.embedder)
-                self._clear(question_loads(self.store, embedder, self.config, [spec.item_set]))
-                if asked.source == "local":
-                    retriever.index(asked.search, asked.embedder)
-        tasks = list(self._web_tasks(specs, spending))
-        for task in tasks:
-            queries = [task.query(item) for item in self._items(task)]
-            lacking = {task.item_set.id: len(task.finder.lacking(queries))}
-            if any(lacking.values()):
-                loads = web_loads(task.finder.searcher, store=self.store, item_sets=lacking)
-                self._clear(loads)
-        return tasks
+def clear_searches(
+    session: Session,
+    specs: Sequence[RunSpec],
+    retriever: Retriever,
+    spending: Spending | None = None,
+) -> list[WebTask]:
+    """Lets out what ``specs`` would have searched for, once that is allowed, and opens the
+    indexes that need it; what is left is to be searched for on the web, charged to
+    ``spending``.
 
-    def forecast_searches(self, specs: Sequence[RunSpec]) -> dict[str, Spent]:
-        """What searching the web for these runs takes, by search: one request for each question
-        that was not searched for yet. Sends nothing."""
-        from proofstone.records.runs import Spent  # noqa: PLC0415
+    Raises EgressRefused, and BadUsage and NoPrice as ``web_finder``.
+    """
+    for spec in specs:
+        asked = spec.retrieval
+        if asked is not None and asked.embedder:
+            embedder = open_embedder(session, asked.embedder)
+            let_out(
+                session, question_loads(session.store, embedder, session.config, [spec.item_set])
+            )
+            if asked.source == "local":
+                retriever.index(asked.search, asked.embedder)
+    tasks = list(_web_tasks(session, specs, spending))
+    for task in tasks:
+        queries = [task.query(item) for item in _items(session, task)]
+        lacking = {task.item_set.id: len(task.finder.lacking(queries))}
+        if any(lacking.values()):
+            loads = web_loads(task.finder.searcher, store=session.store, item_sets=lacking)
+            let_out(session, loads)
+    return tasks
 
-        lacking: dict[str, dict[str, None]] = {}
-        for task in self._web_tasks(specs):
-            queries = task.finder.lacking([task.query(item) for item in self._items(task)])
-            lacking.setdefault(task.finder.searcher.search, {}).update(dict.fromkeys(queries))
-        found = {}
-        for search, asked in lacking.items():
-            price, n = self.config.searches.get(search), len(asked)
-            cost = 0.0 if price is None else n * price.per_1000 / 1000
-            found[search] = Spent(calls=n, cost_usd=cost, unpriced=0 if price else n)
-        return {search: spent for search, spent in found.items() if spent.calls}
 
-    async def _search(self, tasks: Sequence[WebTask], retriever: Retriever) -> None:
-        """Searches the web for all items of the tasks. Raises as ``WebFinder.find``."""
-        for task in tasks:
-            items = list(self._items(task))
-            queries = [self._web_query(task, item) for item in items]
-            found = await task.finder.find(queries, task.asked.chunks, is_cleared=True)
-            self._hand_in(task, list(zip(items, found, strict=True)), retriever)
+def forecast_searches(session: Session, specs: Sequence[RunSpec]) -> dict[str, Spent]:
+    """What searching the web for these runs takes, by search: one request for each question
+    that was not searched for yet. Sends nothing."""
+    from proofstone.records.runs import Spent  # noqa: PLC0415
 
-    def _web_tasks(
-        self, specs: Sequence[RunSpec], spending: Spending | None = None
-    ) -> Iterator[WebTask]:
-        """One a set and way of searching, as far as the run that asks most of it."""
-        from msgspec import structs  # noqa: PLC0415
+    lacking: dict[str, dict[str, None]] = {}
+    for task in _web_tasks(session, specs):
+        queries = task.finder.lacking([task.query(item) for item in _items(session, task)])
+        lacking.setdefault(task.finder.searcher.search, {}).update(dict.fromkeys(queries))
+    found = {}
+    for search, asked in lacking.items():
+        price, n = session.config.searches.get(search), len(asked)
+        cost = 0.0 if price is None else n * price.per_1000 / 1000
+        found[search] = Spent(calls=n, cost_usd=cost, unpriced=0 if price else n)
+    return {search: spent for search, spent in found.items() if spent.calls}
 
-        most: dict[tuple[bytes, RetrievalAsked], int] = {}
-        for spec in specs:
-            asked = spec.retrieval
-            if asked is None or asked.source == "local":
-                continue
-            key = (spec.item_set, structs.replace(asked, index=""))
-            n_items = self.store.items.item_set(spec.item_set).n_items
-            wanted = n_items if spec.limit is None else min(n_items, spec.limit)
-            most[key] = max(most.get(key, 0), wanted)
-        for (identity, asked), n_items in most.items():
-            item_set = self.store.items.item_set(identity)
-            way, embedder = asked.search, asked.embedder
-            finder = self.web_finder(asked.source, way=way, embedder=embedder, spending=spending)
-            yield WebTask(item_set, find_method(item_set.method), asked, n_items, finder)
 
-    def _items(self, task: WebTask) -> Iterator[LoadedItem]:
-        left = task.n_items
-        for page in self.store.items.pages(task.item_set.id):
-            for stored in page[:left]:
-                yield stored.loaded
-            left -= len(page)
-            if left <= 0:
-                return
+async def do_search(session: Session, tasks: Sequence[WebTask], retriever: Retriever) -> None:
+    """Searches the web for all items of the tasks. Raises as ``WebFinder.find``."""
+    for task in tasks:
+        items = list(_items(session, task))
+        queries = [_web_query(session, task, item) for item in items]
+        found = await task.finder.find(queries, task.asked.chunks, is_cleared=True)
+        _hand_in(session, task, list(zip(items, found, strict=True)), retriever)
 
-    def _web_query(self, task: WebTask, item: LoadedItem) -> WebQuery:
-        from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
 
-        return WebQuery(task.query(item), tuple(self._behind(item)))
+def _web_tasks(
+    session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
+) -> Iterator[WebTask]:
+    """One a set and way of searching, as far as the run that asks most of it."""
+    from msgspec import structs  # noqa: PLC0415
 
-    def _behind(self, item: LoadedItem) -> Iterator[Source]:
-        """The sources of an item's facts."""
-        knowledge = self.store.knowledge
-        passages = knowledge.passages({fact.passage for fact in item.facts if fact.passage})
-        named = {fact.source for fact in item.facts if fact.source}
-        yield from knowledge.sources(named | {p.source for p in passages.values()}).values()
+    most: dict[tuple[bytes, RetrievalAsked], int] = {}
+    for spec in specs:
+        asked = spec.retrieval
+        if asked is None or asked.source == "local":
+            continue
+        key = (spec.item_set, structs.replace(asked, index=""))
+        n_items = session.store.items.item_set(spec.item_set).n_items
+        wanted = n_items if spec.limit is None else min(n_items, spec.limit)
+        most[key] = max(most.get(key, 0), wanted)
+    for (identity, asked), n_items in most.items():
+        item_set = session.store.items.item_set(identity)
+        way, embedder = asked.search, asked.embedder
+        finder = web_finder(session, asked.source, way=way, embedder=embedder, spending=spending)
+        yield WebTask(item_set, find_method(item_set.method), asked, n_items, finder)
 
-    def _hand_in(
-        self,
-        task: WebTask,
-        found: Sequence[tuple[LoadedItem, WebFinding | None]],
-        retriever: Retriever,
-    ) -> None:
-        from proofstone.records.items import Retrieved  # noqa: PLC0415
-        from proofstone.run.evidence import within  # noqa: PLC0415
-        from proofstone.search.bm25 import TERMS_VERSION  # noqa: PLC0415
-        from proofstone.search.chunks import CHUNKS_VERSION  # noqa: PLC0415
 
-        asked = task.asked
-        fit = partial(within, most_tokens=asked.most_tokens)
-        versions = [task.finder.key, asked.embedder, CHUNKS_VERSION, TERMS_VERSION]
-        retrieved = Retrieved(
-            by_item={
-                item.item.id: tuple(fit(each.chunks))
-                for item, each in found
-                if each is not None and not each.failed
-            },
-            chunks=asked.chunks,
-            most_tokens=asked.most_tokens,
-            search=asked.search,
-            index=short(content_id("retrieved-from-the-web", versions), 16),
-            source=asked.source,
-            embedder=asked.embedder,
-            failed={item.item.id: each.failed for item, each in found if each and each.failed},
-            n_unsearched=sum(each is None for _item, each in found),
-        )
-        retriever.know(task.item_set.id, asked, retrieved)
+def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
+    left = task.n_items
+    for page in session.store.items.pages(task.item_set.id):
+        for stored in page[:left]:
+            yield stored.loaded
+        left -= len(page)
+        if left <= 0:
+            return
+
+
+def _web_query(session: Session, task: WebTask, item: LoadedItem) -> WebQuery:
+    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
+
+    return WebQuery(task.query(item), tuple(_behind(session, item)))
+
+
+def _behind(session: Session, item: LoadedItem) -> Iterator[Source]:
+    """The sources of an item's facts."""
+    knowledge = session.store.knowledge
+    passages = knowledge.passages({fact.passage for fact in item.facts if fact.passage})
+    named = {fact.source for fact in item.facts if fact.source}
+    yield from knowledge.sources(named | {p.source for p in passages.values()}).values()
+
+
+def _hand_in(
+    session: Session,
+    task: WebTask,
+    found: Sequence[tuple[LoadedItem, WebFinding | None]],
+    retriever: Retriever,
+) -> None:
+    from proofstone.records.items import Retrieved  # noqa: PLC0415
+    from proofstone.run.evidence import within  # noqa: PLC0415
+    from proofstone.search.bm25 import TERMS_VERSION  # noqa: PLC0415
+    from proofstone.search.chunks import CHUNKS_VERSION  # noqa: PLC0415
+
+    asked = task.asked
+    fit = partial(within, most_tokens=asked.most_tokens)
+    versions = [task.finder.key, asked.embedder, CHUNKS_VERSION, TERMS_VERSION]
+    retrieved = Retrieved(
+        by_item={
+            item.item.id: tuple(fit(each.chunks))
+            for item, each in found
+            if each is not None and not each.failed
+        },
+        chunks=asked.chunks,
+        most_tokens=asked.most_tokens,
+        search=asked.search,
+        index=short(content_id("retrieved-from-the-web", versions), 16),
+        source=asked.source,
+        embedder=asked.embedder,
+        failed={item.item.id: each.failed for item, each in found if each and each.failed},
+        n_unsearched=sum(each is None for _item, each in found),
+    )
+    retriever.know(task.item_set.id, asked, retrieved)

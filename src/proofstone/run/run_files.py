@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from proofstone import __version__
+from proofstone.browse.export import read_form
 from proofstone.errors import BadInput, BadUsage, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.method import find_method, find_preset, method_names
@@ -19,72 +20,77 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
 from proofstone.records.items import ItemSet
 from proofstone.results.table import shown_name
+from proofstone.run.campaign import kin_of_specs, run_specs
+from proofstone.run.dry_running import forecast_specs
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
+from proofstone.session.session import method_of
+from proofstone.session.spending import start_spending
 from proofstone.session.targets import forms_of
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.models.spending import Spending
     from proofstone.records.items import Preset
     from proofstone.run.campaign import RunResult
     from proofstone.run.forecasts import DryRun
     from proofstone.run.plan import RunSpec
     from proofstone.run.self_preference import Kin
+    from proofstone.session.session import Session
 
 
 def perform_request(
-    workspace: Workspace, request: RunRequest, *, spending: Spending | None = None, **watching: Any
+    session: Session, request: RunRequest, *, spending: Spending | None = None, **watching: Any
 ) -> list[RunResult]:
     """Runs what a request means; ``watching`` as for ``Workspace.run``. ``spending`` is that of the
     request's budget, where other calls share it."""
-    connections = _connections(workspace, request)
+    connections = _connections(session, request)
     if spending is not None:
         connections["spending"] = spending
-    return workspace.run_specs(specs_of_request(workspace, request), **connections, **watching)
+    return run_specs(session, specs_of_request(session, request), **connections, **watching)
 
 
 def forecast_request(
-    workspace: Workspace, request: RunRequest, *, pilot: int, spending: Spending, **watching: Any
+    session: Session, request: RunRequest, *, pilot: int, spending: Spending, **watching: Any
 ) -> DryRun:
     """What the runs of a request would take; ``watching`` as for ``Workspace.run``, ``spending`` as
     for ``perform_request``."""
-    return workspace.forecast_specs(
-        specs_of_request(workspace, request),
+    return forecast_specs(
+        session,
+        specs_of_request(session, request),
         pilot=pilot,
-        **{**_connections(workspace, request), "spending": spending},
+        **{**_connections(session, request), "spending": spending},
         **watching,
     )
 
 
-def kin_of_request(workspace: Workspace, request: RunRequest) -> tuple[Kin, ...]:
+def kin_of_request(session: Session, request: RunRequest) -> tuple[Kin, ...]:
     """The contestants of a request that had a part in what they are asked."""
-    return workspace.kin_of_specs(specs_of_request(workspace, request))
+    return kin_of_specs(session, specs_of_request(session, request))
 
 
-def specs_of_request(workspace: Workspace, request: RunRequest) -> list[RunSpec]:
+def specs_of_request(session: Session, request: RunRequest) -> list[RunSpec]:
     """The runs that a request means. Its entries of models are in force from now on."""
-    workspace.config = with_entries(workspace.config, request.entries)
-    return request.specs(item_sets_of(workspace, request.targets))
+    session.config = with_entries(session.config, request.entries)
+    return request.specs(item_sets_of(session, request.targets))
 
 
-def _connections(workspace: Workspace, request: RunRequest) -> dict[str, Any]:
+def _connections(session: Session, request: RunRequest) -> dict[str, Any]:
     return {
         "max_connections": request.max_connections,
         "cache": "any" if request.cache == "any" else "same",
-        "spending": workspace.spending(request.budget or None),
+        "spending": start_spending(session, request.budget or None),
     }
 
 
-def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
+def save_request(session: Session, request: RunRequest, path: Path) -> None:
     """Writes the resolved request as a run file. Raises StoreFailed where it cannot be written."""
-    item_sets = item_sets_of(workspace, request.targets)
+    item_sets = item_sets_of(session, request.targets)
     names = {
-        f"form:{identity.hex()}": shown_name(workspace.store.items.item_set(identity))
+        f"form:{identity.hex()}": shown_name(session.store.items.item_set(identity))
         for identity in item_sets
     }
-    resolved = request.resolved(tuple(names), defaults_of(workspace, item_sets))
-    day = datetime.fromtimestamp(workspace.clock.now(), UTC).strftime("%Y-%m-%d")
+    resolved = request.resolved(tuple(names), defaults_of(session, item_sets))
+    day = datetime.fromtimestamp(session.clock.now(), UTC).strftime("%Y-%m-%d")
     heading = f"Resolved by proofstone {__version__} on {day}: nothing is left to defaults."
     text = run_file_text(resolved, path.parent, heading=heading, names=names)
     try:
@@ -95,15 +101,15 @@ def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
         ) from error
 
 
-def preset_of(workspace: Workspace, request: RunRequest) -> Preset | None:
+def preset_of(session: Session, request: RunRequest) -> Preset | None:
     """The preset that a request names, by the method of its first target; None where it names
     none."""
     if not request.preset:
         return None
-    return find_preset(workspace.method_of(request.targets[0]), request.preset)
+    return find_preset(method_of(session, request.targets[0]), request.preset)
 
 
-def with_preset(workspace: Workspace, request: RunRequest) -> RunRequest:
+def with_preset(session: Session, request: RunRequest) -> RunRequest:
     """The request over the choices of its preset, which everything that it says itself overrides.
 
     Raises NotFound where a target's method has no preset of that name.
@@ -111,7 +117,7 @@ def with_preset(workspace: Workspace, request: RunRequest) -> RunRequest:
     if not request.preset:
         return request
     for target in request.targets:
-        values = find_preset(workspace.method_of(target), request.preset).values("run")
+        values = find_preset(method_of(session, target), request.preset).values("run")
         ways, efforts = _listed(values, "ask"), _listed(values, "reasoning_effort")
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
         request = structs.replace(
@@ -129,12 +135,12 @@ def _listed(values: dict[str, Any], name: str) -> tuple[str, ...]:
     return (said,) if isinstance(said, str) else tuple(said)
 
 
-def item_sets_of(workspace: Workspace, targets: Sequence[str]) -> list[bytes]:
+def item_sets_of(session: Session, targets: Sequence[str]) -> list[bytes]:
     """The item sets that targets mean, each once."""
     found = [
         identity
         for target in targets
-        for identity in forms_of(workspace.store, workspace.find(target, "form", "bank", "run"))
+        for identity in forms_of(session.store, session.find(target, "form", "bank", "run"))
     ]
     return list(dict.fromkeys(found))
 
@@ -147,11 +153,9 @@ def with_entries(config: ModelConfig, entries: Mapping[str, Entry]) -> ModelConf
     return replace(config, models=models)
 
 
-def defaults_of(
-    workspace: Workspace, item_sets: Sequence[bytes]
-) -> Callable[[str], Mapping[str, Any]]:
+def defaults_of(session: Session, item_sets: Sequence[bytes]) -> Callable[[str], Mapping[str, Any]]:
     """The method's default settings of a way. Raises BadUsage where there are several methods."""
-    names = {workspace.store.items.item_set(identity).method for identity in item_sets}
+    names = {session.store.items.item_set(identity).method for identity in item_sets}
     if len(names) != 1:
         raise BadUsage(
             f"these targets are of {len(names)} methods ({', '.join(sorted(names))}), whose "
@@ -229,7 +233,7 @@ def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> st
 
 
 def with_question_files(
-    workspace: Workspace, request: RunRequest, tell: Callable[[ItemSet], None] | None = None
+    session: Session, request: RunRequest, tell: Callable[[ItemSet], None] | None = None
 ) -> RunRequest:
     """The request with the form of each file among its targets in the file's place, imported where
     it is not there yet; each is told of."""
@@ -239,7 +243,7 @@ def with_question_files(
             targets.append(target)
             continue
         path = Path(target)
-        form = workspace.import_form(path, method=method_of_file(path))
+        form = read_form(session, path, method=method_of_file(path))
         if tell is not None:
             tell(form)
         targets.append(f"form:{form.id.hex()}")

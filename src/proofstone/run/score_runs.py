@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method, find_method
 from proofstone.methods.bequ.verification.planning import VerifySettings
-from proofstone.methods.bequ.verification.runs import VerifyingRuns, check_judged
+from proofstone.methods.bequ.verification.runs import check_judged, verify_runs
 from proofstone.records.calls import Judge
 from proofstone.records.ids import short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Score
 from proofstone.results.table import select_runs
+from proofstone.run.campaign import loads_of_judging
 from proofstone.run.judges import Judges, judge_spec, loads_of, seated
 from proofstone.run.score import Scored, score_run, score_units
+from proofstone.session.askers import session_askers
+from proofstone.session.egress import let_out
+from proofstone.session.models import family_of_model
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.session.workspace import Background
 from proofstone.store.provenance import Origin
@@ -35,162 +42,165 @@ T = TypeVar("T")
 _DIGITS = 12  # of an id: more than people type, so that no two of a list are alike
 
 
-class Scoring(VerifyingRuns):
-    """The part of a workspace that scores stored replies."""
+def score(
+    session: Session,
+    run: Target,
+    *,
+    again: bool = False,
+    judge: Judges = (),
+    reference: Target | Path | None = None,
+    settings: VerifySettings | None = None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+) -> Scored:
+    """Scores a run's stored replies; returns how many have scores. Asks no contestant, and
+    nobody at all without a ``judge``; with another judge than before it is another scoring.
 
-    def score(
-        self,
-        run: Target,
-        *,
-        again: bool = False,
-        judge: Judges = (),
-        reference: Target | Path | None = None,
-        settings: VerifySettings | None = None,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | None = None,
-    ) -> Scored:
-        """Scores a run's stored replies; returns how many have scores. Asks no contestant, and
-        nobody at all without a ``judge``; with another judge than before it is another scoring.
+    With a ``reference`` a sample of the triples that it holds is verified as ``settings`` say,
+    and counted: see ``verify_runs``, which takes several runs at once.
 
-        With a ``reference`` a sample of the triples that it holds is verified as ``settings`` say,
-        and counted: see ``verify_runs``, which takes several runs at once.
-
-        Raises what stopped the judges (EndpointUnusable, BudgetReached), once what they had judged
-        is kept; BadUsage where a reference is missing, or nothing can be verified against one.
-        """
-        if reference is not None:
-            (verified,) = self.verify_runs(
-                [run], judge=judge, reference=reference, settings=settings or VerifySettings(),
-                again=again, max_connections=max_connections, cache=cache, budget=budget,
-            )  # fmt: skip
-            return Scored(n=verified.n, waiting=verified.waiting)
-        found = find_target(self.store, run, ("run",))
-        key, record = self.store.runs.run(found.id)
-        method = find_method(record.method)
-        spec = judge_spec(judge)
-        if spec is not None:
-            check_judged(method, record)
-            self._clear(self._judge_loads([record.item_set], spec))
-
-        async def work(stop: asyncio.Event) -> Scored:
-            if spec is None:
-                return await score_run(
-                    self.store, method, key, record, clock=self.clock, again=again
-                )
-            spending = self.spending(budget)
-            names = list(spec.models)
-            async with (
-                self._askers(names, max_connections, stop, cache, spending) as askers,
-                seated(self.store, spec, askers, self.clock) as judging,
-            ):
-                return await score_run(
-                    self.store, method, key, record,
-                    clock=self.clock, again=again, judging=judging,
-                )  # fmt: skip
-
-        return Background(work).wait()
-
-    def score_forecast(
-        self,
-        run: Target,
-        judge: Judges,
-        *,
-        again: bool = False,
-        max_connections: int | None = None,
-    ) -> JudgingForecast:
-        """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
-        from proofstone.run.judges import forecast_of_replies  # noqa: PLC0415
-
-        found = find_target(self.store, run, ("run",))
-        key, record = self.store.runs.run(found.id)
-        spec = judge_spec(judge)
-        if spec is None:
-            raise BadUsage("nobody is to judge, so there is nothing to foresee",
-                           hint="--judge PROVIDER/NAME")  # fmt: skip
-        check_judged(find_method(record.method), record)
-
-        async def work(stop: asyncio.Event) -> JudgingForecast:
-            async with self._askers(list(spec.models), max_connections, stop) as askers:
-                return await forecast_of_replies(
-                    self.store, find_method(record.method), key, record, spec,
-                    list(askers.values()), again=again,
-                )  # fmt: skip
-
-        return Background(work).wait()
-
-    def judge_units(
-        self,
-        method: Method,
-        units: Sequence[Unit],
-        judges: JudgeSpec,
-        *,
-        name: str,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | None = None,
-    ) -> list[Score]:
-        """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
-        ``name`` says what the units are of. Raises what stopped a judge."""
-        return self.with_judges(
-            judges, lambda judge: score_units(method, units, judge), names=(name,), n=len(units),
-            max_connections=max_connections, cache=cache, budget=budget,
+    Raises what stopped the judges (EndpointUnusable, BudgetReached), once what they had judged
+    is kept; BadUsage where a reference is missing, or nothing can be verified against one.
+    """
+    if reference is not None:
+        (verified,) = verify_runs(session,
+            [run], judge=judge, reference=reference, settings=settings or VerifySettings(),
+            again=again, max_connections=max_connections, cache=cache, budget=budget,
         )  # fmt: skip
+        return Scored(n=verified.n, waiting=verified.waiting)
+    found = find_target(session.store, run, ("run",))
+    key, record = session.store.runs.run(found.id)
+    method = find_method(record.method)
+    spec = judge_spec(judge)
+    if spec is not None:
+        check_judged(method, record)
+        let_out(session, loads_of_judging(session, [record.item_set], spec))
 
-    def with_judges(
-        self,
-        judges: JudgeSpec,
-        ask: Callable[[Judge], Awaitable[T]],
-        *,
-        names: Sequence[str],
-        n: int,
-        about: int = 0,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | None = None,
-    ) -> T:
-        """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
-        are of, at most ``n`` of which they see, of ``about`` so many characters each. Raises what
-        stopped a judge."""
-        origins = [Origin(name, "", n, (name,)) for name in names]
-        texts = {names[0].encode(): (origins, n)}
-        more = {"about": about} if about else {}
-        self._clear(loads_of(judges, self.config, texts, **more))
-        spending = self.spending(budget)
+    async def work(stop: asyncio.Event) -> Scored:
+        if spec is None:
+            return await score_run(
+                session.store, method, key, record, clock=session.clock, again=again
+            )
+        spending = start_spending(session, budget)
+        names = list(spec.models)
+        async with (
+            session_askers(session, names, max_connections, stop, cache, spending) as askers,
+            seated(session.store, spec, askers, session.clock) as judging,
+        ):
+            return await score_run(
+                session.store, method, key, record,
+                clock=session.clock, again=again, judging=judging,
+            )  # fmt: skip
 
-        async def work(stop: asyncio.Event) -> T:
-            models = list(judges.models)
-            async with (
-                self._askers(models, max_connections, stop, cache, spending) as askers,
-                seated(self.store, judges, askers, self.clock) as judging,
-            ):
-                return await ask(judging.judge)
+    return Background(work).wait()
 
-        return Background(work).wait()
 
-    def runs_meant(self, targets: Sequence[str]) -> tuple[str, ...]:
-        """The runs that texts name: one by itself, all of a form, a list or a bank. Raises NotFound
-        where nothing was run on one."""
-        meant: list[str] = []
-        for target in targets:
-            found = find_target(self.store, target, ())
-            if found.kind == "run":
-                meant.append(target)
-                continue
-            for _key, run in select_runs(self.store, [found]).runs:
-                meant.append(f"run:{short(run.id, _DIGITS)}")
-        return tuple(dict.fromkeys(meant))
+def score_forecast(
+    session: Session,
+    run: Target,
+    judge: Judges,
+    *,
+    again: bool = False,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
+    from proofstone.run.judges import forecast_of_replies  # noqa: PLC0415
 
-    def respondent_of(self, run: Target) -> str:
-        """The model whose run this is."""
-        found = find_target(self.store, run, ("run",))
-        return self.store.runs.run(found.id)[1].respondent
+    found = find_target(session.store, run, ("run",))
+    key, record = session.store.runs.run(found.id)
+    spec = judge_spec(judge)
+    if spec is None:
+        raise BadUsage("nobody is to judge, so there is nothing to foresee",
+                       hint="--judge PROVIDER/NAME")  # fmt: skip
+    check_judged(find_method(record.method), record)
 
-    def kin_of_judges(self, judge: Judges, contestants: Sequence[str]) -> tuple[Kin, ...]:
-        """The judges that are, or whose family is, among the contestants whose replies they judge.
-        Asks nobody."""
-        from proofstone.run.self_preference import kin_of  # noqa: PLC0415
+    async def work(stop: asyncio.Event) -> JudgingForecast:
+        async with session_askers(session, list(spec.models), max_connections, stop) as askers:
+            return await forecast_of_replies(
+                session.store, find_method(record.method), key, record, spec,
+                list(askers.values()), again=again,
+            )  # fmt: skip
 
-        spec = judge_spec(judge)
-        held = [("contestant", name) for name in contestants]
-        return () if spec is None else kin_of(spec.models, held, self.family_of)
+    return Background(work).wait()
+
+
+def judge_units(
+    session: Session,
+    method: Method,
+    units: Sequence[Unit],
+    judges: JudgeSpec,
+    *,
+    name: str,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+) -> list[Score]:
+    """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
+    ``name`` says what the units are of. Raises what stopped a judge."""
+    return with_judges(session,
+        judges, lambda judge: score_units(method, units, judge), names=(name,), n=len(units),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
+
+
+def with_judges(
+    session: Session,
+    judges: JudgeSpec,
+    ask: Callable[[Judge], Awaitable[T]],
+    *,
+    names: Sequence[str],
+    n: int,
+    about: int = 0,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+) -> T:
+    """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
+    are of, at most ``n`` of which they see, of ``about`` so many characters each. Raises what
+    stopped a judge."""
+    origins = [Origin(name, "", n, (name,)) for name in names]
+    texts = {names[0].encode(): (origins, n)}
+    more = {"about": about} if about else {}
+    let_out(session, loads_of(judges, session.config, texts, **more))
+    spending = start_spending(session, budget)
+
+    async def work(stop: asyncio.Event) -> T:
+        models = list(judges.models)
+        async with (
+            session_askers(session, models, max_connections, stop, cache, spending) as askers,
+            seated(session.store, judges, askers, session.clock) as judging,
+        ):
+            return await ask(judging.judge)
+
+    return Background(work).wait()
+
+
+def runs_meant(session: Session, targets: Sequence[str]) -> tuple[str, ...]:
+    """The runs that texts name: one by itself, all of a form, a list or a bank. Raises NotFound
+    where nothing was run on one."""
+    meant: list[str] = []
+    for target in targets:
+        found = find_target(session.store, target, ())
+        if found.kind == "run":
+            meant.append(target)
+            continue
+        for _key, run in select_runs(session.store, [found]).runs:
+            meant.append(f"run:{short(run.id, _DIGITS)}")
+    return tuple(dict.fromkeys(meant))
+
+
+def respondent_of(session: Session, run: Target) -> str:
+    """The model whose run this is."""
+    found = find_target(session.store, run, ("run",))
+    return session.store.runs.run(found.id)[1].respondent
+
+
+def kin_of_judges(session: Session, judge: Judges, contestants: Sequence[str]) -> tuple[Kin, ...]:
+    """The judges that are, or whose family is, among the contestants whose replies they judge.
+    Asks nobody."""
+    from proofstone.run.self_preference import kin_of  # noqa: PLC0415
+
+    spec = judge_spec(judge)
+    held = [("contestant", name) for name in contestants]
+    return () if spec is None else kin_of(spec.models, held, partial(family_of_model, session))

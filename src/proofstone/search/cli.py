@@ -18,10 +18,10 @@ from proofstone.session.options import (
 from proofstone.session.terminal import print_json, print_text, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.search.index import SearchWay
     from proofstone.search.sources import RetrievedChunk
     from proofstone.search.web_finding import WebFinding
+    from proofstone.session.session import Session
 
 
 embedder_option = click.option(
@@ -73,26 +73,27 @@ def search_command(
     With --source the query goes to a search of the web, whose keys are read from the environment
     (docs/retrieval.md), and the first pages that it names are fetched, read and kept as sources.
     """
-    from proofstone.api import open_workspace  # noqa: PLC0415
+    from proofstone.search.searching import search_web
+    from proofstone.session.session import open_session
 
     if embedder and way == "bm25":
         raise click.UsageError("--embedder goes with --by dense or hybrid")
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         if place == "local":
-            found = _local(workspace, query, k, way, read_list(only), embedder, quiet=quiet)
+            found = _local(session, query, k, way, read_list(only), embedder, quiet=quiet)
             _show(found, None, as_json=as_json)
             return
         if only:
             raise click.UsageError("--in names sources of the workspace: not with --source")
-        web = workspace.search_web(query, k, source=place, way=way, embedder=embedder)
+        web = search_web(session, query, k, source=place, way=way, embedder=embedder)
     _show(web.chunks, web, as_json=as_json)
     if web.search is not None:
         say(_told(web), quiet=quiet)
 
 
 def _local(
-    workspace: Workspace,
+    session: Session,
     query: str,
     k: int,
     way: SearchWay,
@@ -101,14 +102,19 @@ def _local(
     *,
     quiet: bool,
 ) -> list[RetrievedChunk]:
+    from proofstone.search.searching import (
+        search_passages,
+        source_index,
+    )
+
     tell = _teller(quiet=quiet)
-    index = workspace.index(only, embedder=None if way == "bm25" else embedder, tell=tell)
+    index = source_index(session, only, embedder=None if way == "bm25" else embedder, tell=tell)
     if not index.n_chunks:
         say("there is nothing to search: proofstone ingest FILE... reads documents", quiet=quiet)
     if index.former:
         titles = ", ".join(dict.fromkeys(index.former))
         say(f"not searched, being older editions (--in SOURCE searches one): {titles}", quiet=quiet)
-    return workspace.search(query, k, way=way, sources=only, embedder=embedder)
+    return search_passages(session, query, k, way=way, sources=only, embedder=embedder)
 
 
 def _teller(*, quiet: bool) -> Any:
@@ -147,7 +153,7 @@ def _show(
 
 
 def _row(chunk: RetrievedChunk) -> dict[str, Any]:
-    from proofstone.records.ids import short  # noqa: PLC0415
+    from proofstone.records.ids import short
 
     return {
         "source": f"source:{short(chunk.source.id)}",
@@ -164,7 +170,7 @@ def _row(chunk: RetrievedChunk) -> dict[str, Any]:
 
 def _text(number: int, chunk: RetrievedChunk) -> str:
     """A chunk as people read it: where it stands, then its words."""
-    from proofstone.page.text import printable  # noqa: PLC0415
+    from proofstone.page.text import printable
 
     row = _row(chunk)
     page = "" if chunk.passage.page is None else f", page {chunk.passage.page}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from proofstone.errors import BadUsage
 from proofstone.search.search_loads import chunk_loads, query_loads, web_loads
 from proofstone.search.search_sources import index_files
-from proofstone.session.letting_out import LettingOut
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.session.workspace import Background
 
@@ -21,165 +22,176 @@ if TYPE_CHECKING:
     from proofstone.search.web_finding import WebFinder, WebFinding
 
 
-class Searching(LettingOut):
-    """Finds chunks of the passages of a workspace's sources; nothing leaves this machine unless an
-    embedder of another one is named, or the web is searched.
+def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
+    """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
+    ``spending``. Raises what ``resolve`` raises, and NoPrice."""
+    if name:
+        from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
 
-    ``fetches_local`` lets it fetch pages of this machine, which a search of the web must not name
-    otherwise.
+        return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
+    from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
+
+    return SentenceEncoder()
+
+
+def source_index(
+    session: Session,
+    sources: Sequence[Target] = (),
+    *,
+    indexing: Indexing | None = None,
+    embedder: Embedder | str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> SourceIndex:
+    """The index of these sources, by default of all in their newest edition; what is kept of it
+    is made anew only where a source changed. With an ``embedder``, one or a model's name ("":
+    the carried encoder), it is searched by meaning too. ``tell`` hears the title of each source
+    that is read.
+
+    Chunks go to an embedder of another machine only where their sources may. Raises
+    EgressRefused.
     """
+    only = {find_target(session.store, source, ("source",)).id for source in sources}
+    return _index(session, only or None, indexing, embedder, tell)
 
-    fetches_local: bool = False
 
-    def embedder(self, name: str = "", spending: Spending | None = None) -> Embedder:
-        """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
-        ``spending``. Raises what ``resolve`` raises, and NoPrice."""
-        if name:
-            from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
+def _index(
+    session: Session,
+    only: set[bytes] | None,
+    indexing: Indexing | None = None,
+    embedder: Embedder | str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> SourceIndex:
+    from proofstone.search.sources import Indexing, open_index  # noqa: PLC0415
 
-            return EndpointEmbedder(name, self.config, self.clock, self.sent_log, spending)
-        from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
+    made = open_embedder(session, embedder) if isinstance(embedder, str) else embedder
+    return open_index(
+        session.store, index_files(session.folder), indexing or Indexing(), embedder=made,
+        only=only, tell=tell, admit=None if made is None else _admits(session, made),
+    )  # fmt: skip
 
-        return SentenceEncoder()
 
-    def index(
-        self,
-        sources: Sequence[Target] = (),
-        *,
-        indexing: Indexing | None = None,
-        embedder: Embedder | str | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> SourceIndex:
-        """The index of these sources, by default of all in their newest edition; what is kept of it
-        is made anew only where a source changed. With an ``embedder``, one or a model's name ("":
-        the carried encoder), it is searched by meaning too. ``tell`` hears the title of each source
-        that is read.
+def index_for(
+    session: Session, way: SearchWay, embedder: str = "", spending: Spending | None = None
+) -> SourceIndex:
+    """The index of all sources for a way of searching, with vectors where it needs any; making
+    them and searching by them is charged to ``spending``."""
+    return source_index(
+        session, embedder=None if way == "bm25" else open_embedder(session, embedder, spending)
+    )
 
-        Chunks go to an embedder of another machine only where their sources may. Raises
-        EgressRefused.
-        """
-        only = {find_target(self.store, source, ("source",)).id for source in sources}
-        return self._index(only or None, indexing, embedder, tell)
 
-    def _index(
-        self,
-        only: set[bytes] | None,
-        indexing: Indexing | None = None,
-        embedder: Embedder | str | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> SourceIndex:
-        from proofstone.search.sources import Indexing, open_index  # noqa: PLC0415
+def search_passages(
+    session: Session,
+    query: str,
+    k: int = 5,
+    *,
+    way: SearchWay = "bm25",
+    sources: Sequence[Target] = (),
+    embedder: Embedder | str | None = None,
+) -> list[RetrievedChunk]:
+    """The ``k`` chunks that fit a query best, best first: by their words ("bm25"), by meaning
+    ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in or
+    named. The query goes to a named one's host, once that is allowed."""
+    if way == "bm25":
+        return source_index(session, sources).search([query], k, way)[0]
+    made = embedder if embedder is not None else ""
+    made = open_embedder(session, made) if isinstance(made, str) else made
+    index = source_index(session, sources, embedder=made)
+    let_out(session, query_loads(made, session.config, query))
+    return index.search([query], k, way)[0]
 
-        made = self.embedder(embedder) if isinstance(embedder, str) else embedder
-        return open_index(
-            self.store, index_files(self.folder), indexing or Indexing(), embedder=made, only=only,
-            tell=tell, admit=None if made is None else self._admits(made),
-        )  # fmt: skip
 
-    def index_for(
-        self, way: SearchWay, embedder: str = "", spending: Spending | None = None
-    ) -> SourceIndex:
-        """The index of all sources for a way of searching, with vectors where it needs any; making
-        them and searching by them is charged to ``spending``."""
-        return self.index(embedder=None if way == "bm25" else self.embedder(embedder, spending))
+def web_finder(
+    session: Session,
+    source: str,
+    *,
+    way: SearchWay = "bm25",
+    embedder: Embedder | str = "",
+    tell: Callable[[str], None] | None = None,
+    n_pages: int = 0,
+    spending: Spending | None = None,
+) -> WebFinder:
+    """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
+    pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
+    that is more than usual. What it takes is charged to ``spending``. Raises BadUsage for no
+    such search, or one that is not set up, and NoPrice."""
+    from proofstone.search.search_sources import read_search_source  # noqa: PLC0415
+    from proofstone.search.web import WebSearcher  # noqa: PLC0415
+    from proofstone.search.web_finding import HITS, PAGES, WebFinder  # noqa: PLC0415
+    from proofstone.search.web_pages import WebPages  # noqa: PLC0415
 
-    def search(
-        self,
-        query: str,
-        k: int = 5,
-        *,
-        way: SearchWay = "bm25",
-        sources: Sequence[Target] = (),
-        embedder: Embedder | str | None = None,
-    ) -> list[RetrievedChunk]:
-        """The ``k`` chunks that fit a query best, best first: by their words ("bm25"), by meaning
-        ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in or
-        named. The query goes to a named one's host, once that is allowed."""
-        if way == "bm25":
-            return self.index(sources).search([query], k, way)[0]
-        made = embedder if embedder is not None else ""
-        made = self.embedder(made) if isinstance(made, str) else made
-        index = self.index(sources, embedder=made)
-        self._clear(query_loads(made, self.config, query))
-        return index.search([query], k, way)[0]
+    asked, log = read_search_source(source), session.sent_log
+    if asked.web is None:
+        raise BadUsage(f"{source} is no search of the web")
+    searcher = WebSearcher(
+        asked.web, session.folder, session.config, session.clock, engines=asked.engines, log=log,
+        tell=tell, spending=spending,
+    )  # fmt: skip
+    pages = WebPages(
+        session.store,
+        session.folder,
+        session.config,
+        session.clock,
+        log=log,
+        local=session.fetches_local,
+    )
+    made = None
+    if way != "bm25":
+        made = open_embedder(session, embedder, spending) if isinstance(embedder, str) else embedder
+    return WebFinder(
+        session.store, searcher, pages, lambda only: _index(session, only, embedder=made), way,
+        hits=n_pages or HITS, n_pages=n_pages or PAGES,
+    )  # fmt: skip
 
-    # ---- the web
 
-    def web_finder(
-        self,
-        source: str,
-        *,
-        way: SearchWay = "bm25",
-        embedder: Embedder | str = "",
-        tell: Callable[[str], None] | None = None,
-        n_pages: int = 0,
-        spending: Spending | None = None,
-    ) -> WebFinder:
-        """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
-        pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
-        that is more than usual. What it takes is charged to ``spending``. Raises BadUsage for no
-        such search, or one that is not set up, and NoPrice."""
-        from proofstone.search.search_sources import read_search_source  # noqa: PLC0415
-        from proofstone.search.web import WebSearcher  # noqa: PLC0415
-        from proofstone.search.web_finding import HITS, PAGES, WebFinder  # noqa: PLC0415
-        from proofstone.search.web_pages import WebPages  # noqa: PLC0415
+def search_web(
+    session: Session,
+    query: str,
+    k: int = 5,
+    *,
+    source: str,
+    way: SearchWay = "bm25",
+    embedder: Embedder | str = "",
+) -> WebFinding:
+    """What a search of the web finds for a query that a person wrote: it is sent, and the first
+    pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
+    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
 
-        asked, log = read_search_source(source), self.sent_log
-        if asked.web is None:
-            raise BadUsage(f"{source} is no search of the web")
-        searcher = WebSearcher(
-            asked.web, self.folder, self.config, self.clock, engines=asked.engines, log=log,
-            tell=tell, spending=spending,
-        )  # fmt: skip
-        pages = WebPages(
-            self.store, self.folder, self.config, self.clock, log=log, local=self.fetches_local
-        )
-        made = None
-        if way != "bm25":
-            made = self.embedder(embedder, spending) if isinstance(embedder, str) else embedder
-        return WebFinder(
-            self.store, searcher, pages, lambda only: self._index(only, embedder=made), way,
-            hits=n_pages or HITS, n_pages=n_pages or PAGES,
-        )  # fmt: skip
+    made = (
+        open_embedder(session, embedder)
+        if way != "bm25" and isinstance(embedder, str)
+        else embedder
+    )
+    finder = web_finder(session, source, way=way, embedder=made)
+    if not isinstance(made, str):
+        let_out(session, query_loads(made, session.config, query))
+    if finder.lacking([query]):
+        let_out(session, web_loads(finder.searcher, query=query))
+    asked = [WebQuery(query)]
+    (found,) = Background(lambda _stop: finder.find(asked, k, is_cleared=True)).wait()
+    return found
 
-    def search_web(
-        self,
-        query: str,
-        k: int = 5,
-        *,
-        source: str,
-        way: SearchWay = "bm25",
-        embedder: Embedder | str = "",
-    ) -> WebFinding:
-        """What a search of the web finds for a query that a person wrote: it is sent, and the first
-        pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
-        from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
 
-        made = self.embedder(embedder) if way != "bm25" and isinstance(embedder, str) else embedder
-        finder = self.web_finder(source, way=way, embedder=made)
-        if not isinstance(made, str):
-            self._clear(query_loads(made, self.config, query))
-        if finder.lacking([query]):
-            self._clear(web_loads(finder.searcher, query=query))
-        asked = [WebQuery(query)]
-        (found,) = Background(lambda _stop: finder.find(asked, k, is_cleared=True)).wait()
-        return found
+def searcher(
+    session: Session,
+    source: str = "local",
+    *,
+    way: SearchWay = "bm25",
+    embedder: Embedder | str = "",
+) -> Searcher:
+    """What searches the workspace's own sources or the web, behind one protocol: for steps of
+    builds, and for methods. What it sends leaves only where a policy lists the search."""
+    from proofstone.search.search_sources import LOCAL  # noqa: PLC0415
+    from proofstone.search.sources import LocalSearcher  # noqa: PLC0415
 
-    def searcher(
-        self, source: str = "local", *, way: SearchWay = "bm25", embedder: Embedder | str = ""
-    ) -> Searcher:
-        """What searches the workspace's own sources or the web, behind one protocol: for steps of
-        builds, and for methods. What it sends leaves only where a policy lists the search."""
-        from proofstone.search.search_sources import LOCAL  # noqa: PLC0415
-        from proofstone.search.sources import LocalSearcher  # noqa: PLC0415
+    if source == LOCAL:
+        index = source_index(session, embedder=None if way == "bm25" else embedder)
+        return LocalSearcher(index, way)
+    return web_finder(session, source, way=way, embedder=embedder)
 
-        if source == LOCAL:
-            index = self.index(embedder=None if way == "bm25" else embedder)
-            return LocalSearcher(index, way)
-        return self.web_finder(source, way=way, embedder=embedder)
 
-    def _admits(self, embedder: Embedder) -> Callable[[ToEmbed], None]:
-        def admit(asked: ToEmbed) -> None:
-            self._clear(chunk_loads(self.store, embedder, self.config, asked))
+def _admits(session: Session, embedder: Embedder) -> Callable[[ToEmbed], None]:
+    def admit(asked: ToEmbed) -> None:
+        let_out(session, chunk_loads(session.store, embedder, session.config, asked))
 
-        return admit
+    return admit

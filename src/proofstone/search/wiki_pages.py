@@ -17,24 +17,24 @@ from proofstone.search.wiki_client import WikiClient
 from proofstone.search.wiki_kept import pages_folder
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.models.config import ModelConfig
+    from proofstone.session.session import Session
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 
 
 def fetch_addresses(
-    workspace: Workspace, urls: Sequence[str], api: str, *, tell: Callable[[str], None]
+    session: Session, urls: Sequence[str], api: str, *, tell: Callable[[str], None]
 ) -> dict[str, Path]:
     """The file of each page by its address, kept in the workspace's folder. Raises as
     ``read_address`` and ``fetch_pages``."""
     import asyncio  # noqa: PLC0415 - heavy
 
     addresses = {url: read_address(url, api) for url in urls}
-    folder = pages_folder(workspace.folder)
+    folder = pages_folder(session.folder)
     fetched = asyncio.run(
-        fetch_pages(list(addresses.values()), folder, workspace.config, workspace.clock, tell)
+        fetch_pages(list(addresses.values()), folder, session.config, session.clock, tell)
     )
     return {url: fetched.files[address] for url, address in addresses.items()}
 

@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from random import Random
 from typing import Any
 
@@ -21,6 +21,7 @@ from proofstone.models.served import CacheUse
 from proofstone.models.spending import Exposure, Spending
 from proofstone.records.calls import CallRecord, CallStore, Clock
 from proofstone.run.plan import PlannedRun
+from proofstone.session.session import Session
 from proofstone.store.calls import Expense
 from proofstone.store.database import this_process
 from proofstone.store.store import Store
@@ -171,3 +172,24 @@ async def open_askers(
             today = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).date()
             raise no_price(unpriced, today.isoformat())
         yield askers
+
+
+def session_askers(
+    session: Session,
+    names: Sequence[str],
+    max_connections: int | None,
+    stop: asyncio.Event,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+) -> AbstractAsyncContextManager[dict[str, Asker]]:
+    """Askers of these models, on record while they are open; see ``open_askers``."""
+    return open_askers(
+        names,
+        session.config,
+        store=session.store.calls,
+        clock=session.clock,
+        stop=stop,
+        max_connections=max_connections,
+        cache=cache,
+        spending=spending,
+    )

@@ -45,7 +45,7 @@ class TerminalEgress:
 
 def describe(leaving: Leaving) -> str:
     """What is about to be sent, in a few lines."""
-    from proofstone.page.text import aligned, printable  # noqa: PLC0415
+    from proofstone.page.text import aligned, printable
 
     models = ", ".join(leaving.models)
     if leaving.state == "probe":

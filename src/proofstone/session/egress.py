@@ -31,7 +31,9 @@ from proofstone.run.outbound import (
     what_would_leave,
 )
 from proofstone.run.plan import RunSpec, plan_run
+from proofstone.session.folders import MARK
 from proofstone.session.permits import BesideKind, Permits, SentBeside
+from proofstone.session.session import Session
 from proofstone.store.builds import EnteringRow
 from proofstone.store.outbound import SentCalls
 from proofstone.store.provenance import Origin
@@ -405,3 +407,11 @@ def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
         known = found.get(key, origin)
         found[key] = structs.replace(origin, n_items=max(known.n_items, origin.n_items))
     return tuple(found[key] for key in sorted(found))
+
+
+def let_out(session: Session, loads: Loads) -> None:
+    """Asks before anything leaves, and goes on with what was allowed. Raises EgressRefused where
+    something of it may not leave."""
+    permits = Permits(session.folder / MARK)
+    gate = session.config.gate
+    clear_loads(loads, gate, permits=permits, ask=session.ask_egress, clock=session.clock)

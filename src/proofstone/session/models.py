@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -22,12 +19,9 @@ from proofstone.records.models import CardSnapshot, CheckState, ModelCheck, Pric
 from proofstone.run.plan import PlannedRun
 from proofstone.session.cli_progress import RunProgress
 from proofstone.session.folders import CONFIG_NAME
+from proofstone.session.session import Session
 from proofstone.session.workspace import Background
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.session.egress import AskEgress
-
 
 OLD_PRICE_DAYS = 90  # makers change their prices a few times a year
 
@@ -171,59 +165,47 @@ def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceR
 # The models of a workspace, as its methods: which there are, what they cost, do they answer.
 
 
-class Catalogue:
-    """What a workspace can say of models."""
+def family_of_model(session: Session, model: str) -> str:
+    """The family by which a model's kin is known: by its card, else by its name."""
+    from proofstone.run.self_preference import family_by_card  # noqa: PLC0415
 
-    folder: Path
-    store: Store
-    clock: Clock
-    ask_egress: AskEgress | None
-    tell: Callable[[str], None] | None = None  # hears how far something is that takes long
+    return family_by_card(session.store, session.config, model)
 
-    @cached_property
-    def config(self) -> ModelConfig:
-        """The models' settings: this folder's file, the user's, and the environment."""
-        from proofstone.models.config import load_config  # noqa: PLC0415
 
-        return load_config(self.folder, other_tables=frozenset({"workspace"}))
+def known_models(session: Session) -> list[Listed]:
+    """The configured models, those once run and known providers: what keeps each from use."""
 
-    def family_of(self, model: str) -> str:
-        """The family by which a model's kin is known: by its card, else by its name."""
-        from proofstone.run.self_preference import family_by_card  # noqa: PLC0415
+    return list_catalogue(session.store, session.config)
 
-        return family_by_card(self.store, self.config, model)
 
-    def models(self) -> list[Listed]:
-        """The configured models, those once run and known providers: what keeps each from use."""
+def models_here(session: Session) -> list[str]:
+    """Models on this machine that need no key and no configuration: those that running local
+    servers list, then the bundled one where its package is installed."""
+    from proofstone.models.availability import served_here  # noqa: PLC0415
+    from proofstone.models.entries import usable_bundled  # noqa: PLC0415
 
-        return list_catalogue(self.store, self.config)
+    config, clock = session.config, session.clock
+    served = Background(lambda _stop: served_here(config, clock)).wait()
+    return [*served, *usable_bundled()]
 
-    def models_here(self) -> list[str]:
-        """Models on this machine that need no key and no configuration: those that running local
-        servers list, then the bundled one where its package is installed."""
-        from proofstone.models.availability import served_here  # noqa: PLC0415
-        from proofstone.models.entries import usable_bundled  # noqa: PLC0415
 
-        config, clock = self.config, self.clock
-        served = Background(lambda _stop: served_here(config, clock)).wait()
-        return [*served, *usable_bundled()]
+def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
+    """Asks endpoints for these models, else for all: whether they list them, and one tiny
+    question each. What came of it is kept."""
+    from proofstone.session.egress import clear_probe  # noqa: PLC0415
 
-    def check_models(self, names: Sequence[str] = ()) -> list[Checked]:
-        """Asks endpoints for these models, else for all: whether they list them, and one tiny
-        question each. What came of it is kept."""
-        from proofstone.session.egress import clear_probe  # noqa: PLC0415
+    config = session.config
+    asked = names or [*config.models, *session.store.models.once_run()]
+    clear_probe(asked, config, session.ask_egress)
+    work = Background(lambda _stop: check_catalogue(session.store, config, names, session.clock))
+    return work.wait()
 
-        config = self.config
-        asked = names or [*config.models, *self.store.models.once_run()]
-        clear_probe(asked, config, self.ask_egress)
-        work = Background(lambda _stop: check_catalogue(self.store, config, names, self.clock))
-        return work.wait()
 
-    def prices(self, names: Sequence[str] = ()) -> list[PriceRow]:
-        """What these models cost, else all; or the line to add where that is not known."""
+def model_prices(session: Session, names: Sequence[str] = ()) -> list[PriceRow]:
+    """What these models cost, else all; or the line to add where that is not known."""
 
-        file = str(self.folder / CONFIG_NAME)
-        return prices(self.store, self.config, names, file=file, now=self.clock.now())
+    file = str(session.folder / CONFIG_NAME)
+    return prices(session.store, session.config, names, file=file, now=session.clock.now())
 
 
 # Which models can be used here, and which of them a person is likely to mean.

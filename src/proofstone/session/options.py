@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import click
+import msgspec
 from click.core import ParameterSource
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo
 
+from proofstone.records.options import Opt
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 
 if TYPE_CHECKING:
@@ -235,6 +241,119 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]
         return command
 
     return add
+
+
+# Requests whose fields are options: see ``records.options``.
+
+
+class Share(click.ParamType[float]):
+    """A share, as ``20%`` or ``0.2``."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The share as a number from 0 to 1."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        except ValueError:
+            self.fail(f"expected a share, as 20% or 0.2; came {text!r}", param, ctx)
+        if not 0.0 <= share <= 1.0:
+            self.fail(f"expected a share from 0% to 100%; came {text!r}", param, ctx)
+        return share
+
+
+def asked_for(
+    record: type[Struct], into: str = "asked", *, without: Iterable[str] = ()
+) -> Callable[[Command], Command]:
+    """The fields of ``record`` that carry an ``Opt`` as options of a command, which gets one
+    ``record`` as its argument ``into``. A field that is such a record itself brings its own options
+    where it stands. Fields ``without`` an option here keep their defaults."""
+    left_out = frozenset(without)
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def with_request(**given: Any) -> Any:
+            return command(**{into: _collected(record, given, left_out)}, **given)
+
+        return cast("Command", with_options(*_options_of(record, left_out))(with_request))
+
+    return add
+
+
+def _options_of(
+    record: type[Struct], left_out: frozenset[str] = frozenset()
+) -> Iterator[Callable[[Any], Any]]:
+    for field in msgspec.structs.fields(record):
+        if field.name in left_out:
+            continue
+        kind, option = _declared(field.type)
+        if option is not None:
+            yield _click_option(field, kind, option)
+        elif isinstance(kind, type) and issubclass(kind, Struct):
+            yield from _options_of(kind)
+
+
+def _collected(record: type[Struct], given: dict[str, Any], left_out: frozenset[str]) -> Any:
+    """The record of what was given; its options are taken out of ``given``."""
+    values = {}
+    for field in msgspec.structs.fields(record):
+        if field.name in left_out:
+            continue
+        kind, option = _declared(field.type)
+        if option is not None:
+            value = given.pop(field.name)
+            if option.once:
+                value = tuple(read_once(value, option.once))
+            elif option.separated:
+                value = tuple(read_list(value))
+            if value is not None:
+                values[field.name] = value
+        elif isinstance(kind, type) and issubclass(kind, Struct) and any(_options_of(kind)):
+            values[field.name] = _collected(kind, given, frozenset())
+    return record(**values)
+
+
+def _declared(annotation: Any) -> tuple[Any, Opt | None]:
+    """A field's type without None, and its ``Opt`` where it has one."""
+    option = next(
+        (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Opt)), None
+    )
+    kind = get_args(annotation)[0] if option is not None else annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    return kind, option
+
+
+def _click_option(field: FieldInfo, kind: Any, option: Opt) -> Callable[[Any], Any]:
+    default = None if field.default in (NODEFAULT, "") else field.default
+    declared: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
+    flags = option.flags or ("--" + field.name.replace("_", "-"),)
+    if kind is bool:
+        return click.option(*flags, field.name, is_flag=True, default=default, **declared)
+    if get_origin(kind) is tuple:
+        kind = get_args(kind)[0]
+        declared["multiple"] = True
+    else:
+        declared |= {"default": default, "show_default": option.shows_default}
+    return click.option(*flags, field.name, type=_click_type(kind, option), **declared)
+
+
+def _click_type(kind: Any, option: Opt) -> click.ParamType[Any] | type:
+    if option.choices or get_origin(kind) is Literal:
+        return click.Choice(option.choices or [each for each in get_args(kind) if each])
+    if option.is_share:
+        return Share()
+    if kind is Path:
+        return click.Path(path_type=Path, exists=option.exists, dir_okay=option.is_folder)
+    if kind in (int, float) and (option.least, option.most) != (None, None):
+        ranged = click.IntRange if kind is int else click.FloatRange
+        ends = {"min_open": option.is_open, "max_open": option.is_open}
+        return ranged(option.least, option.most, **(ends if option.is_open else {}))  # type: ignore[arg-type]
+    found: type = kind
+    return found
 
 
 def with_parameters(

@@ -10,8 +10,9 @@ from proofstone.records.runs import Spent, usd
 from proofstone.session.terminal import say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
+    from proofstone.models.budget import Budget
     from proofstone.models.spending import Spending
+    from proofstone.session.session import Session
     from proofstone.store.calls import Expense
 
 
@@ -73,9 +74,9 @@ def lost_text(lost: Expense) -> str:
     return f"up to {amount} may have been billed for {calls}, in flight or not stored yet"
 
 
-def tell_lost(workspace: Workspace, *, quiet: bool = False) -> None:
+def tell_lost(session: Session, *, quiet: bool = False) -> None:
     """Says what commands that died since the last time may have been billed for."""
-    for lost in workspace.newly_lost():
+    for lost in newly_lost(session):
         say(f"note: {lost_text(lost)}; they are asked again", quiet=quiet)
 
 
@@ -87,3 +88,20 @@ def _estimated(spent: Spent, part: str) -> str:
 
 def _calls(n: int) -> str:
     return "1 call" if n == 1 else f"{n:,} calls"
+
+
+def newly_lost(session: Session) -> list[Expense]:
+    """What commands that died since the last time may have been billed for besides what is
+    stored; each is told once."""
+    return session.store.expenses.find_dead(session.clock.now())
+
+
+def start_spending(session: Session, budget: Budget | str | Spending | None) -> Spending:
+    """What is spent under a budget, or without one, for calls that are to share it. One that is
+    shared already is returned."""
+    from proofstone.models.budget import read_budget  # noqa: PLC0415
+    from proofstone.models.spending import Spending  # noqa: PLC0415
+
+    if isinstance(budget, Spending):
+        return budget
+    return Spending(read_budget(budget) if isinstance(budget, str) else budget)

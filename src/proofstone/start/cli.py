@@ -23,7 +23,7 @@ from proofstone.session.options import (
 from proofstone.session.terminal import pasted, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
+    from proofstone.session.session import Session
     from proofstone.start.start_answers import Answers
 
 
@@ -56,15 +56,15 @@ def demo_command(
 
     All of it is an ordinary workspace in DIR (demo).
     """
-    from proofstone.api import create_workspace  # noqa: PLC0415
-    from proofstone.results.board_text import render_terminal, to_json  # noqa: PLC0415
-    from proofstone.session.progress import watching  # noqa: PLC0415
-    from proofstone.start.demo import CARRIED_MODEL, demonstrate  # noqa: PLC0415
+    from proofstone.results.board_text import render_terminal, to_json
+    from proofstone.session.progress import watching
+    from proofstone.session.session import create_session
+    from proofstone.start.demo import CARRIED_MODEL, demonstrate
 
-    with create_workspace(folder) as workspace, watching(quiet=quiet) as watch:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+    with create_session(folder) as session, watching(quiet=quiet) as watch:
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         done = demonstrate(
-            workspace,
+            session,
             model or CARRIED_MODEL,
             questions=questions,
             watch=watch,
@@ -151,21 +151,21 @@ def start_command(
     Leave at any question: nothing is broken, and the same command goes on with what you answered.
     Without -w, the nearest workspace is used; else the current folder becomes one.
     """
-    from proofstone.documents.sources import Stated  # noqa: PLC0415
-    from proofstone.start.guide import languages_of  # noqa: PLC0415
-    from proofstone.start.text import method_lines, report_lines  # noqa: PLC0415
+    from proofstone.documents.sources import Stated
+    from proofstone.start.guide import languages_of
+    from proofstone.start.text import method_lines, report_lines
 
     given = _given(said)
-    with _workspace(folder, quiet=quiet) as workspace:
+    with _session(folder, quiet=quiet) as session:
         if said["private"]:
-            _keep_local(workspace, quiet=quiet)
-        asking = _Asking(workspace, documents, given, yes=yes)
+            _keep_local(session, quiet=quiet)
+        asking = _Asking(session, documents, given, yes=yes)
         for line in () if yes or quiet else method_lines():
             say(line)
         first = asking.first()  # a source is read under its licence
-        report = _read(workspace, documents, Stated(licence=first.licence or ""), quiet=quiet)
-        answers = asking.others(first, languages_of(workspace, report))
-        found = _perform(workspace, documents, answers, report, pilot, seed, yes=yes, quiet=quiet)
+        report = _read(session, documents, Stated(licence=first.licence or ""), quiet=quiet)
+        answers = asking.others(first, languages_of(session, report))
+        found = _perform(session, documents, answers, report, pilot, seed, yes=yes, quiet=quiet)
     if as_json:
         print_json(found)
         return
@@ -175,8 +175,8 @@ def start_command(
 
 def _given(said: dict[str, Any]) -> Answers:
     """The answers that options give. UsageError where two contradict each other."""
-    from proofstone.start.start_answers import Answers  # noqa: PLC0415
-    from proofstone.start.start_questions import NONE, read_budget_text  # noqa: PLC0415
+    from proofstone.start.start_answers import Answers
+    from proofstone.start.start_questions import NONE, read_budget_text
 
     if said["private"] and said["licence"]:
         raise click.UsageError("--private documents have no --licence: leave out either")
@@ -194,40 +194,40 @@ def _given(said: dict[str, Any]) -> Answers:
     )
 
 
-def _keep_local(workspace: Workspace, *, quiet: bool) -> None:
+def _keep_local(session: Session, *, quiet: bool) -> None:
     """Lets nothing of this workspace leave the machine, unless its file states a policy itself."""
-    from proofstone.session.egress import keep_local  # noqa: PLC0415
+    from proofstone.session.egress import keep_local
 
-    if keep_local(workspace.folder):
+    if keep_local(session.folder):
         say('egress   nothing leaves this machine: [egress] hosts = ["local"] in proofstone.toml',
             quiet=quiet)  # fmt: skip
 
 
-def _workspace(folder: Path | None, *, quiet: bool) -> Workspace:
+def _session(folder: Path | None, *, quiet: bool) -> Session:
     """The workspace that is named or near; else a new one here."""
-    from proofstone.api import create_workspace, open_workspace  # noqa: PLC0415
-    from proofstone.errors import WorkspaceUnusable  # noqa: PLC0415
+    from proofstone.errors import WorkspaceUnusable
+    from proofstone.session.session import create_session, open_session
 
     if folder is not None:
-        return create_workspace(folder)
+        return create_session(folder)
     try:
-        return open_workspace()
+        return open_session()
     except WorkspaceUnusable:
         say(f"workspace {Path.cwd()}", quiet=quiet)
-        return create_workspace()
+        return create_session()
 
 
-def _read(workspace: Workspace, documents: Path, stated: Any, *, quiet: bool) -> Any:
+def _read(session: Session, documents: Path, stated: Any, *, quiet: bool) -> Any:
     """The documents, read; what was read and what was not is said. Raises BadInput where nothing
     was."""
-    from proofstone.errors import BadInput  # noqa: PLC0415
-    from proofstone.ingest.cli import watching_documents  # noqa: PLC0415
-    from proofstone.start.guide import languages_of, read_documents  # noqa: PLC0415
-    from proofstone.start.text import read_lines  # noqa: PLC0415
+    from proofstone.errors import BadInput
+    from proofstone.ingest.cli import watching_documents
+    from proofstone.start.guide import languages_of, read_documents
+    from proofstone.start.text import read_lines
 
     with watching_documents(quiet=quiet) as watch:
-        report = read_documents(workspace, documents, stated, watch)
-    for line in read_lines(report, languages_of(workspace, report)):
+        report = read_documents(session, documents, stated, watch)
+    for line in read_lines(report, languages_of(session, report)):
         say(line, quiet=quiet)
     if not report.taken:
         raise BadInput(
@@ -240,11 +240,11 @@ class _Asking:
     """The questions of a start in two goes: what must be known before the documents are read, and
     the rest. Raises BadUsage, with the options to give, where nobody can be asked."""
 
-    def __init__(self, workspace: Workspace, documents: Path, given: Answers, *, yes: bool) -> None:
-        from proofstone.errors import BadUsage  # noqa: PLC0415
-        from proofstone.session.folders import MARK  # noqa: PLC0415
-        from proofstone.start.start_answers import kept_answers  # noqa: PLC0415
-        from proofstone.start.start_questions import asks_here, missing_flags  # noqa: PLC0415
+    def __init__(self, session: Session, documents: Path, given: Answers, *, yes: bool) -> None:
+        from proofstone.errors import BadUsage
+        from proofstone.session.folders import MARK
+        from proofstone.start.start_answers import kept_answers
+        from proofstone.start.start_questions import asks_here, missing_flags
 
         missing = missing_flags(given)
         if missing and not yes and not asks_here():
@@ -253,9 +253,9 @@ class _Asking:
                 + "\n  ".join(missing),
                 hint="give them, or --yes to take what is usual",
             )
-        self._workspace, self._documents = workspace, documents
+        self._session, self._documents = session, documents
         self._given, self._ask = given, not yes
-        self._mark = workspace.folder / MARK
+        self._mark = session.folder / MARK
         self._before = kept_answers(self._mark, documents)
 
     def first(self) -> Answers:
@@ -264,18 +264,23 @@ class _Asking:
 
     def others(self, answers: Answers, languages: dict[str, int]) -> Answers:
         """All answers."""
-        from proofstone.session.models import model_choices  # noqa: PLC0415
+        from proofstone.session.models import (
+            known_models,
+            model_choices,
+            model_prices,
+            models_here,
+        )
 
-        listed = self._workspace.models()
-        prices = self._workspace.prices([each.name for each in listed])
-        here = self._workspace.models_here() if answers.writer is None else ()
+        listed = known_models(self._session)
+        prices = model_prices(self._session, [each.name for each in listed])
+        here = models_here(self._session) if answers.writer is None else ()
         return self._complete(answers, None, languages, model_choices(listed, prices, here))
 
     def _complete(
         self, answers: Answers, names: Any, languages: dict[str, int], choices: Any
     ) -> Answers:
-        from proofstone.start.start_answers import keep_answers  # noqa: PLC0415
-        from proofstone.start.start_questions import FLAGS, complete_answers  # noqa: PLC0415
+        from proofstone.start.start_answers import keep_answers
+        from proofstone.start.start_questions import FLAGS, complete_answers
 
         return complete_answers(
             answers,
@@ -289,7 +294,7 @@ class _Asking:
 
 
 def _perform(
-    workspace: Workspace,
+    session: Session,
     documents: Path,
     answers: Answers,
     report: Any,
@@ -299,15 +304,15 @@ def _perform(
     yes: bool,
     quiet: bool,
 ) -> Any:
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
-    from proofstone.session.spending import tell_lost  # noqa: PLC0415
-    from proofstone.start.guide import Start  # noqa: PLC0415
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.spending import tell_lost
+    from proofstone.start.guide import Start
 
-    workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-    tell_lost(workspace, quiet=quiet)
+    session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+    tell_lost(session, quiet=quiet)
     with watching(quiet=quiet) as watch:
         return Start(
-            workspace=workspace, folder=documents, answers=answers, read=report, seed=seed,
+            session=session, folder=documents, answers=answers, read=report, seed=seed,
             n_passages=pilot, watch=watch, on_interrupt=tell_interrupt,
             tell=lambda line: say(line, quiet=quiet),
         ).perform()  # fmt: skip

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.api import Workspace
+from proofstone.build.form_build import compose_forms, make_bank
 from proofstone.errors import Incomplete
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
-from proofstone.run.campaign import Watch
+from proofstone.results.reading import leaderboard, write_report
+from proofstone.run.campaign import Watch, report_control, run_specs
 from proofstone.run.plan import RunSpec
+from proofstone.session.session import Session
 
 if TYPE_CHECKING:
     from proofstone.results.board import Leaderboard
@@ -71,7 +73,7 @@ class Demonstration(Struct, frozen=True, kw_only=True):
 
 
 def demonstrate(
-    workspace: Workspace,
+    session: Session,
     model: str,
     *,
     questions: int | None = None,
@@ -85,48 +87,46 @@ def demonstrate(
     KeyboardInterrupt once the replies in flight are kept.
     """
     started = time.monotonic()
-    bank = workspace.build_bank("statements", TABLES, name="facts")
-    books = {fact.stratum.book for fact in workspace.store.knowledge.bank(bank.id).facts()}
+    bank = make_bank(session, "statements", TABLES, name="facts")
+    books = {fact.stratum.book for fact in session.store.knowledge.bank(bank.id).facts()}
     tell(f"bank   {_shown(bank)}   {len(bank.facts):,} statements from {len(books)} fact tables")
-    control = workspace.control(model)
+    control = report_control(session, model)
     tell(f"model  {model}   {control.summary}")
     if questions is None:
-        questions = _composed_before(workspace, bank)
+        questions = _composed_before(session, bank)
     if questions is None:
-        speed = _measured_speed(workspace, bank, model, tell)
+        speed = _measured_speed(session, bank, model, tell)
         left = WHOLE_S - (time.monotonic() - started)
         fitting = int(left / (len(SEEDS) * speed)) if speed > 0 else QUESTIONS
         questions = max(_FEWEST, min(QUESTIONS, fitting))
-    forms = workspace.build_form(bank, seeds=SEEDS, questions=questions)
+    forms = compose_forms(session, bank, seeds=SEEDS, questions=questions)
     seeds = " ".join(str(form.seed) for form in forms)
     tell(f"form   {' '.join(map(_shown, forms))}   {questions} questions each, seeds {seeds}")
-    results = _ask(workspace, forms, model, watch)
-    page = workspace.folder / "report.html"
+    results = _ask(session, forms, model, watch)
+    page = session.folder / "report.html"
     runs = [result.planned.run for result in results]
     if not any(result.n_scored for result in results):
         stopped = next((result.stopped for result in results if result.stopped), "no reply came")
         raise Incomplete(f"{model} answered nothing: {stopped}", hint="see: proofstone doctor")
-    workspace.report(*runs, path=page, control=control, command="proofstone demo")
+    write_report(session, *runs, path=page, control=control, command="proofstone demo")
     return Demonstration(
         bank=bank,
         forms=tuple(forms),
         results=tuple(results),
         control=control,
-        board=workspace.leaderboard(*runs),
+        board=leaderboard(session, *runs),
         page=page,
         seconds=time.monotonic() - started,
     )
 
 
-def _measured_speed(
-    workspace: Workspace, bank: Bank, model: str, tell: Callable[[str], None]
-) -> float:
+def _measured_speed(session: Session, bank: Bank, model: str, tell: Callable[[str], None]) -> float:
     """Seconds that a question takes in all ways of asking, by a few that are not counted."""
-    (pilot,) = workspace.build_form(
-        bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"
+    (pilot,) = compose_forms(
+        session, bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"
     )
     seconds = 0.0
-    for way, tried in zip(WAYS, _ask(workspace, [pilot], model, None), strict=True):
+    for way, tried in zip(WAYS, _ask(session, [pilot], model, None), strict=True):
         spent = tried.seconds / _PILOT_QUESTIONS
         tell(f"speed  {way:<7} {spent:.2f} s a question")
         seconds += spent
@@ -134,7 +134,7 @@ def _measured_speed(
 
 
 def _ask(
-    workspace: Workspace, forms: Sequence[ItemSet], model: str, watch: Watch | None
+    session: Session, forms: Sequence[ItemSet], model: str, watch: Watch | None
 ) -> list[RunResult]:
     """The forms asked in each way, the model loaded once. KeyboardInterrupt passes, once the
     replies in flight are kept."""
@@ -143,15 +143,15 @@ def _ask(
         for way in WAYS
         for form in forms
     ]
-    results = workspace.run_specs(specs, watch=watch)
+    results = run_specs(session, specs, watch=watch)
     if any(result.interrupted for result in results):
         raise KeyboardInterrupt
     return results
 
 
-def _composed_before(workspace: Workspace, bank: Bank) -> int | None:
+def _composed_before(session: Session, bank: Bank) -> int | None:
     """The size of the forms of an earlier demonstration, which this one goes on with."""
-    store = workspace.store
+    store = session.store
     forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
     return next((form.n_items for form in forms if form.seed == SEEDS[0]), None)
 

@@ -6,16 +6,20 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from proofstone.build.build_seats import maker_of_kind
+from proofstone.build.building import build_spec, forecast_build, perform_build_spec
 from proofstone.build.choosing import Candidate, choose_documents, dealt, spread_over
+from proofstone.build.form_build import compose_forms
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.ingest.ingest_report import Ingested, IngestReport, in_languages, main_language
+from proofstone.ingest.pages import remember_documents
 from proofstone.method import find_method
 from proofstone.page.html import Beside, QuestionBeside
 from proofstone.records.calls import CallRecord
@@ -24,23 +28,25 @@ from proofstone.records.items import ItemSet, LoadedItem, Way, context_of
 from proofstone.records.knowledge import Bank, Passage
 from proofstone.records.runs import run_label
 from proofstone.results.compare import Compared
-from proofstone.run.campaign import RunResult
+from proofstone.results.compare_inputs import compare_targets
+from proofstone.run.campaign import RunResult, run_specs
 from proofstone.run.evidence import MOST_TOKENS, asked_page, with_evidence
 from proofstone.run.forecasts import CONFIDENCE, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
 from proofstone.session.folders import MARK
+from proofstone.session.spending import start_spending
 from proofstone.start.start_answers import AskingForecast, SideBySide, StartReport
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.documents.sources import Stated
     from proofstone.ingest.ingest_report import Watch as ReadWatch
     from proofstone.run.campaign import Watch
     from proofstone.run.forecasts import BuildForecast
+    from proofstone.session.session import Session
     from proofstone.start.start_answers import Answers
 
 
@@ -185,14 +191,14 @@ _FEWEST_CHARACTERS = 200  # a shorter passage is a caption or a stray line: it s
 
 
 def read_documents(
-    workspace: Workspace, folder: Path, stated: Stated, watch: ReadWatch | None = None
+    session: Session, folder: Path, stated: Stated, watch: ReadWatch | None = None
 ) -> IngestReport:
     """All documents of a folder as sources. What was read before is not stored twice, also where
     something else was stated of it then: those sources stay what they are. A file that is the same
     document as one before it is counted as a copy."""
     report = ingest_paths(
-        workspace.store, [folder], clock=workspace.clock, stated=stated, watch=watch,
-        located=workspace.note_documents, keeps_sources=True,
+        session.store, [folder], clock=session.clock, stated=stated, watch=watch,
+        located=partial(remember_documents, session), keeps_sources=True,
     )  # fmt: skip
     first = {entry.id: entry for entry in reversed(report.taken)}
     return structs.replace(
@@ -202,25 +208,25 @@ def read_documents(
     )
 
 
-def languages_of(workspace: Workspace, report: IngestReport) -> dict[str, int]:
+def languages_of(session: Session, report: IngestReport) -> dict[str, int]:
     """How many passages there are in each language, most first."""
     found = Counter(
         main_language(passage.language)
         for entry in report.taken
-        for passage in workspace.store.knowledge.passages_of(entry.id)
+        for passage in session.store.knowledge.passages_of(entry.id)
     )
     return dict(found.most_common())
 
 
 def pilot_passages(
-    workspace: Workspace, report: IngestReport, languages: Sequence[str], *, n: int, seed: int
+    session: Session, report: IngestReport, languages: Sequence[str], *, n: int, seed: int
 ) -> tuple[list[Passage], list[str], int]:
     """``n`` passages of documents chosen over the folder, the files of these, and how many passages
     there are in all. Raises BadInput where there is none in these languages."""
     by_file: dict[str, list[Passage]] = {}
     kinds: dict[str, str] = {}
     for entry in report.taken:
-        found = _passages(workspace, entry, languages)
+        found = _passages(session, entry, languages)
         if found:
             by_file.setdefault(entry.file, []).extend(found)
             kinds[entry.file] = PurePath(entry.file).suffix.lower()
@@ -253,7 +259,7 @@ class Start:
     ``spending`` is shared by all that the pilot asks. ``tell`` hears what is done next.
     """
 
-    workspace: Workspace
+    session: Session
     folder: Path
     answers: Answers
     read: IngestReport
@@ -265,7 +271,7 @@ class Start:
     tell: Callable[[str], None] = lambda _line: None
 
     def __post_init__(self) -> None:
-        self.spending = self.workspace.spending(self.answers.budget or None)
+        self.spending = start_spending(self.session, self.answers.budget or None)
         self.name = _bank_name(self.folder)
         self.languages = self.answers.languages or ()
         self.private = not all(entry.is_public for entry in self.read.taken)
@@ -279,9 +285,9 @@ class Start:
         made too little to show, BudgetReached where the budget ended it, KeyboardInterrupt once the
         replies in flight are kept.
         """
-        workspace, answers = self.workspace, self.answers
+        session, answers = self.session, self.answers
         passages, documents, n_all = pilot_passages(
-            workspace, self.read, self.languages, n=self.n_passages, seed=self.seed
+            session, self.read, self.languages, n=self.n_passages, seed=self.seed
         )
         names = [f"passage:{passage.id.hex()}" for passage in passages]
         self.tell(
@@ -294,17 +300,17 @@ class Start:
         results = self._ask(form)
         page = self._place() / f"{self.name}-questions.html"
         run_file = self._write_run_file()
-        questions = tuple(questions_beside(workspace.store, form, self.n_questions))
+        questions = tuple(questions_beside(session.store, form, self.n_questions))
         _write_page(self.folder.resolve().name, questions, page)
         sources = [entry.id for entry in self._with_passages()]
-        workspace.store.written.add(page, "source", sources, workspace.clock.now())
+        session.store.written.add(page, "source", sources, session.clock.now())
         return StartReport(
             folder=self.folder.resolve().name,
             answers=answers,
             private=self.private,
             contexts=self.contexts,
             read=self.read,
-            languages=languages_of(workspace, self.read),
+            languages=languages_of(session, self.read),
             documents=tuple(documents),
             n_passages=n_all,
             build=forecast,
@@ -313,8 +319,8 @@ class Start:
             form=_shown(form.name, form.id),
             questions=questions,
             single_statements=form.recipe.get("setting") == "statements",
-            asked=tuple(asking_forecasts(workspace.store, results, answers.questions or 0)),
-            side_by_side=tuple(side_by_side(workspace.compare, results)),
+            asked=tuple(asking_forecasts(session.store, results, answers.questions or 0)),
+            side_by_side=tuple(side_by_side(partial(compare_targets, session), results)),
             run_file=str(run_file),
             page=str(page),
             next_steps=tuple(self._next_steps(run_file)),
@@ -324,12 +330,12 @@ class Start:
 
     def _bank(self, names: Sequence[str]) -> Bank:
         """The bank of the pilot's passages. Raises where there is none."""
-        workspace = self.workspace
-        spec = workspace.build_spec(
+        session = self.session
+        spec = build_spec(session,
             KIND, names, name=f"{self.name}-pilot", models=self.answers.writer or "",
             judge=self.answers.judge or "", seed=self.seed,
         )  # fmt: skip
-        result = workspace.perform_build_spec(
+        result = perform_build_spec(session,
             spec, maker_of_kind(KIND), spending=self.spending,
             watch=self.watch, on_interrupt=self.on_interrupt,
         )  # fmt: skip
@@ -352,7 +358,7 @@ class Start:
 
     def _forecast(self, names: Sequence[str]) -> BuildForecast:
         """What the statements of all documents take, by the passages that are through already."""
-        return self.workspace.forecast_build(
+        return forecast_build(self.session,
             KIND, self._sources(), name=self.name, models=self.answers.writer or "",
             judge=self.answers.judge or "", seed=self.seed, languages=self.languages,
             pilot_rows=names, budget=self.answers.budget or None,
@@ -363,10 +369,14 @@ class Start:
         themselves."""
         n = self.n_questions
         try:
-            (form,) = self.workspace.build_form(bank, seeds=[self.seed], questions=n, **_MIXED)
+            (form,) = compose_forms(self.session, bank, seeds=[self.seed], questions=n, **_MIXED)
         except BadInput:
-            (form,) = self.workspace.build_form(
-                bank, seeds=[self.seed], setting="statements", sample=min(n, len(bank.facts))
+            (form,) = compose_forms(
+                self.session,
+                bank,
+                seeds=[self.seed],
+                setting="statements",
+                sample=min(n, len(bank.facts)),
             )
         return form
 
@@ -382,7 +392,7 @@ class Start:
         request = RunRequest(
             models={model: Asking() for model in answers.models}, contexts=self.contexts
         )
-        results = self.workspace.run_specs(
+        results = run_specs(self.session,
             request.specs([form.id]), spending=self.spending, watch=self.watch,
             on_interrupt=self.on_interrupt,
         )  # fmt: skip
@@ -401,15 +411,15 @@ class Start:
 
     def _with_passages(self) -> list[Ingested]:
         taken = self.read.taken
-        return [entry for entry in taken if _passages(self.workspace, entry, self.languages)]
+        return [entry for entry in taken if _passages(self.session, entry, self.languages)]
 
     def _place(self) -> Path:
         """Where files are written: the workspace's folder, but nothing among the documents, where
         the next start would read it as one of them."""
-        folder, documents = self.workspace.folder.resolve(), self.folder.resolve()
+        folder, documents = self.session.folder.resolve(), self.folder.resolve()
         if documents != folder and documents not in folder.parents:
-            return self.workspace.folder
-        place = self.workspace.folder / MARK / "start"
+            return self.session.folder
+        place = self.session.folder / MARK / "start"
         place.mkdir(exist_ok=True)
         return place
 
@@ -440,7 +450,7 @@ class Start:
             inputs = f"$(cat {pasted_path(listed)})"
         chosen = f" --languages {','.join(self.languages)}" if self.languages else ""
         budget = f" --budget {answers.budget}" if answers.budget else ""
-        place = f" -w {pasted_path(self.workspace.folder)}"
+        place = f" -w {pasted_path(self.session.folder)}"
         yield (
             "build",
             f"proofstone build {KIND} {inputs} --name {self.name} -m {answers.writer} "
@@ -459,10 +469,10 @@ class Start:
             yield "read", f"proofstone leaderboard {self.name}{place}"
 
 
-def _passages(workspace: Workspace, entry: Ingested, languages: Sequence[str]) -> list[Passage]:
+def _passages(session: Session, entry: Ingested, languages: Sequence[str]) -> list[Passage]:
     return [
         passage
-        for passage in workspace.store.knowledge.passages_of(entry.id)
+        for passage in session.store.knowledge.passages_of(entry.id)
         if in_languages(passage.language, languages)
     ]
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage, BudgetReached, ProofstoneError
 from proofstone.records.ids import short
 from proofstone.results.audit.column_options import encoding_option
-from proofstone.run.cli_score import judge_options, read_judges
+from proofstone.run.cli_files import judge_options, read_judges
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
@@ -33,16 +33,15 @@ from proofstone.session.options import (
 from proofstone.session.terminal import pasted, print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.api import Workspace
     from proofstone.methods.bequ.verification.planning import VerifySettings
     from proofstone.methods.bequ.verification.runs import VerifiedRun
     from proofstone.models.served import CacheUse
     from proofstone.models.spending import Spending
     from proofstone.records.items import Preset
-    from proofstone.results.reading import Reading
     from proofstone.run.campaign import RunResult
     from proofstone.run.judges import JudgeSpec
     from proofstone.run.request import RunRequest
+    from proofstone.session.session import Session
 
 
 # Options of commands that verify triples: how many, which, and what judges are shown.
@@ -114,7 +113,7 @@ def sample_options(command: Command) -> Command:
 def settings_of(reference: str | None, options: Mapping[str, Any]) -> VerifySettings:
     """How triples are drawn and found, by these options. Raises BadUsage where one of them is given
     that means nothing without a reference."""
-    from proofstone.methods.bequ.verification.planning import VerifySettings  # noqa: PLC0415
+    from proofstone.methods.bequ.verification.planning import VerifySettings
 
     context = click.get_current_context()
     names = {**SAMPLE_OPTIONS, "seed": "--seed"}
@@ -134,7 +133,7 @@ _MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody 
 class Verifying:
     """The command at work on these runs."""
 
-    workspace: Workspace
+    session: Session
     runs: Sequence[str]
     reference: str
     settings: VerifySettings
@@ -143,10 +142,11 @@ class Verifying:
 
     def foresee(self, **asking: Any) -> None:
         """Says what it would take."""
-        from proofstone.run.judging_text import judging_lines  # noqa: PLC0415
+        from proofstone.methods.bequ.verification.runs import verify_forecast
+        from proofstone.run.judging_text import judging_lines
 
-        found = self.workspace.verify_forecast(
-            self.runs, reference=self.reference, settings=self.settings, **asking
+        found = verify_forecast(
+            self.session, self.runs, reference=self.reference, settings=self.settings, **asking
         )
         if self.as_json:
             print_json(found)
@@ -165,9 +165,12 @@ class Verifying:
 
     def verified(self, **asking: Any) -> tuple[Sequence[VerifiedRun], int]:
         """Verifies: what became of each run, and the exit code that this deserves."""
+        from proofstone.methods.bequ.verification.runs import verify_runs
+
         is_watched = not self.quiet and sys.stderr.isatty()
         interrupted: list[bool] = []
-        made = self.workspace.verify_runs(
+        made = verify_runs(
+            self.session,
             self.runs,
             reference=self.reference,
             settings=self.settings,
@@ -230,7 +233,7 @@ def check_reference(reference: str | None, request: RunRequest) -> None:
 class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
     """The runs of a command, to be verified as their preset says."""
 
-    workspace: Workspace
+    session: Session
     results: Sequence[RunResult]
     reference: str
     judges: JudgeSpec | None
@@ -244,12 +247,12 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
         a reply is missing, or without a reference. Judges spend what asking left of the budget."""
         if not self.reference or not all(result.is_asked for result in self.results):
             return (), 0
-        from proofstone.methods.bequ.verification.planning import VerifySettings  # noqa: PLC0415
+        from proofstone.methods.bequ.verification.planning import VerifySettings
 
         said = {} if self.preset is None else self.preset.values("score")
         runs = [f"run:{result.planned.run.id.hex()}" for result in self.results]
         verifying = Verifying(
-            self.workspace, runs, self.reference, VerifySettings(**said), False, self.quiet
+            self.session, runs, self.reference, VerifySettings(**said), False, self.quiet
         )
         try:
             return verifying.verified(
@@ -264,13 +267,15 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
 
     def show_study(self) -> None:
         """Prints the preset's study, and the command that draws it."""
+        from proofstone.results.reading import make_study
+
         if self.preset is None or not self.preset.study:
             return
-        from proofstone.results.sections.parts import render_study  # noqa: PLC0415
+        from proofstone.results.sections.parts import render_study
 
         forms = forms_of(self.results)
         try:
-            study = self.workspace.study(self.preset.study, *forms)
+            study = make_study(self.session, self.preset.study, *forms)
         except ProofstoneError as error:
             say(f"no study yet: {error.message}", quiet=self.quiet)
             return
@@ -307,7 +312,7 @@ _OF_ITEMS = ("level", "estimand")
 
 
 def show_verified(
-    workspace: Reading,
+    session: Session,
     targets: Sequence[str],
     shared: Mapping[str, Any],
     by: Sequence[str],
@@ -319,16 +324,20 @@ def show_verified(
 
     Raises UsageError for options that it has not, and what ``verified_board`` does.
     """
-    from proofstone.methods.bequ.report.board_text import (  # noqa: PLC0415
+    from proofstone.methods.bequ.report.board_text import (
         read_breakdowns,
         render_triple_board,
         render_triple_parts,
     )
-    from proofstone.records.triples import BREAKDOWNS  # noqa: PLC0415
+    from proofstone.records.triples import BREAKDOWNS
+    from proofstone.results.reading import (
+        verified_board,
+        verifying_command,
+    )
 
     wanted = [name for name in BREAKDOWNS if name in by]
     parts = {} if as_json and not wanted else {"by": wanted}
-    board = workspace.verified_board(*targets, people=people, **parts, **shared)
+    board = verified_board(session, *targets, people=people, **parts, **shared)
     if board is None:
         if people is not None:
             raise click.UsageError(
@@ -336,7 +345,7 @@ def show_verified(
             )
         say(
             "nothing of this is verified, so models are ranked by how much they say\n"
-            f"next: {workspace.how_to_verify(*targets)}"
+            f"next: {verifying_command(session, *targets)}"
         )
         return False
     read_breakdowns(by)
@@ -436,12 +445,12 @@ def verify_triples_command(
     is then 3. In a workspace a judge's replies are kept, and the same command again asks only what
     is missing.
     """
-    from proofstone.methods.bequ.report.verifying_text import (  # noqa: PLC0415
+    from proofstone.methods.bequ.report.verifying_text import (
         print_to_verify,
         print_verification,
     )
-    from proofstone.methods.bequ.verification.planning import VerifySettings  # noqa: PLC0415
-    from proofstone.methods.bequ.verification.triple_files import opened_triples  # noqa: PLC0415
+    from proofstone.methods.bequ.verification.planning import VerifySettings
+    from proofstone.methods.bequ.verification.triple_files import opened_triples
 
     judge = read_judges(options)
     settings = VerifySettings(**options)

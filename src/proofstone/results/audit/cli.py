@@ -189,7 +189,7 @@ def audit_command(
             audience=audience,
             benchmarks=benchmarks,
         )
-        from proofstone.results.drawing_process import BesideAsked  # noqa: PLC0415
+        from proofstone.results.drawing_process import BesideAsked
 
         wanted = BesideAsked(
             read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
@@ -199,13 +199,13 @@ def audit_command(
         else:
             audit, written = _audit_files(files, asked, output, wanted, process)
     if work_list is not None:
-        from proofstone.results.audit.audit import write_work_list  # noqa: PLC0415
+        from proofstone.results.audit.audit import write_work_list
 
         tell_work_list(work_list, write_work_list(audit.work_list, work_list))
     if as_json:
         print_json(audit)
         return
-    from proofstone.results.audit.audit import page_step, render_audit  # noqa: PLC0415
+    from proofstone.results.audit.audit import page_step, render_audit
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -231,10 +231,14 @@ def _audit_runs(
     folder: Path | None,
 ) -> tuple[Audit, PageWritten]:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
-    from proofstone.api import open_workspace  # noqa: PLC0415
-    from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable  # noqa: PLC0415
-    from proofstone.results.compare_inputs import naming_missing_files  # noqa: PLC0415
-    from proofstone.results.drawing_process import PageWritten  # noqa: PLC0415
+    from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable
+    from proofstone.results.compare_inputs import naming_missing_files
+    from proofstone.results.drawing_process import PageWritten
+    from proofstone.results.reading import (
+        audit_runs,
+        write_report,
+    )
+    from proofstone.session.session import open_session
 
     files = [str(target) for target in targets if not _is_target(target)]
     if files:
@@ -246,20 +250,20 @@ def _audit_runs(
     how = {"estimand": asked.estimand, "level": asked.level, "confidence": asked.confidence}
     how |= {"audience": asked.audience}
     try:
-        opened = open_workspace(folder)
+        opened = open_session(folder)
     except WorkspaceUnusable as cause:
         raise NotFound(
             f"There is no file {names[0]}, and no workspace here in which to look for it.",
             hint="Check the name and the folder, or name a workspace with -w.",
         ) from cause
-    with naming_missing_files(*names), opened as workspace:
+    with naming_missing_files(*names), opened as session:
         written = PageWritten(page=None, tables=None, figures=None, methods=())
         if output is not None or any(beside):
-            written = workspace.report(
+            written = write_report(session,
                 *names, path=output, tables=beside.tables, figures=beside.figures,
                 seed=asked.seed, **how,
             )  # fmt: skip
-        return workspace.audit(*names, seed=asked.seed, **how), written
+        return audit_runs(session, *names, seed=asked.seed, **how), written
 
 
 def _audit_files(
@@ -270,8 +274,8 @@ def _audit_files(
     process: DrawingProcess | None,
 ) -> tuple[Audit, PageWritten]:
     """The audit of files, and its page, which ``process`` draws."""
-    from proofstone.results.audit.audit import audit_files, audit_page  # noqa: PLC0415 - numpy
-    from proofstone.results.drawing_process import write_page  # noqa: PLC0415
+    from proofstone.results.audit.audit import audit_files, audit_page
+    from proofstone.results.drawing_process import write_page
 
     audit = audit_files(files, asked)
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
@@ -286,7 +290,7 @@ def _drawing_process(
     files: Sequence[Path], output: Path | None
 ) -> contextlib.AbstractContextManager[DrawingProcess | None]:
     """A process for the page's figures, where the audit takes longer than it to start."""
-    from proofstone.results.drawing_process import DrawingProcess  # noqa: PLC0415 - multiprocessing
+    from proofstone.results.drawing_process import DrawingProcess
 
     size = sum(file.stat().st_size for file in files if file.is_file())
     return contextlib.nullcontext() if output is None or size < _LARGE else DrawingProcess()
@@ -303,7 +307,7 @@ def _without_folder(word: str) -> str:
 
 def _hand(text: str) -> HandNamed:
     """``wrote=MODEL``, or of some items ``filtered=MODEL@COLUMN=VALUE``."""
-    from proofstone.results.audit.scores import HandNamed  # noqa: PLC0415 - numpy
+    from proofstone.results.audit.scores import HandNamed
 
     pair, at, condition = text.rpartition("@")
     column, equals, value = condition.partition("=")

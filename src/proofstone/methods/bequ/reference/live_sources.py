@@ -19,8 +19,10 @@ from proofstone.build.plan import builder_for
 from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.records.building import Maker
 from proofstone.records.builds import OnlineWanted, WebText, WikiText
-from proofstone.search.searching import Searching
+from proofstone.search.searching import web_finder
+from proofstone.session.egress import let_out
 from proofstone.session.permits import SentBeside
+from proofstone.session.session import Session
 from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
@@ -93,186 +95,191 @@ class Gathered:
         )  # fmt: skip
 
 
-class Gathering(Searching):
-    """A workspace that gathers from online what builds rest on; ``tell`` hears how far it is."""
+def gather_inputs(
+    session: Session, method: Maker, spec: BuildSpec, spending: Spending | None = None
+) -> BuildSpec:
+    """The spec with what is gathered for it, where its kind and what it names ask for such;
+    searches are charged to ``spending``.
 
-    def _gathered(
-        self, method: Maker, spec: BuildSpec, spending: Spending | None = None
-    ) -> BuildSpec:
-        """The spec with what is gathered for it, where its kind and what it names ask for such;
-        searches are charged to ``spending``.
+    Raises EgressRefused where it may not be asked for, BadUsage for a search that is not set
+    up, NoPrice where its price is not known, and BudgetReached or EndpointUnusable where the
+    wiki or the search did not answer everything: what it did is kept, and the same command
+    again asks for the rest.
+    """
+    builder = builder_for(method, spec.kind, spec.inputs)
+    if builder.online is None:
+        return spec
+    params = read_parameters(builder.parameters, spec.params)
+    wanted = builder.online.wants(spec.inputs, params, spec.per_input, spec.seed)
+    if wanted is None:
+        return spec
+    names = [PurePath(name).name or name for name in spec.inputs]
+    wiki = _open_wiki(session, wanted, names) if wanted.wiki else None
+    finder = _open_search(session, wanted, names, spending) if wanted.search else None
+    if wiki is not None:
+        _from_wiki(session, wiki, wanted, names)
+    if finder is not None:
+        _from_web(session, finder, wanted)
+    texts, rows = Gathered(wanted, wiki, finder, session.store), builder.online.rows
+    return structs.replace(
+        spec, gathered=lambda: rows(spec.inputs, params, spec.per_input, spec.seed, texts)
+    )
 
-        Raises EgressRefused where it may not be asked for, BadUsage for a search that is not set
-        up, NoPrice where its price is not known, and BudgetReached or EndpointUnusable where the
-        wiki or the search did not answer everything: what it did is kept, and the same command
-        again asks for the rest.
-        """
-        builder = builder_for(method, spec.kind, spec.inputs)
-        if builder.online is None:
-            return spec
-        params = read_parameters(builder.parameters, spec.params)
-        wanted = builder.online.wants(spec.inputs, params, spec.per_input, spec.seed)
-        if wanted is None:
-            return spec
-        names = [PurePath(name).name or name for name in spec.inputs]
-        wiki = self._open_wiki(wanted, names) if wanted.wiki else None
-        finder = self._open_search(wanted, names, spending) if wanted.search else None
-        if wiki is not None:
-            self._from_wiki(wiki, wanted, names)
-        if finder is not None:
-            self._from_web(finder, wanted)
-        texts, rows = Gathered(wanted, wiki, finder, self.store), builder.online.rows
-        return structs.replace(
-            spec, gathered=lambda: rows(spec.inputs, params, spec.per_input, spec.seed, texts)
-        )
 
-    # ---------------------------------------------------------------- a wiki
+def _open_wiki(session: Session, wanted: OnlineWanted, inputs: Sequence[str]) -> LiveWiki:
+    """The wiki, once what is to be sent there, and to where its statements are, may go."""
+    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+    from proofstone.search.wiki import LiveWiki  # noqa: PLC0415
 
-    def _open_wiki(self, wanted: OnlineWanted, inputs: Sequence[str]) -> LiveWiki:
-        """The wiki, once what is to be sent there, and to where its statements are, may go."""
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-        from proofstone.search.wiki import LiveWiki  # noqa: PLC0415
+    wiki = LiveWiki(wanted.wiki, session.folder, session.config, session.clock)
+    lacking = wiki.lacking(wanted.names)
+    n_open = wanted.n_drawn - len(wiki.titles(wanted.n_drawn, wanted.seed))
+    if lacking:
+        _let_out(session, wiki.to, "the wiki", "name", lacking, inputs)
+    if n_open:
+        _let_out(session, wiki.to, "the wiki", "random page", [""] * n_open, ())
+    if wanted.statements and (lacking or n_open or wiki.uncounted(_names(wiki, wanted))):
+        to = destination_of(Background(lambda _stop: wiki.repository()).wait())
+        if to is not None and to != wiki.to:
+            n_names = len(wanted.names) + wanted.n_drawn
+            _let_out(session, to, "its statements", "number", [""] * n_names, inputs)
+    return wiki
 
-        wiki = LiveWiki(wanted.wiki, self.folder, self.config, self.clock)
-        lacking = wiki.lacking(wanted.names)
-        n_open = wanted.n_drawn - len(wiki.titles(wanted.n_drawn, wanted.seed))
-        if lacking:
-            self._let_out(wiki.to, "the wiki", "name", lacking, inputs)
-        if n_open:
-            self._let_out(wiki.to, "the wiki", "random page", [""] * n_open, ())
-        if wanted.statements and (lacking or n_open or wiki.uncounted(self._names(wiki, wanted))):
-            to = destination_of(Background(lambda _stop: wiki.repository()).wait())
-            if to is not None and to != wiki.to:
-                n_names = len(wanted.names) + wanted.n_drawn
-                self._let_out(to, "its statements", "number", [""] * n_names, inputs)
-        return wiki
 
-    def _from_wiki(self, wiki: LiveWiki, wanted: OnlineWanted, inputs: Sequence[str]) -> None:
-        shown = _Shown(f"articles of {wiki.host}", len(wanted.names) + wanted.n_drawn)
+def _from_wiki(
+    session: Session, wiki: LiveWiki, wanted: OnlineWanted, inputs: Sequence[str]
+) -> None:
+    shown = _Shown(f"articles of {wiki.host}", len(wanted.names) + wanted.n_drawn)
 
-        async def work(_stop: object) -> str:
-            async with wiki.client:
-                await wiki.draw(wanted.n_drawn, wanted.seed)
-                names = self._names(wiki, wanted)
-                await wiki.look_up(names, shown.reached)
-            return await wiki.count_statements(names) if wanted.statements else ""
+    async def work(_stop: object) -> str:
+        async with wiki.client:
+            await wiki.draw(wanted.n_drawn, wanted.seed)
+            names = _names(wiki, wanted)
+            await wiki.look_up(names, shown.reached)
+        return await wiki.count_statements(names) if wanted.statements else ""
 
-        try:
-            said = Background(work).wait(lambda: shown.tell(self))
-        finally:
-            self._note_sent(wiki, inputs if wanted.names else ())
-        if said:
-            self._tell(f"note: {said}")
-        names = self._names(wiki, wanted)
-        n_found = sum(wiki.led(each) is not None for each in names)
-        self._tell(f"{n_found:,} of {shown.total:,} {shown.what} are here")
-        self._tell_led(wiki, wanted.names)
+    try:
+        said = Background(work).wait(lambda: shown.tell(session))
+    finally:
+        _note_sent(session, wiki, inputs if wanted.names else ())
+    if said:
+        tell_step(session, f"note: {said}")
+    names = _names(wiki, wanted)
+    n_found = sum(wiki.led(each) is not None for each in names)
+    tell_step(session, f"{n_found:,} of {shown.total:,} {shown.what} are here")
+    _tell_led(session, wiki, wanted.names)
 
-    def _note_sent(self, wiki: LiveWiki, inputs: Sequence[str]) -> None:
-        now = self.clock.now()
-        self.sent_log.add(
-            [
-                SentBeside(
-                    at=now, endpoint=api, what="fetched", by="wiki", requests=n,
-                    sources=tuple(inputs),
-                )
-                for api, n in wiki.sent.items()
-                if n
-            ]
-        )  # fmt: skip
 
-    @staticmethod
-    def _names(wiki: LiveWiki, wanted: OnlineWanted) -> list[tuple[str, ...]]:
-        """The names of all articles that are wanted, those that were drawn so far among them."""
-        drawn = wiki.titles(wanted.n_drawn, wanted.seed)
-        return [*wanted.names, *((title,) for title in drawn)]
-
-    def _tell_led(self, wiki: LiveWiki, names: Sequence[Sequence[str]]) -> None:
-        """Which names led to an article of another name."""
-        found = [each for each in map(wiki.led, names) if each is not None]
-        led = [each for each in found if _plain(each.name) != _plain(each.title)]
-        if led:
-            told = ", ".join(f"{each.name} -> {each.title}" for each in led[:_NAMED])
-            more = f" and {len(led) - _NAMED:,} more" if len(led) > _NAMED else ""
-            self._tell(f"redirected: {told}{more}")
-
-    # ---------------------------------------------------------------- the web
-
-    def _open_search(
-        self, wanted: OnlineWanted, inputs: Sequence[str], spending: Spending | None
-    ) -> WebFinder:
-        """The search, once the queries may go there."""
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
-        finder = self.web_finder(wanted.search, n_pages=wanted.n_pages, spending=spending)
-        if lacking := finder.lacking(list(dict.fromkeys(wanted.queries))):
-            to = destination_of(finder.searcher.address)
-            self._let_out(to, finder.name, "query", lacking, inputs)
-        return finder
-
-    def _from_web(self, finder: WebFinder, wanted: OnlineWanted) -> None:
-        from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
-
-        queries = list(dict.fromkeys(wanted.queries))
-        left = [query for query in queries if finder.noted(query) is None]
-        shown = _Shown(f"queries of {finder.name}", len(queries), len(queries) - len(left))
-        failed: dict[str, str] = {}
-
-        async def work(_stop: object) -> None:
-            for start in range(0, len(left), _LOT):
-                lot = [WebQuery(query) for query in left[start : start + _LOT]]
-                found = await finder.find(lot, 0, is_cleared=True)
-                failed.update({each.query: each.failed for each in found if each.failed})
-                shown.reached(shown.done + len(lot))
-
-        Background(work).wait(lambda: shown.tell(self))
-        if failed:
-            query, why = next(iter(failed.items()))
-            raise EndpointUnusable(
-                f"{finder.name} did not answer {len(failed):,} of {len(queries):,} queries; to "
-                f'"{query}": {why}',
-                hint="the same command again asks these again; the others are kept",
+def _note_sent(session: Session, wiki: LiveWiki, inputs: Sequence[str]) -> None:
+    now = session.clock.now()
+    session.sent_log.add(
+        [
+            SentBeside(
+                at=now, endpoint=api, what="fetched", by="wiki", requests=n,
+                sources=tuple(inputs),
             )
-        self._tell_unread(finder, queries)
+            for api, n in wiki.sent.items()
+            if n
+        ]
+    )  # fmt: skip
 
-    def _tell_unread(self, finder: WebFinder, queries: Sequence[str]) -> None:
-        """What became of the pages, in a line."""
-        found = [each for each in map(finder.noted, queries) if each is not None]
-        problems = Counter(page.problem for each in found for page in each.pages)
-        n_read = problems.pop("", 0)
-        told = ", ".join(f"{n:,} {problem}" for problem, n in sorted(problems.items()))
-        left_out = f"; left out: {told}" if told else ""
-        self._tell(f"{n_read:,} of {n_read + problems.total():,} pages of the web read{left_out}")
 
-    # ---------------------------------------------------------------- letting out
+def _names(wiki: LiveWiki, wanted: OnlineWanted) -> list[tuple[str, ...]]:
+    """The names of all articles that are wanted, those that were drawn so far among them."""
+    drawn = wiki.titles(wanted.n_drawn, wanted.seed)
+    return [*wanted.names, *((title,) for title in drawn)]
 
-    def _let_out(
-        self,
-        to: Destination | None,
-        whom: str,
-        noun: str,
-        sent: Sequence[str],
-        inputs: Sequence[str],
-    ) -> None:
-        """Lets out what is sent to a wiki or a search, made of the inputs, once that is allowed."""
-        from proofstone.run.outbound import Outgoing  # noqa: PLC0415
-        from proofstone.session.egress import Load  # noqa: PLC0415
-        from proofstone.store.provenance import Origin  # noqa: PLC0415
 
-        if to is None:
-            raise BadUsage(f"{whom} has no address of the web")
-        if to.is_local:
-            return
-        origins = tuple(Origin(name, "", len(sent), (name,)) for name in inputs)
-        out = Outgoing(
-            items=len(sent), noun=noun, requests=len(sent), characters=sum(map(len, sent)),
-            origins=origins,
-        )  # fmt: skip
-        self._clear({to: Load().with_run(whom, b"", out)})
+def _tell_led(session: Session, wiki: LiveWiki, names: Sequence[Sequence[str]]) -> None:
+    """Which names led to an article of another name."""
+    found = [each for each in map(wiki.led, names) if each is not None]
+    led = [each for each in found if _plain(each.name) != _plain(each.title)]
+    if led:
+        told = ", ".join(f"{each.name} -> {each.title}" for each in led[:_NAMED])
+        more = f" and {len(led) - _NAMED:,} more" if len(led) > _NAMED else ""
+        tell_step(session, f"redirected: {told}{more}")
 
-    def _tell(self, text: str) -> None:
-        if self.tell is not None:
-            self.tell(text)
+
+def _open_search(
+    session: Session, wanted: OnlineWanted, inputs: Sequence[str], spending: Spending | None
+) -> WebFinder:
+    """The search, once the queries may go there."""
+    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
+
+    finder = web_finder(session, wanted.search, n_pages=wanted.n_pages, spending=spending)
+    if lacking := finder.lacking(list(dict.fromkeys(wanted.queries))):
+        to = destination_of(finder.searcher.address)
+        _let_out(session, to, finder.name, "query", lacking, inputs)
+    return finder
+
+
+def _from_web(session: Session, finder: WebFinder, wanted: OnlineWanted) -> None:
+    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
+
+    queries = list(dict.fromkeys(wanted.queries))
+    left = [query for query in queries if finder.noted(query) is None]
+    shown = _Shown(f"queries of {finder.name}", len(queries), len(queries) - len(left))
+    failed: dict[str, str] = {}
+
+    async def work(_stop: object) -> None:
+        for start in range(0, len(left), _LOT):
+            lot = [WebQuery(query) for query in left[start : start + _LOT]]
+            found = await finder.find(lot, 0, is_cleared=True)
+            failed.update({each.query: each.failed for each in found if each.failed})
+            shown.reached(shown.done + len(lot))
+
+    Background(work).wait(lambda: shown.tell(session))
+    if failed:
+        query, why = next(iter(failed.items()))
+        raise EndpointUnusable(
+            f"{finder.name} did not answer {len(failed):,} of {len(queries):,} queries; to "
+            f'"{query}": {why}',
+            hint="the same command again asks these again; the others are kept",
+        )
+    tell_unread_pages(session, finder, queries)
+
+
+def tell_unread_pages(session: Session, finder: WebFinder, queries: Sequence[str]) -> None:
+    """What became of the pages, in a line."""
+    found = [each for each in map(finder.noted, queries) if each is not None]
+    problems = Counter(page.problem for each in found for page in each.pages)
+    n_read = problems.pop("", 0)
+    told = ", ".join(f"{n:,} {problem}" for problem, n in sorted(problems.items()))
+    left_out = f"; left out: {told}" if told else ""
+    tell_step(
+        session, f"{n_read:,} of {n_read + problems.total():,} pages of the web read{left_out}"
+    )
+
+
+def _let_out(
+    session: Session,
+    to: Destination | None,
+    whom: str,
+    noun: str,
+    sent: Sequence[str],
+    inputs: Sequence[str],
+) -> None:
+    """Lets out what is sent to a wiki or a search, made of the inputs, once that is allowed."""
+    from proofstone.run.outbound import Outgoing  # noqa: PLC0415
+    from proofstone.session.egress import Load  # noqa: PLC0415
+    from proofstone.store.provenance import Origin  # noqa: PLC0415
+
+    if to is None:
+        raise BadUsage(f"{whom} has no address of the web")
+    if to.is_local:
+        return
+    origins = tuple(Origin(name, "", len(sent), (name,)) for name in inputs)
+    out = Outgoing(
+        items=len(sent), noun=noun, requests=len(sent), characters=sum(map(len, sent)),
+        origins=origins,
+    )  # fmt: skip
+    let_out(session, {to: Load().with_run(whom, b"", out)})
+
+
+def tell_step(session: Session, text: str) -> None:
+    """Tells whoever listens to ``session`` how far something is."""
+    if session.tell is not None:
+        session.tell(text)
 
 
 class _Shown:
@@ -286,11 +293,11 @@ class _Shown:
         """So many are through."""
         self.done = done
 
-    def tell(self, workspace: Gathering) -> None:
+    def tell(self, session: Session) -> None:
         """Says it, where it is time to."""
-        if monotonic() >= self._due and workspace.tell is not None:
+        if monotonic() >= self._due and session.tell is not None:
             self._due = monotonic() + _EVERY_S
-            workspace.tell(f"{self.done:,} of {self.total:,} {self.what}")
+            session.tell(f"{self.done:,} of {self.total:,} {self.what}")
 
 
 def _plain(title: str) -> str:

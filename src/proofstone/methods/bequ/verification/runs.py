@@ -38,9 +38,12 @@ from proofstone.records.runs import Run, Score, run_label
 from proofstone.records.tables import Row
 from proofstone.records.triples import Against, Direction, Group, Verdict
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
-from proofstone.run.campaign import Asking
 from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, seated
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
+from proofstone.session.askers import session_askers
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.session.workspace import Background
 from proofstone.store.items import StoredItem
@@ -428,220 +431,229 @@ def check_judged(method: Method, run: Run) -> None:
         )
 
 
-class VerifyingRuns(Asking):
-    """The part of a workspace that verifies what stored runs said."""
+def verify_runs(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: VerifySettings = _USUAL,
+    again: bool = False,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> tuple[VerifiedRun, ...]:
+    """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
+    reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
+    none waits; the same call goes on where it was left. Asks no contestant.
 
-    def verify_runs(
-        self,
-        runs: Sequence[Target],
-        *,
-        judge: Judges,
-        reference: Target | Path,
-        settings: VerifySettings = _USUAL,
-        again: bool = False,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        budget: Budget | str | Spending | None = None,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[], None] | None = None,
-    ) -> tuple[VerifiedRun, ...]:
-        """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
-        reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
-        none waits; the same call goes on where it was left. Asks no contestant.
+    ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
+    whose replies hold no triples, and what stopped a judge once all that it said is kept.
+    """
+    spec = _judges(judge)
+    wanted = _wanted(session, runs, reference, settings)
+    against = wanted.against(_bench_name(session, spec))
+    made = {} if again else _whole(session, wanted, against)
+    with _opened(session, wanted, against, made) as opened:
+        let_out(session, _verify_loads(session, spec, opened))
 
-        ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
-        whose replies hold no triples, and what stopped a judge once all that it said is kept.
-        """
-        spec = _judges(judge)
-        wanted = self._wanted(runs, reference, settings)
-        against = wanted.against(self._bench_name(spec))
-        made = {} if again else self._whole(wanted, against)
-        with self._opened(wanted, against, made) as opened:
-            self._clear(self._verify_loads(spec, opened))
-
-            async def work(stop: asyncio.Event) -> None:
-                spending, names = self.spending(budget), list(spec.models)
-                async with (
-                    self._askers(names, max_connections, stop, cache, spending) as askers,
-                    seated(self.store, spec, askers, self.clock) as judging,
-                ):
-                    tell = _Told(watch, opened.n)
-                    for each in opened.lists:
-                        made.update(
-                            await self._verify(opened, each, judging, stop, tell, again=again)
-                        )
-
-            if opened.lists:
-                Background(work).wait_stoppable(None, on_interrupt or _say_nothing)
-        return tuple(made[key] for key in wanted.runs)
-
-    def verify_forecast(
-        self,
-        runs: Sequence[Target],
-        *,
-        judge: Judges,
-        reference: Target | Path,
-        settings: VerifySettings = _USUAL,
-        again: bool = False,
-        max_connections: int | None = None,
-    ) -> JudgingForecast:
-        """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
-        from proofstone.run.judges import forecast_of_questions  # noqa: PLC0415
-
-        spec = _judges(judge)
-        wanted = self._wanted(runs, reference, settings)
-        against = wanted.against(self._bench_name(spec))
-        whole = {} if again else self._whole(wanted, against)
-        with self._opened(wanted, against, whole) as opened:
-
-            async def work(stop: asyncio.Event) -> JudgingForecast:
-                async with self._askers(list(spec.models), max_connections, stop) as askers:
-                    questions = _Questions(
-                        posed
-                        for each in opened.lists
-                        for posed in self._left(opened, each, again=again).posed()
+        async def work(stop: asyncio.Event) -> None:
+            spending, names = start_spending(session, budget), list(spec.models)
+            async with (
+                session_askers(session, names, max_connections, stop, cache, spending) as askers,
+                seated(session.store, spec, askers, session.clock) as judging,
+            ):
+                tell = _Told(watch, opened.n)
+                for each in opened.lists:
+                    made.update(
+                        await _verify(session, opened, each, judging, stop, tell, again=again)
                     )
-                    seats = list(askers.values())
-                    made = forecast_of_questions(questions.put(), 0, spec, seats)
-                    return structs.replace(made, of=questions.n)
 
-            return Background(work).wait()
+        if opened.lists:
+            Background(work).wait_stoppable(None, on_interrupt or _say_nothing)
+    return tuple(made[key] for key in wanted.runs)
 
-    def _bench_name(self, spec: JudgeSpec) -> str:
-        """How a panel is named in a scoring."""
 
-        async def work(stop: asyncio.Event) -> str:
-            async with self._askers(list(spec.models), None, stop) as askers:
-                return Bench(spec, list(askers.values())).name
+def verify_forecast(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: VerifySettings = _USUAL,
+    again: bool = False,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    from proofstone.run.judges import forecast_of_questions  # noqa: PLC0415
+
+    spec = _judges(judge)
+    wanted = _wanted(session, runs, reference, settings)
+    against = wanted.against(_bench_name(session, spec))
+    whole = {} if again else _whole(session, wanted, against)
+    with _opened(session, wanted, against, whole) as opened:
+
+        async def work(stop: asyncio.Event) -> JudgingForecast:
+            async with session_askers(session, list(spec.models), max_connections, stop) as askers:
+                questions = _Questions(
+                    posed
+                    for each in opened.lists
+                    for posed in _left(session, opened, each, again=again).posed()
+                )
+                seats = list(askers.values())
+                made = forecast_of_questions(questions.put(), 0, spec, seats)
+                return structs.replace(made, of=questions.n)
 
         return Background(work).wait()
 
-    async def _verify(
-        self,
-        opened: _Opened,
-        found: GatheredRuns,
-        judging: Judging,
-        stop: asyncio.Event,
-        tell: Callable[[int], None],
-        *,
-        again: bool,
-    ) -> dict[int, VerifiedRun]:
-        store, method, against = self.store, opened.wanted.method, opened.against
-        scorings = [
-            open_verified(store, method, key, run, against, self.clock, again=again)
-            for key, run in found.runs
+
+def _bench_name(session: Session, spec: JudgeSpec) -> str:
+    """How a panel is named in a scoring."""
+
+    async def work(stop: asyncio.Event) -> str:
+        async with session_askers(session, list(spec.models), None, stop) as askers:
+            return Bench(spec, list(askers.values())).name
+
+    return Background(work).wait()
+
+
+async def _verify(
+    session: Session,
+    opened: _Opened,
+    found: GatheredRuns,
+    judging: Judging,
+    stop: asyncio.Event,
+    tell: Callable[[int], None],
+    *,
+    again: bool,
+) -> dict[int, VerifiedRun]:
+    store, method, against = session.store, opened.wanted.method, opened.against
+    scorings = [
+        open_verified(store, method, key, run, against, session.clock, again=again)
+        for key, run in found.runs
+    ]
+    for scoring, (key, run) in zip(scorings, found.runs, strict=True):
+        await fill_scoring(store, method, scoring, key, run)
+    verifying = VerifyingList(store, method, found, scorings, opened.embedder)
+    await verifying.perform(judging, stop, tell)
+    return {
+        key: _made(session, scoring, run, against, found.n_of(group))
+        for group, (scoring, (key, run)) in enumerate(zip(scorings, found.runs, strict=True))
+    }
+
+
+def _made(
+    session: Session, scoring: int, run: Run, against: Against, wanted: int = 0
+) -> VerifiedRun:
+    """What came of a run of which so many triples are in the sample; the scoring is whole where
+    all of them have a verdict, and then counts as the newest."""
+    counts = session.store.verified.counts(scoring)
+    n = sum(sum(each.values()) for each in counts.values())
+    if n >= wanted:
+        session.store.scores.complete(scoring, session.clock.now())
+    return VerifiedRun(
+        run=f"run:{short(run.id)}",
+        label=run_label(run),
+        scoring=f"scoring:{short(session.store.scores.info(scoring).id)}",
+        judges=against.judges,
+        reference=against.reference,
+        drawn=against.drawn,
+        n=n,
+        waiting=max(wanted - n, 0),
+        counts=counts,
+    )
+
+
+def _newest(session: Session, wanted: _Wanted, against: Against, key: int) -> ScoringInfo | None:
+    """The newest scoring of a run that holds what would be drawn now; None where there is
+    none."""
+    newest = session.store.scores.newest(key, wanted.method.scorer_version, against.label)
+    if newest is None or not is_current(session.store, newest, key, wanted.runs[key]):
+        return None
+    return newest
+
+
+def _whole(session: Session, wanted: _Wanted, against: Against) -> dict[int, VerifiedRun]:
+    """The runs of which nothing is left to do, by their keys: nothing of them is read."""
+    found = {key: _newest(session, wanted, against, key) for key in wanted.runs}
+    return {
+        key: _made(session, newest.key, wanted.runs[key], against)
+        for key, newest in found.items()
+        if newest is not None and newest.completed_at is not None
+    }
+
+
+def _left(session: Session, opened: _Opened, found: GatheredRuns, *, again: bool) -> VerifyingList:
+    """What is left of a list, with the scorings that there are."""
+    newest = [
+        None if again else _newest(session, opened.wanted, opened.against, key)
+        for key, _run in found.runs
+    ]
+    scorings = [None if each is None else each.key for each in newest]
+    method = opened.wanted.method
+    return VerifyingList(session.store, method, found, scorings, opened.embedder)
+
+
+def _wanted(
+    session: Session, targets: Sequence[Target], reference: Target | Path, settings: VerifySettings
+) -> _Wanted:
+    found = [find_target(session.store, target, ("run",)) for target in targets]
+    runs = dict(session.store.runs.run(each.id) for each in found)
+    names = sorted({run.method for run in runs.values()})
+    methods = [verifying_method(find_method(name)) for name in names]
+    if not methods:
+        raise BadUsage("no run is named", hint="proofstone list run")
+    return _Wanted(methods[0], runs, find_reference(session.store, reference), settings)
+
+
+@contextmanager
+def _opened(
+    session: Session, wanted: _Wanted, against: Against, whole: Container[int]
+) -> Iterator[_Opened]:
+    """The runs that are not whole, read and drawn; all of them where the sample of one rests on
+    what the others said."""
+    left = {key: run for key, run in wanted.runs.items() if key not in whole}
+    if left and wanted.settings.over == "elicited":
+        left = dict(wanted.runs)
+    by_list: dict[bytes, list[tuple[int, Run]]] = {}
+    for key, run in left.items():
+        by_list.setdefault(run.item_set, []).append((key, run))
+    settings = wanted.settings
+    with ExitStack() as stack:
+        lists = [
+            stack.enter_context(
+                gathered_runs(session.store, wanted.method, some, wanted.reference, settings)
+            )
+            for some in by_list.values()
         ]
-        for scoring, (key, run) in zip(scorings, found.runs, strict=True):
-            await fill_scoring(store, method, scoring, key, run)
-        verifying = VerifyingList(store, method, found, scorings, opened.embedder)
-        await verifying.perform(judging, stop, tell)
-        return {
-            key: self._made(scoring, run, against, found.n_of(group))
-            for group, (scoring, (key, run)) in enumerate(zip(scorings, found.runs, strict=True))
-        }
+        embedder = _embedder(settings) if lists else None
+        yield _Opened(wanted, against, tuple(lists), embedder)
 
-    def _made(self, scoring: int, run: Run, against: Against, wanted: int = 0) -> VerifiedRun:
-        """What came of a run of which so many triples are in the sample; the scoring is whole where
-        all of them have a verdict, and then counts as the newest."""
-        counts = self.store.verified.counts(scoring)
-        n = sum(sum(each.values()) for each in counts.values())
-        if n >= wanted:
-            self.store.scores.complete(scoring, self.clock.now())
-        return VerifiedRun(
-            run=f"run:{short(run.id)}",
-            label=run_label(run),
-            scoring=f"scoring:{short(self.store.scores.info(scoring).id)}",
-            judges=against.judges,
-            reference=against.reference,
-            drawn=against.drawn,
-            n=n,
-            waiting=max(wanted - n, 0),
-            counts=counts,
-        )
 
-    def _newest(self, wanted: _Wanted, against: Against, key: int) -> ScoringInfo | None:
-        """The newest scoring of a run that holds what would be drawn now; None where there is
-        none."""
-        newest = self.store.scores.newest(key, wanted.method.scorer_version, against.label)
-        if newest is None or not is_current(self.store, newest, key, wanted.runs[key]):
-            return None
-        return newest
+def _verify_loads(session: Session, spec: JudgeSpec, opened: _Opened) -> Loads:
+    """What judges would be sent: what runs said of a list, and passages of the reference."""
+    from proofstone.models.registry import leaves_to  # noqa: PLC0415
 
-    def _whole(self, wanted: _Wanted, against: Against) -> dict[int, VerifiedRun]:
-        """The runs of which nothing is left to do, by their keys: nothing of them is read."""
-        found = {key: self._newest(wanted, against, key) for key in wanted.runs}
-        return {
-            key: self._made(newest.key, wanted.runs[key], against)
-            for key, newest in found.items()
-            if newest is not None and newest.completed_at is not None
-        }
-
-    def _left(self, opened: _Opened, found: GatheredRuns, *, again: bool) -> VerifyingList:
-        """What is left of a list, with the scorings that there are."""
-        newest = [
-            None if again else self._newest(opened.wanted, opened.against, key)
-            for key, _run in found.runs
-        ]
-        scorings = [None if each is None else each.key for each in newest]
-        method = opened.wanted.method
-        return VerifyingList(self.store, method, found, scorings, opened.embedder)
-
-    def _wanted(
-        self, targets: Sequence[Target], reference: Target | Path, settings: VerifySettings
-    ) -> _Wanted:
-        found = [find_target(self.store, target, ("run",)) for target in targets]
-        runs = dict(self.store.runs.run(each.id) for each in found)
-        names = sorted({run.method for run in runs.values()})
-        methods = [verifying_method(find_method(name)) for name in names]
-        if not methods:
-            raise BadUsage("no run is named", hint="proofstone list run")
-        return _Wanted(methods[0], runs, find_reference(self.store, reference), settings)
-
-    @contextmanager
-    def _opened(
-        self, wanted: _Wanted, against: Against, whole: Container[int]
-    ) -> Iterator[_Opened]:
-        """The runs that are not whole, read and drawn; all of them where the sample of one rests on
-        what the others said."""
-        left = {key: run for key, run in wanted.runs.items() if key not in whole}
-        if left and wanted.settings.over == "elicited":
-            left = dict(wanted.runs)
-        by_list: dict[bytes, list[tuple[int, Run]]] = {}
-        for key, run in left.items():
-            by_list.setdefault(run.item_set, []).append((key, run))
-        settings = wanted.settings
-        with ExitStack() as stack:
-            lists = [
-                stack.enter_context(
-                    gathered_runs(self.store, wanted.method, some, wanted.reference, settings)
-                )
-                for some in by_list.values()
-            ]
-            embedder = _embedder(settings) if lists else None
-            yield _Opened(wanted, against, tuple(lists), embedder)
-
-    def _verify_loads(self, spec: JudgeSpec, opened: _Opened) -> Loads:
-        """What judges would be sent: what runs said of a list, and passages of the reference."""
-        from proofstone.models.registry import leaves_to  # noqa: PLC0415
-
-        to = [leaves_to(judge, self.config) for judge in spec.models]
-        if not opened.lists or all(each is None or each.is_local for each in to):
-            return {}
-        origins: list[Origin] = [*opened.wanted.reference.origins()]
-        for each in opened.lists:
-            origins += self.store.origins.of_set(each.runs[0][1].item_set)
-        posed = islice(
-            (
-                posed
-                for each in opened.lists
-                for posed in posed_questions(each.gathered, each.plan, opened.embedder)
-            ),
-            _TRIED,
-        )
-        sizes = [_characters(each.question) for each in posed if each.question is not None]
-        about = {"about": sum(sizes) // len(sizes)} if sizes else {}
-        texts = {opened.wanted.reference.id: (origins, opened.n)}
-        return loads_of(spec, self.config, texts, **about)
+    to = [leaves_to(judge, session.config) for judge in spec.models]
+    if not opened.lists or all(each is None or each.is_local for each in to):
+        return {}
+    origins: list[Origin] = [*opened.wanted.reference.origins()]
+    for each in opened.lists:
+        origins += session.store.origins.of_set(each.runs[0][1].item_set)
+    posed = islice(
+        (
+            posed
+            for each in opened.lists
+            for posed in posed_questions(each.gathered, each.plan, opened.embedder)
+        ),
+        _TRIED,
+    )
+    sizes = [_characters(each.question) for each in posed if each.question is not None]
+    about = {"about": sum(sizes) // len(sizes)} if sizes else {}
+    texts = {opened.wanted.reference.id: (origins, opened.n)}
+    return loads_of(spec, session.config, texts, **about)
 
 
 class _Told:

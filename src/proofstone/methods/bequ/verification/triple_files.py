@@ -42,6 +42,7 @@ from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured,
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.grading import passing_workspace
 from proofstone.run.judges import Judges, judge_spec
+from proofstone.run.score_runs import with_judges
 from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
@@ -178,9 +179,9 @@ class OpenedTriples:
             if spec is None:
                 Background(lambda _stop: take(None)).wait()
             else:
-                with passing_workspace(folder) as workspace:
-                    workspace.ask_egress = ask_egress
-                    workspace.with_judges(
+                with passing_workspace(folder) as session:
+                    session.ask_egress = ask_egress
+                    with_judges(session,
                         spec, take, names=self._names, n=self.n, about=self._about(),
                         max_connections=max_connections,
                         cache=cache, budget=budget,

@@ -1,0 +1,38 @@
+"""What is asked for, written once: a field of a request is an option of its command, a key of run
+files and a keyword of the API. ``Opt`` carries what a field's type does not say; it is plain data.
+
+    class SheetsAsked(Struct, frozen=True, kw_only=True):
+        most: Annotated[int | None, Opt("The most one is given.", metavar="N", least=1)] = None
+
+``session.options.asked_for`` makes click options of such a record.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Opt(Struct, frozen=True):
+    """An option: its help, and what cannot be seen in the field's type.
+
+    ``flags`` are written where the option is not called as the field ("-o", "--output"). Numbers
+    are held between ``least`` and ``most``, both included unless ``is_open``. ``is_share`` reads
+    20% and 0.2 alike. A ``Literal`` offers its values (``choices``, where it is no Literal), a Path
+    is a file (``exists``: one that is there; ``is_folder``: either), a tuple may be given several
+    times; ``separated`` by commas too, ``once`` says why none may stand there twice.
+    ``shows_default`` prints the default behind the help.
+    """
+
+    help: str | None = None
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    is_open: bool = False
+    is_share: bool = False
+    exists: bool = False
+    is_folder: bool = False
+    shows_default: bool = False
+    choices: tuple[str, ...] = ()
+    separated: bool = False
+    once: str = ""

@@ -1,0 +1,90 @@
+"""docs/api.md lists what a workspace can do in a notebook: every method of ``Workspace``.
+
+python -m tools.api_docs            writes it from proofstone.api
+python -m tools.api_docs --check    fails where it is out of date
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+
+from proofstone import api
+from tools.generated import settle
+from tools.resolved import ROOT
+
+HEADER = """\
+# Proofstone from Python
+
+```python
+import proofstone
+
+workspace = proofstone.create_workspace("my-benchmark")
+bank = workspace.build_bank("statements", ["elements", "countries"], name="tables")
+forms = workspace.build_form(bank, seeds=[0, 1], questions=20)
+workspace.run(forms, models="sim/knows?ability=0.9")
+print(workspace.leaderboard(bank))
+```
+
+`create_workspace(folder)` makes a workspace and opens it; `open_workspace(folder)` opens the one in
+a folder, or the nearest at or above it. A workspace is a context manager. Each of its methods is a
+function of one capability that takes a session (`proofstone.session.session`) first, and is
+imported when it is first called. A *target* is what the command line takes too: a name, an id
+or its first digits (`form:9ab3c4d1`), or a record that another method returned. This page is
+generated from `src/proofstone/api.py` by `make docs`.
+"""
+
+
+class _Written(str):
+    """An annotation as it stands in the source."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def sections() -> Iterator[tuple[str, list[str]]]:
+    """The headings of ``Workspace`` as they stand there, each with the names below it."""
+    heading, names = "", list[str]()
+    for line in inspect.getsource(api.Workspace).splitlines():
+        if begun := re.fullmatch(r"    # (.+)", line):
+            if names:
+                yield heading, names
+            heading, names = begun[1], []
+        elif stated := re.match(r"    (\w+) = Verb\(", line):
+            names.append(stated[1])
+    yield heading, names
+
+
+def entry(name: str) -> str:
+    """A method: how it is called, and the first paragraph of what it says of itself."""
+    function = getattr(api.Workspace, name)
+    signature = inspect.signature(function)
+    own = [
+        each.replace(annotation=_Written(each.annotation))
+        for each in signature.parameters.values()
+        if each.name != "session"
+    ]
+    returned = _Written(signature.return_annotation)
+    called = str(signature.replace(parameters=own, return_annotation=returned))
+    called = called.replace("mappingproxy({})", "{}")
+    says = (inspect.getdoc(function) or "").split("\n\n")[0].replace("``", "`")
+    module = function.__module__.removeprefix("proofstone.")
+    return (
+        f"### {name}\n\n```text\nworkspace.{name}{called}\n```\n\n{says}\n\n"
+        f"`{module}.{function.__name__}`\n"
+    )
+
+
+def page() -> str:
+    """The page."""
+    parts = [HEADER]
+    for heading, names in sections():
+        parts.append(f"## {heading.capitalize()}\n")
+        parts += [entry(name) for name in names]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.exit(settle(ROOT / "docs" / "api.md", page(), sys.argv[1:], "make docs"))
