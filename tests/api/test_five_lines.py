@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import proofstone
+from proofstone.page.section import section_text
 from proofstone.results.board_text import render_terminal
-from proofstone.results.sections.parts import render_study
 from scripted_server import ScriptedServer, answer
 from serving import configure
 from small_bank import write_bank
@@ -121,4 +121,4 @@ def test_a_notebook_shows_what_people_read(tmp_path: Path) -> None:
     assert repr(bank) == f"<bank:{digits}  old-books  encyclo_k  48 facts>"
     assert repr(form) == f"<form:{form.id.hex()[:8]}  old-books  encyclo_k  6 items  seed 3>"
     assert repr(board) == str(board) == render_terminal(board).rstrip("\n")
-    assert repr(study) == str(study) == render_study(study).rstrip("\n")
+    assert repr(study) == str(study) == section_text(study).rstrip("\n")

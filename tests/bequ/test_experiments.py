@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from asked_world import EFFORTS, PROMPTS, RANGES, N, files, speaking
 
+from proofstone.api import open_workspace
 from proofstone.cli import main
 from scripted_server import ScriptedServer
 from serving import configure, serving
+from table_texts import rows
 from told import Proofstone, Told
 
 
@@ -60,10 +62,18 @@ def verified(proofstone: Proofstone, *targets: str) -> None:
 
 
 def study(proofstone: Proofstone, name: str, *targets: str) -> dict[str, Any]:
+    """What the command gives as JSON, its tables as their cells are printed."""
     made = proofstone("report", *targets, "--study", name, "--json")
     assert made.code == 0, made.err
-    found: dict[str, Any] = made.json
-    return found
+    with open_workspace(Path()) as workspace:
+        found = workspace.study(name, *targets)
+    assert len(made.json["tables"][0]["rows"]) == len(found.tables[0].rows)
+    return {
+        "rows": rows(found),
+        "more": [{"rows": rows(found, place)} for place in range(1, len(found.tables))],
+        "points": [{"x": mark["column"]} for mark in made.json["data"]["marks"]],
+        "notes": made.json["notes"],
+    }
 
 
 def f1(said: tuple[int, int]) -> float:

@@ -14,9 +14,10 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.records.ids import Draws
 from proofstone.records.items import ItemSet
-from proofstone.results.sections.parts import Study
+from proofstone.results.sections.parts import Analysis
 from scripted_server import Act, Seen, error
 from serving import HurriedClock, configure, serving
+from table_texts import heads, rows
 
 N = 60
 KNOWN = [n for n in range(N) if n % 3]  # two of three
@@ -33,7 +34,7 @@ def forms_of(workspace: Workspace, folder: Path, n: int = N) -> dict[str, ItemSe
     }
 
 
-def studied(folder: Path, chooser: Chooser) -> tuple[Study, dict[int, int]]:
+def studied(folder: Path, chooser: Chooser) -> tuple[Analysis, dict[int, int]]:
     """The study of the three forms, and where the right option stood shuffled, by number."""
     with create_workspace(folder / "work") as workspace, serving(chooser) as server:
         configure(workspace.folder, server.url)
@@ -68,11 +69,11 @@ def test_three_accuracies_and_the_drop_of_a_known_model(tmp_path: Path) -> None:
     original = sum(n in KNOWN or n % 4 == 0 for n in range(N)) / N
     shuffled = sum(n in KNOWN or places[n] == 0 for n in range(N)) / N
     opened = len(OPEN) / N
-    assert study.columns == (
+    assert heads(study) == (
         "model", "n", "options", "options shuffled", "open", "by shuffling", "relative drop %",
         "no grade",
     )  # fmt: skip
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[:2] == ("scripted/model direct", f"{N}")
     assert row[2].startswith(cell(original))
     assert row[3].startswith(cell(shuffled))
@@ -81,10 +82,10 @@ def test_three_accuracies_and_the_drop_of_a_known_model(tmp_path: Path) -> None:
     drop = (original - opened) / original
     assert row[6].startswith(cell(drop))
     assert row[7] == "0 + 0 + 0"
-    by_name = {point.x: point for point in study.points}
-    assert by_name["relative drop"].y == pytest.approx(drop)
+    by_name = {mark.column: mark for mark in study.data.marks}
+    assert by_name["relative drop"].value == pytest.approx(drop)
     assert by_name["relative drop"].low < drop < by_name["relative drop"].high
-    assert [by_name[x].y for x in ("options", "options shuffled", "open")] == pytest.approx(
+    assert [by_name[x].value for x in ("options", "options shuffled", "open")] == pytest.approx(
         [original, shuffled, opened]
     )
     assert chooser.judged == N
@@ -97,7 +98,7 @@ def test_replies_without_a_choice_are_apart_from_every_accuracy(tmp_path: Path) 
     mute = range(0, N, 6)
     study, places = studied(tmp_path, Chooser(KNOWN, OPEN, mute))
     rest = [n for n in range(N) if n not in mute]
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[1] == f"{len(rest)}"
     assert row[2].startswith(cell(sum(n in KNOWN or n % 4 == 0 for n in rest) / len(rest)))
     assert row[3].startswith(cell(sum(n in KNOWN or places[n] == 0 for n in rest) / len(rest)))
@@ -126,11 +127,11 @@ def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
         with pytest.raises(BadUsage, match="here options was asked"):
             workspace.study("choices", forms["original"])
         study = workspace.study("choices", forms["original"], forms["shuffled"])
-        assert study.columns == (
+        assert heads(study) == (
             "model", "n", "options", "options shuffled", "by shuffling", "relative drop %",
             "no grade",
         )  # fmt: skip
-        (row,) = study.rows
+        (row,) = rows(study)
         assert row[0] == "sim/ann?ability=1.0 direct (simulated)"
         assert (row[2][:5], row[4][:4], *row[5:]) == ("100.0", "+0.0", "\u2014", "0 + 0")
         others = [{**row, "closed_question": f"{row['closed_question']} ?"} for row in twin_rows(4)]
@@ -167,7 +168,7 @@ def test_a_failed_call_is_no_score_and_keeps_its_model_out(tmp_path: Path) -> No
         )
         assert [result.complete for result in results].count(False) == 2  # both over options
         study = workspace.study("choices", *forms.values())
-    assert [row[0] for row in study.rows] == ["scripted/model direct"]
+    assert [row[0] for row in rows(study)] == ["scripted/model direct"]
     assert study.notes[-1] == ("Left out, not complete on every form here: scripted/frail direct.")
 
 
@@ -190,7 +191,7 @@ def test_several_shuffles_count_together(tmp_path: Path) -> None:
             for page in workspace.store.items.pages(form.id)
             for stored in page
         ]
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[1] == "24"
     assert row[2].startswith(cell(6 / 24))  # what is never known is A: right in each fourth
     assert row[3].startswith(cell(sum(firsts) / len(firsts)))

@@ -10,9 +10,11 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.api import create_workspace
 from proofstone.errors import BadUsage
-from proofstone.results.sections.parts import Study, figure_rows, render_study
+from proofstone.page.section import section_text
+from proofstone.results.sections.parts import Analysis, figure_rows
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
+from table_texts import heads, rows
 
 N = 20
 TO_JUDGE = 16  # a rule settles four
@@ -45,7 +47,7 @@ def mute(reply: str) -> str:
 
 def studied(
     folder: Path, *judges: str, models: tuple[str, ...] = ("scripted/solver", "scripted/shy")
-) -> Study:
+) -> Analysis:
     labels = {"harsh": harsh, "mute": mute}
     with create_workspace(folder / "work") as workspace, serving(Bench(labels)) as server:
         workspace.clock = HurriedClock()
@@ -65,8 +67,8 @@ def value(cell: str) -> float:
 def test_each_judge_has_the_measures_of_its_own_labels(tmp_path: Path) -> None:
     """The harsh judge holds four hedged replies of twenty against the solver."""
     study = studied(tmp_path, "fair", "harsh")
-    assert study.columns == ("model", "judge", "n", "correct", "NA", "IN", "CGA", "F", "unparsed")
-    fair, strict, shy, also_shy = study.rows
+    assert heads(study) == ("model", "judge", "n", "correct", "NA", "IN", "CGA", "F", "unparsed")
+    fair, strict, shy, also_shy = rows(study)
     assert fair[:3] == ("scripted/solver direct", "scripted/fair", "20")
     assert [value(cell) for cell in fair[3:7]] == [40.0, 20.0, 40.0, 50.0]
     assert [value(cell) for cell in strict[3:7]] == [20.0, 20.0, 60.0, 25.0]
@@ -79,9 +81,8 @@ def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
     """16 replies of the solver and 20 of the shy one; 4 labels differ. CORRECT, INCORRECT, NOT
     ATTEMPTED by one: 4, 8, 24; by the other: 0, 12, 24."""
     study = studied(tmp_path, "fair", "harsh")
-    agreement, changes = study.more
-    (row,) = agreement.rows
-    cells = dict(zip(agreement.columns, row, strict=True))
+    (row,) = rows(study, 1)
+    cells = dict(zip(heads(study, 1), row, strict=True))
     asked = TO_JUDGE + N
     chance = (8 * 12 + 24 * 24) / asked**2
     kappa = ((asked - 4) / asked - chance) / (1 - chance)
@@ -91,7 +92,7 @@ def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
     assert value(cells["kappa"]) == round(kappa, 2)
     assert cells["order"] == "the same"
     assert value(cells["tau-b, over items"]) == 1.0
-    moved = dict(zip(changes.columns, changes.rows[0], strict=True))
+    moved = dict(zip(heads(study, 2), rows(study, 2)[0], strict=True))
     assert moved["model"] == "scripted/solver direct"
     assert value(moved["correct"]) == -100 * 4 / N
     assert value(moved["IN"]) == +100 * 4 / N
@@ -107,27 +108,27 @@ def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
 
 def test_replies_without_a_label_are_in_no_agreement_and_told(tmp_path: Path) -> None:
     study = studied(tmp_path, "fair", "mute", models=("scripted/solver",))
-    (row,) = study.more[0].rows
-    cells = dict(zip(study.more[0].columns, row, strict=True))
+    (row,) = rows(study, 1)
+    cells = dict(zip(heads(study, 1), row, strict=True))
     assert (cells["replies"], cells["no label"], value(cells["agree"])) == ("12", "4", 100.0)
-    assert [row[-1] for row in study.rows] == ["0.0% (0 of 20)", "20.0% (4 of 20)"]
+    assert [row[-1] for row in rows(study)] == ["0.0% (0 of 20)", "20.0% (4 of 20)"]
     assert cells["order"] == "\u2014"
     assert "There are no two models whose order a judge could change." in study.finding
 
 
 def test_three_judges_are_three_pairs_and_all_marks_are_in_the_figure(tmp_path: Path) -> None:
     study = studied(tmp_path, "fair", "harsh", "mute", models=("scripted/solver",))
-    assert len(study.more[0].rows) == 3
+    assert len(rows(study, 1)) == 3
     assert study.finding.startswith(
         "Of 3 pairs of judges, scripted/harsh and scripted/mute agree least: on"
     )
-    rows = figure_rows(study)
-    assert [(row["series"], row["judge"], row["correct"]) for row in rows] == [
+    marks = figure_rows(study.data)
+    assert [(row["series"], row["judge"], row["correct"]) for row in marks] == [
         ("scripted/solver direct", "scripted/fair", pytest.approx(8 / 20)),
         ("scripted/solver direct", "scripted/harsh", pytest.approx(4 / 20)),
         ("scripted/solver direct", "scripted/mute", pytest.approx(8 / 16)),
     ]
-    text = render_study(study)
+    text = section_text(study)
     assert "Agreement of judges, on the replies that a judge was asked about" in text
 
 

@@ -13,10 +13,3 @@ def test_a_live_wiki_is_an_input_of_its_plain_name(empty: Path, proofstone: Proo
     assert "say --per-input N" in said.err
     said = proofstone("build", "entities", "wikki", "-m", "openai/x", "-w", empty)
     assert "no form or bank is named 'wikki'" in said.err
-
-
-def test_a_study_is_told_to_have_no_language(empty: Path, proofstone: Proofstone) -> None:
-    """Its table is in English alone; the option is refused, not ignored."""
-    said = proofstone("report", "x", "--study", "seeds", "--language", "zh", "-w", empty)
-    assert said.code == 2
-    assert "--language is for pages" in said.err

@@ -65,9 +65,20 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
             rows = list(csv.DictReader(file))
         assert len(rows) == len(proofstone(
             "report", target, "--study", name, "-w", studied, "--json"
-        ).json["points"])  # fmt: skip
+        ).json["data"]["marks"])  # fmt: skip
         value = {"difficulty": "share of questions"}.get(name, "accuracy")
         assert {"series", value, "n", "low", "high"} <= set(rows[0])
+
+
+def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
+    """Its sentence, heads and notes; names stay as they are."""
+    told = proofstone(
+        "report", "old-books", "--study", "settings", "--language", "zh", "-w", studied
+    )
+    assert told.code == 0
+    assert told.out.startswith("各设置下的正确率\n没有模型在每种设置下都完整。\n\n模型  ")
+    assert "\nsim/ann?ability=0.8" in told.out
+    assert "任一选项（思考、少样本示例" in told.out
 
 
 def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone) -> None:

@@ -12,6 +12,7 @@ from proofstone.records.runs import Measure
 from proofstone.records.scores import Respondent
 from proofstone.results.sections.catalogue import perform_study
 from proofstone.results.sections.parts import HowAsked, Part, figure_rows
+from table_texts import heads, rows
 
 N = 100
 # Of replies with a grade, the share of right ones among those counted double: as F is.
@@ -23,13 +24,13 @@ WEIGHTED = Measure(
 
 def part(**rights: int | tuple[int, str, str, float]) -> Part:
     """A respondent a model: how many of 100 it has right, and of its card kind, family and size."""
-    rows, models, asked = [], [], []
+    made, models, asked = [], [], []
     for place, (name, told) in enumerate(rights.items()):
         right, kind, family, size = told if isinstance(told, tuple) else (told, "", "", 0.0)
-        rows += right_of(N, right, place)
+        made += right_of(N, right, place)
         models.append(Respondent(name.replace("_", "-"), "direct"))
         asked.append(HowAsked(name.replace("_", "-"), "direct", {}, size or None, kind, family))
-    table = table_of(models, rows, n_units=N, n_options=0)
+    table = table_of(models, made, n_units=N, n_options=0)
     return Part(
         name="form", kind="x", seed=0, recipe={}, table=table, measure=ACCURACY,
         others=(WEIGHTED,), asked=tuple(asked),
@@ -39,8 +40,8 @@ def part(**rights: int | tuple[int, str, str, float]) -> Part:
 def test_names_tell_pairs_and_each_measure_has_its_paired_difference() -> None:
     """60 of 100 before, 50 after, the same fifty: ten fall, and none rises."""
     study = perform_study("alignment", [part(m_base=60, m_instruct=50, other=10)])
-    assert study.columns == ("base > chat", "measure", "n", "base", "chat", "chat - base")
-    (first, second) = study.rows
+    assert heads(study) == ("base > chat", "measure", "n", "base", "chat", "chat - base")
+    (first, second) = rows(study)
     name = "m-base direct > m-instruct direct"
     assert first[:3] == (name, "accuracy", "100")
     assert [cell.split()[0] for cell in first[3:]] == ["60.0", "50.0", "-10.0"]
@@ -51,17 +52,17 @@ def test_names_tell_pairs_and_each_measure_has_its_paired_difference() -> None:
         "rises in 0 of them resolvably."
     )
     assert study.notes[-1] == "In no pair: other direct."
-    assert [(row["series"], row["n"]) for row in figure_rows(study)] == [
+    assert [(row["series"], row["n"]) for row in figure_rows(study.data)] == [
         ("accuracy", N), ("W", N),
     ]  # fmt: skip
-    assert figure_rows(study)[0]["chat less base"] == pytest.approx(-0.1)
+    assert figure_rows(study.data)[0]["chat less base"] == pytest.approx(-0.1)
 
 
 def test_cards_tell_pairs_that_names_do_not() -> None:
     """One family and size, one base, one chat model; another size is no pair."""
     made = part(foo=(40, "base", "f", 7.0), bar=(45, "chat", "f", 7.0), big=(70, "chat", "f", 70.0))
     study = perform_study("alignment", [made])
-    assert {row[0] for row in study.rows} == {"foo direct > bar direct"}
+    assert {row[0] for row in rows(study)} == {"foo direct > bar direct"}
 
 
 def test_pairs_are_named_where_nothing_tells_them() -> None:
@@ -69,7 +70,7 @@ def test_pairs_are_named_where_nothing_tells_them() -> None:
     with pytest.raises(BadUsage, match="no base model stands here"):
         perform_study("alignment", [made])
     study = perform_study("alignment", [made], pairs=("foo=bar", "foo = baz"))
-    assert [row[0] for row in study.rows[::2]] == [
+    assert [row[0] for row in rows(study)[::2]] == [
         "foo direct > bar direct", "foo direct > baz direct",
     ]  # fmt: skip
     assert "in the median of 2 pairs" in study.finding

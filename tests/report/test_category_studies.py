@@ -10,10 +10,12 @@ from made_up import ACCURACY, Row, table_of
 
 from proofstone.errors import BadUsage
 from proofstone.page.figure import vega_lite
+from proofstone.page.section import section_text
 from proofstone.records.runs import Measure, Outcome
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.sections.catalogue import perform_study
-from proofstone.results.sections.parts import Part, figure_rows, render_study
+from proofstone.results.sections.parts import Part, figure_rows
+from table_texts import heads, rows
 
 F = Measure(
     name="f_score",
@@ -31,13 +33,13 @@ def part_of(
     replies: Sequence[Sequence[Given]], topics: Sequence[str], others: Sequence[Measure] = (F,)
 ) -> Part:
     """``replies`` by model and question."""
-    rows: list[Row] = [
+    made: list[Row] = [
         (unit, who, 0, outcome, value)
         for who, given in enumerate(replies)
         for unit, (outcome, value) in enumerate(given)
     ]
     models = [Respondent(f"lab/{'abcdefghijkl'[n]}", "direct") for n in range(len(replies))]
-    table: ScoreTable = table_of(models, rows, n_units=len(topics), discipline=topics)
+    table: ScoreTable = table_of(models, made, n_units=len(topics), discipline=topics)
     return Part(
         name="form", kind="asked", seed=None, recipe={}, table=table, measure=ACCURACY,
         others=tuple(others),
@@ -56,7 +58,7 @@ def test_difficulty_counts_the_models_that_fail_each_question() -> None:
     """Arts: six questions failed by none, six by all three: 6 x 3 / 36. Law: eight failed by two,
     four by all: (8 x 2 + 4 x 3) / 36."""
     study = perform_study("difficulty", [two_topics()])
-    cells = {row[0]: row for row in study.rows}
+    cells = {row[0]: row for row in rows(study)}
     assert list(cells) == ["all questions", "Law", "Arts"]
     assert cells["Arts"][1:3] == ("discipline", "12")
     assert cells["Arts"][3].startswith(f"{100 * 18 / 36:.1f} [")
@@ -73,7 +75,7 @@ def test_categories_are_called_as_the_method_calls_them() -> None:
     part = two_topics()
     called = replace(part.table, level_names={"discipline": "primary category"})
     study = perform_study("difficulty", [replace(part, table=called)])
-    assert {row[1] for row in study.rows} == {"", "primary category"}
+    assert {row[1] for row in rows(study)} == {"", "primary category"}
     assert "; by primary category, Law is hardest" in study.finding
     assert study.figures[1].name == "difficulty-by-primary-category"
 
@@ -87,8 +89,8 @@ def test_of_categories_alike_none_is_hardest() -> None:
 
 
 def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
-    rows = figure_rows(perform_study("difficulty", [two_topics()]))
-    law = [row for row in rows if row["series"] == "discipline: Law"]
+    marks = figure_rows(perform_study("difficulty", [two_topics()]).data)
+    law = [row for row in marks if row["series"] == "discipline: Law"]
     assert [(row["models failing"], row["n"]) for row in law] == [(k, 12) for k in (0, 1, 2, 3)]
     assert [row["share of questions"] for row in law] == pytest.approx([0, 0, 8 / 12, 4 / 12])
     assert all(row["low"] <= row["share of questions"] <= row["high"] for row in law)
@@ -97,8 +99,8 @@ def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
 def test_each_topic_is_ranked_by_f_and_ties_are_told() -> None:
     """In law a has F = 2 x 8 / (2 x 8 + 4), b and c none; in arts all score alike."""
     study = perform_study("topics", [two_topics()])
-    assert study.columns == ("topic", "rank", "model", "F, %", "n", "tied")
-    arts, law = study.rows[:3], study.rows[3:]
+    assert heads(study) == ("topic", "rank", "model", "F, %", "n", "tied")
+    arts, law = rows(study)[:3], rows(study)[3:]
     assert [row[2] for row in arts] == ["lab/a direct", "lab/b direct", "lab/c direct"]
     assert [(row[1], row[5]) for row in arts] == [("1-3", "a")] * 3
     assert law[0][1:3] == ("1", "lab/a direct")
@@ -113,8 +115,8 @@ def test_each_topic_is_ranked_by_f_and_ties_are_told() -> None:
 def test_only_ten_are_shown_and_ranks_are_among_all() -> None:
     replies = [[RIGHT] * n + [WRONG] * (12 - n) for n in range(12)]
     study = perform_study("topics", [part_of(replies, ["Arts"] * 6 + ["Law"] * 6)])
-    assert len(study.rows) == 20
-    assert study.rows[0][1].endswith("12")
+    assert len(rows(study)) == 20
+    assert rows(study)[0][1].endswith("12")
     for figure in study.figures:
         assert len(figure.marks) == 10
         assert all(span.last < 10 for span in figure.spans)
@@ -122,14 +124,14 @@ def test_only_ten_are_shown_and_ranks_are_among_all() -> None:
 
 def test_without_f_the_headline_ranks() -> None:
     part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts", "Arts", "Law", "Law"], others=())
-    assert perform_study("topics", [part]).y_axis == "accuracy"
+    assert perform_study("topics", [part]).data.value_axis == "accuracy"
 
 
 def test_one_topic_is_none() -> None:
     part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts"] * 4)
     with pytest.raises(BadUsage, match="no topics"):
         perform_study("topics", [part])
-    assert len(perform_study("difficulty", [part]).rows) == 1
+    assert len(rows(perform_study("difficulty", [part]))) == 1
 
 
 def test_each_study_reads_as_text_and_draws() -> None:
@@ -138,6 +140,6 @@ def test_each_study_reads_as_text_and_draws() -> None:
         ("topics", ["topic-1", "topic-2"]),
     ):
         study = perform_study(name, [two_topics()])
-        assert study.finding in render_study(study)
+        assert study.finding in section_text(study)
         assert [figure.name for figure in study.figures] == figures
         assert all(vega_lite(figure)["layer"] for figure in study.figures)

@@ -21,14 +21,14 @@ def graded(name: str, *rights: int) -> Part:
     rows = [row for place, right in enumerate(rights) for row in right_of(N, right, place)]
     models = [Respondent(f"lab/{'abc'[place]}", "direct") for place in range(len(rights))]
     table: ScoreTable = table_of(models, rows, n_units=N, n_options=0)
-    return Part(name=name, kind="x", seed=0, recipe={}, table=table, measure=ACCURACY)
+    return Part(
+        name=name, kind="x", seed=0, recipe={}, table=table, measure=ACCURACY, estimand="bank"
+    )
 
 
 def test_an_order_that_both_tell_apart_the_other_way_is_a_reversal() -> None:
     """160 and 40 of 200 by one, 40 and 160 by the other."""
-    pair = compare_judges(
-        graded("one", 160, 40), graded("two", 40, 160), estimand="bank", confidence=0.95
-    )
+    pair = compare_judges(graded("one", 160, 40), graded("two", 40, 160))
     assert pair is not None
     assert pair.order is not None
     assert (pair.order.n_pairs, pair.order.n_swapped, pair.order.n_reversed) == (1, 1, 1)
@@ -55,7 +55,7 @@ def test_only_replies_that_a_judge_was_asked_about_count_for_agreement() -> None
     first, second = (
         replace(graded(name, right), judged=asked) for name, right in (("one", 170), ("two", 160))
     )
-    pair = compare_judges(first, second, estimand="bank", confidence=0.95)
+    pair = compare_judges(first, second)
     assert pair is not None
     assert (pair.agree.n, pair.agree.value) == (50, 40 / 50)
     assert pair.changes[0].by_measure["accuracy"].value == pytest.approx(-10 / N)

@@ -16,15 +16,16 @@ from proofstone.records.scores import Accuracies, Respondent
 from proofstone.results.audit.audit import benchmark_beside
 from proofstone.results.sections.catalogue import perform_study
 from proofstone.results.sections.parts import Part, figure_rows
+from table_texts import heads, rows
 
 N = 200
 
 
 def part(name: str = "ours", **rights: int) -> Part:
     """A benchmark of 200 items: how many each model has right, the first ones."""
-    rows = [row for place, right in enumerate(rights.values()) for row in right_of(N, right, place)]
+    made = [row for place, right in enumerate(rights.values()) for row in right_of(N, right, place)]
     models = [Respondent(f"lab/{model}", "direct") for model in rights]
-    table = table_of(models, rows, n_units=N, n_options=0)
+    table = table_of(models, made, n_units=N, n_options=0)
     return Part(name=name, kind="x", seed=0, recipe={}, table=table, measure=ACCURACY)
 
 
@@ -46,21 +47,21 @@ def test_places_and_tau_are_counted_and_open_ranks_stand_beside() -> None:
     study = perform_study(
         "rankings", [part(a=180, b=100, c=20)], beside=scores(1000, b=0.9, a=0.5, c=0.1)
     )
-    assert study.columns == (
+    assert heads(study) == (
         "model", "ours", "rank", "theirs.csv", "rank", "climbs", "significant",
     )  # fmt: skip
-    assert [row[:5] for row in study.rows] == [
+    assert [row[:5] for row in rows(study)] == [
         ("lab/a", "90.0", "1", "50.0", "2"),
         ("lab/b", "50.0", "2", "90.0", "1"),
         ("lab/c", "10.0", "3", "10.0", "3"),
     ]
-    assert [row[5] for row in study.rows] == ["-1 [-1, -1]", "+1 [+1, +1]", "+0 [+0, +0]"]
+    assert [row[5] for row in rows(study)] == ["-1 [-1, -1]", "+1 [+1, +1]", "+0 [+0, +0]"]
     assert study.finding.startswith("ours and theirs.csv order 3 models at Kendall's tau-b 0.33 [")
     assert "too few models for an interval over models" in study.finding
     assert study.finding.endswith(
         "lab/a moves most, from 1 to 2 (-1); at least five models are needed to test moves."
     )
-    assert figure_rows(study)[0] == {
+    assert figure_rows(study.data)[0] == {
         "series": "ours", "model": "lab/a", "rank": 1.0, "n": N, "low": 1.0, "high": 1.0,
     }  # fmt: skip
 
@@ -70,7 +71,7 @@ def test_one_of_six_that_falls_stands_elsewhere_significantly() -> None:
     ours = {"a": 190, "f": 170, "b": 150, "c": 110, "d": 70, "e": 30}
     theirs = {name: right / N for name, right in ours.items()} | {"f": 0.02}
     study = perform_study("rankings", [part(**ours)], beside=scores(4000, **theirs))
-    assert [row[0] for row in study.rows if row[-1] == "yes"] == ["lab/f"]
+    assert [row[0] for row in rows(study) if row[-1] == "yes"] == ["lab/f"]
     assert study.finding.endswith(
         "lab/f moves most, from 2 to 6 (-4); lab/f moves significantly (Holm-adjusted)."
     )
@@ -81,18 +82,18 @@ def test_ties_are_ranks_that_stay_open() -> None:
     study = perform_study(
         "rankings", [part(a=102, b=100, c=20)], beside=scores(1000, a=0.9, b=0.5, c=0.1)
     )
-    assert [row[2] for row in study.rows] == ["1 (1-2)", "2 (1-2)", "3"]
-    assert [row[4] for row in study.rows] == ["1", "2", "3"]
+    assert [row[2] for row in rows(study)] == ["1 (1-2)", "2 (1-2)", "3"]
+    assert [row[4] for row in rows(study)] == ["1", "2", "3"]
 
 
 def test_scores_of_nobody_knows_how_many_items_are_taken_as_they_are() -> None:
     study = perform_study(
         "rankings", [part(a=180, b=100, c=20)], beside=scores(a=0.9, b=0.5, c=0.1, d=0.2)
     )
-    assert [row[4] for row in study.rows] == ["1", "2", "3"]
+    assert [row[4] for row in rows(study)] == ["1", "2", "3"]
     assert any("How many items stand behind theirs.csv is not known" in n for n in study.notes)
     assert "On theirs.csv alone: d." in study.notes
-    assert "nan" not in " ".join([study.finding, *(cell for row in study.rows for cell in row)])
+    assert "nan" not in " ".join([study.finding, *(cell for row in rows(study) for cell in row)])
 
 
 def test_two_benchmarks_with_items_are_drawn_apart() -> None:
@@ -101,7 +102,7 @@ def test_two_benchmarks_with_items_are_drawn_apart() -> None:
         [part(a=180, b=100, c=20, d=60)],
         beside=part("other", b=150, c=10, a=140, d=60),
     )
-    assert [row[0] for row in study.rows] == ["lab/a", "lab/b", "lab/d", "lab/c"]
+    assert [row[0] for row in rows(study)] == ["lab/a", "lab/b", "lab/d", "lab/c"]
     assert not any("only scores are known" in note for note in study.notes)
 
 
@@ -125,7 +126,7 @@ def test_one_tail_for_two_models_is_nobodys_name() -> None:
         overall=np.array([0.1, 0.2, 0.3, 0.4, 0.5]), counts=np.array([100]),
     )  # fmt: skip
     study = perform_study("rankings", [part(a=9, b=20, c=30, d=40)], beside=both)
-    assert {row[0] for row in study.rows} == {"lab/b", "lab/c", "lab/d"}
+    assert {row[0] for row in rows(study)} == {"lab/b", "lab/c", "lab/d"}
 
 
 def test_files_of_scores_and_of_items_are_read_as_audit_does(

@@ -11,7 +11,8 @@ from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.sections.catalogue import perform_study
-from proofstone.results.sections.parts import HowAsked, Part, Study, figure_rows
+from proofstone.results.sections.parts import Analysis, HowAsked, Part, figure_rows
+from table_texts import rows
 
 N = 100
 MEMORY: dict[str, object] = {"temperature": 0.0}
@@ -23,21 +24,21 @@ Replies = tuple[str, dict[str, object], int, int]  # model, settings, right, ref
 
 def table(replies: Sequence[Replies], expected: Sequence[int] = ()) -> ScoreTable:
     """``N`` questions each: the first ones right, the last ones refused, the rest wrong."""
-    rows: list[Row] = []
+    made: list[Row] = []
     for place, (_model, _settings, right, refused) in enumerate(replies):
         for unit in range(N):
             if unit >= N - refused:
-                rows.append((unit, place, 0, "refused", None))
+                made.append((unit, place, 0, "refused", None))
             else:
-                rows.append((unit, place, 0, "answered", float(unit < right)))
+                made.append((unit, place, 0, "answered", float(unit < right)))
     who = [
         Respondent(model, "direct", settings=str(number))
         for number, (model, *_rest) in enumerate(replies)
     ]
-    return table_of(who, rows, n_units=N, expected=expected or None)
+    return table_of(who, made, n_units=N, expected=expected or None)
 
 
-def study(replies: Sequence[Replies], expected: Sequence[int] = ()) -> Study:
+def study(replies: Sequence[Replies], expected: Sequence[int] = ()) -> Analysis:
     method = find_method("chinese_simpleqa")
     measures = tuple(each for each in method.measures if each.of == "correct")
     headline = next(each for each in measures if each.name == method.headline)
@@ -57,8 +58,8 @@ TWO: list[Replies] = [
 ]
 
 
-def cells(found: Study, model: str, measure: str) -> tuple[str, ...]:
-    (row,) = [row for row in found.rows if row[0] == model and row[2] == measure]
+def cells(found: Analysis, model: str, measure: str) -> tuple[str, ...]:
+    (row,) = [row for row in rows(found) if row[0] == model and row[2] == measure]
     return row[3:]
 
 
@@ -95,11 +96,11 @@ def test_how_far_models_lie_apart_without_and_with() -> None:
 
 def test_each_search_is_told_by_itself() -> None:
     found = study([*TWO, ("lab/large", WEB, 82, 0), ("lab/small", WEB, 60, 10)])
-    assert [row[1] for row in found.rows if row[2] == "correct"] == [
+    assert [row[1] for row in rows(found) if row[2] == "correct"] == [
         "local", "local", "searxng:bing", "searxng:bing",
     ]  # fmt: skip
     assert found.finding.count("With ") == 2
-    marks = figure_rows(found)
+    marks = figure_rows(found.data)
     assert len(marks) == 2 * 2 * 2
     assert marks[-1]["model"] == "lab/small direct, searxng:bing"
     assert (marks[-1]["series"], marks[-1]["correct"]) == ("with", 0.6)
@@ -107,14 +108,14 @@ def test_each_search_is_told_by_itself() -> None:
 
 def test_one_model_has_no_spread() -> None:
     found = study([TWO[0], TWO[2]])
-    assert not any(row[0].startswith("between") for row in found.rows)
+    assert not any(row[0].startswith("between") for row in rows(found))
     assert found.finding.endswith("of 1 model; it rises resolvably for 1 and falls for 0.")
 
 
 def test_what_is_not_whole_is_left_out_and_named() -> None:
     """A search that failed for a question leaves its run without a reply there."""
     found = study(TWO, expected=[N, N, N, N + 1])
-    assert {row[0] for row in found.rows} == {"lab/large direct"}
+    assert {row[0] for row in rows(found)} == {"lab/large direct"}
     assert "Left out" in found.notes[1]
 
 
@@ -137,4 +138,4 @@ def test_a_ratio_of_nothing_is_told_as_missing() -> None:
     found = study(silent)
     n, without, _with, change = cells(found, "lab/small direct", "CGA")
     assert (n, without, change) == ("100", "—", "—")
-    assert not any(row[2].startswith("CGA,") for row in found.rows)
+    assert not any(row[2].startswith("CGA,") for row in rows(found))

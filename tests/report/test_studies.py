@@ -10,6 +10,7 @@ import pytest
 from made_up import ACCURACY, Row, right_of, table_of
 
 from proofstone.errors import BadUsage
+from proofstone.page.section import section_text
 from proofstone.records.runs import Scale
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.cli import STUDY_NAMES
@@ -20,8 +21,8 @@ from proofstone.results.sections.parts import (
     Part,
     ReplyLengths,
     figure_rows,
-    render_study,
 )
+from table_texts import heads, rows
 
 MODELS = ("lab/a", "lab/b", "lab/c")
 
@@ -35,9 +36,9 @@ def part_of(table: ScoreTable, *, seed: int = 0, name: str = "form-0000") -> Par
 
 def form(rights: Sequence[int], *, n: int = 40, n_options: int = 5) -> ScoreTable:
     """One respondent a number: how many of ``n`` questions it has right, the first ones."""
-    rows: list[Row] = [row for r, right in enumerate(rights) for row in right_of(n, right, r)]
+    made: list[Row] = [row for r, right in enumerate(rights) for row in right_of(n, right, r)]
     respondents = [Respondent(name, "direct") for name in MODELS[: len(rights)]]
-    return table_of(respondents, rows, n_units=n, n_options=n_options)
+    return table_of(respondents, made, n_units=n, n_options=n_options)
 
 
 def test_the_command_line_names_every_study() -> None:
@@ -57,7 +58,7 @@ def test_seeds_show_range_ranks_and_tau() -> None:
         "Over 2 seeds accuracy moves by at most 25.0 points; Kendall's tau-b between seeds is "
         "0.33 on average (lowest 0.33); 2 of 3 models change rank."
     )
-    cells = {row[0]: row for row in study.rows}
+    cells = {row[0]: row for row in rows(study)}
     sd = 100 * np.std([4 / 40, 14 / 40], ddof=1)
     assert cells["lab/c direct"][1:6] == ("10.0", "35.0", "22.5", "25.0", f"{sd:.1f}")
     assert cells["lab/a direct"][-1] == "1"
@@ -76,7 +77,7 @@ def test_seeds_take_forms_of_one_recipe() -> None:
     """Forms of another recipe beside them are left alone; two such groups are named."""
     parts = [part_of(form([20]), seed=s, name=f"form-{s}") for s in (1, 2)]
     other = [replace(part, recipe={"options": "4"}, name=f"{part.name}x") for part in parts]
-    assert perform_study("seeds", [*parts, other[0]]).columns[1:3] == ("seed 1", "seed 2")
+    assert heads(perform_study("seeds", [*parts, other[0]]))[1:3] == ("seed 1", "seed 2")
     with pytest.raises(BadUsage, match="2 recipes") as raised:
         perform_study("seeds", [*parts, *other])
     assert "form-1, form-2; form-1x, form-2x" in str(raised.value.hint)
@@ -92,13 +93,13 @@ def test_options_compare_the_same_questions() -> None:
         part_of(form([30, 12], n_options=4), name="four"),
     ]
     study = perform_study("options", parts)
-    assert study.columns == ("model", "4 options", "10 options", "change")
+    assert heads(study) == ("model", "4 options", "10 options", "change")
     assert study.finding.endswith("it falls resolvably for 1 of 2 models.")
-    assert study.rows[0][0] == "lab/a direct"
-    assert study.rows[0][3].startswith("-50.0 [-")
-    assert study.rows[1][3].startswith("+0.0 [")
-    assert study.rows[2] == ("chance", "25.0", "10.0", "")
-    chance = [row for row in figure_rows(study) if row["series"] == "chance"]
+    assert rows(study)[0][0] == "lab/a direct"
+    assert rows(study)[0][3].startswith("-50.0 [-")
+    assert rows(study)[1][3].startswith("+0.0 [")
+    assert rows(study)[2] == ("chance", "25.0", "10.0", "")
+    chance = [row for row in figure_rows(study.data) if row["series"] == "chance"]
     assert [(row["options"], row["accuracy"]) for row in chance] == [(4.0, 0.25), (10.0, 0.1)]
 
 
@@ -119,11 +120,11 @@ def test_positions_are_tested_and_counted() -> None:
     """The first 10 of 40 right, gold A to D in turn: 3, 3, 2, 2 of 10 are right; chi-square is
     10 * (2 * .05^2 + 2 * .05^2) / (.25 * .75) on 3 degrees."""
     study = perform_study("position", [part_of(form([10]))])
-    assert [row[:3] for row in study.rows[:-1]] == [
+    assert [row[:3] for row in rows(study)[:-1]] == [
         ("lab/a direct", letter, "10") for letter in "ABCD"
     ]
     chi_square = 10 * 4 * 0.05**2 / (0.25 * 0.75)
-    assert study.rows[-1][3] == f"chi-square {chi_square:.1f}, df 3"
+    assert rows(study)[-1][3] == f"chi-square {chi_square:.1f}, df 3"
     assert "is not rejected for any of 1 models" in study.finding
     biased = form([0])
     biased.value[:] = (biased.gold == 0).astype(float)  # right wherever A is
@@ -140,15 +141,15 @@ def test_positions_need_options() -> None:
 def test_levels_weigh_groups_alike() -> None:
     """10 of 10 right in one discipline and 0 of 30 in the other: 25 by questions, 50 by
     disciplines."""
-    rows = right_of(40, 10, 0) + right_of(40, 0, 1)
+    made = right_of(40, 10, 0) + right_of(40, 0, 1)
     table = table_of(
-        [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")], rows, n_units=40,
+        [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")], made, n_units=40,
         discipline=["History"] * 10 + ["Science"] * 30,
     )  # fmt: skip
     study = perform_study("levels", [part_of(table)])
-    assert study.columns == ("model", "sample (40)", "discipline (2)")
-    assert [cell.split()[0] for cell in study.rows[0][1:]] == ["25.0", "50.0"]
-    assert study.rows[-1] == ("tau-b with sample", "", "1.00")
+    assert heads(study) == ("model", "sample (40)", "discipline (2)")
+    assert [cell.split()[0] for cell in rows(study)[0][1:]] == ["25.0", "50.0"]
+    assert rows(study)[-1] == ("tau-b with sample", "", "1.00")
     assert "by up to 25.0 points" in study.finding
     plain = perform_study("levels", [part_of(form([10]))])
     assert plain.finding == "The items have no strata, so there is one level of averaging."
@@ -167,10 +168,10 @@ def test_lengths_go_by_quarters() -> None:
     """Replies of 1 to 40 tokens, the shortest ten of them right: the first quarter is all right,
     the others all wrong; right replies have 5.5 tokens on average."""
     study = perform_study("length", [with_lengths(form([10]), range(1, 41))])
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[:5] == ("lab/a direct", "40", "20", "6", "26")
     assert [cell.split()[0] for cell in row[5:]] == ["100.0", "0.0", "0.0", "0.0"]
-    assert [point.x for point in study.points] == [5.5, 15.5, 25.5, 35.5]
+    assert [mark.x for mark in study.data.marks] == [5.5, 15.5, 25.5, 35.5]
 
 
 def test_lengths_across_models_are_put_in_order() -> None:
@@ -212,7 +213,7 @@ def test_unknown_names_are_refused() -> None:
 
 def test_a_study_as_text() -> None:
     """Title, finding, table, notes."""
-    text = render_study(perform_study("levels", [part_of(form([10]))]))
+    text = section_text(perform_study("levels", [part_of(form([10]))]))
     assert text == (
         "Accuracy by level of averaging\n"
         "The items have no strata, so there is one level of averaging.\n"
@@ -237,14 +238,14 @@ def test_thinking_pairs_runs_that_differ_in_it_alone() -> None:
     """20 of 40 right without and 30 with: a quarter more, resolved; a run alone has no pair."""
     part = asked_part([{"thinking": "off"}, {"thinking": "on"}, {"thinking": "on"}], [20, 30, 40])
     study = perform_study("thinking", [part])
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[:2] == ("lab/0 direct", "8")
     assert (row[2][:4], row[3][:4], row[4][:5]) == ("50.0", "75.0", "+25.0")
     assert study.finding == (
         "Thinking changes accuracy by +25.0 points in the median of 1 models; it helps 1 and "
         "harms 0 of them resolvably."
     )
-    assert {(p.series, p.x) for p in study.points} == {
+    assert {(mark.row, mark.x) for mark in study.data.marks} == {
         ("without thinking", 8.0), ("with thinking", 8.0)
     }  # fmt: skip
     alone = asked_part([{"thinking": "on"}], [20])
@@ -259,8 +260,8 @@ def test_settings_stand_side_by_side() -> None:
     small = replace(part_of(form([2], n=8)), recipe={"setting": "questions"}, asked=how)
     whole = replace(part_of(form([10])), recipe={"setting": "questions"}, asked=how)
     study = perform_study("settings", [small, statements, whole])
-    assert study.columns == ("model", "statements, direct", "questions, direct")
-    assert [cell[:4] for cell in study.rows[0][1:]] == ["75.0", "25.0"]
+    assert heads(study) == ("model", "statements, direct", "questions, direct")
+    assert [cell[:4] for cell in rows(study)[0][1:]] == ["75.0", "25.0"]
     assert study.finding == (
         "Mean accuracy of the 1 models complete in every setting: statements, direct 75.0; "
         "questions, direct 25.0."
@@ -275,19 +276,19 @@ def test_shares_of_several_verdicts_are_as_sure_as_on_the_leaderboard() -> None:
     """20 questions of 4 statements, each of its own: a half of 80 verdicts, which is Wilson's
     interval at the size that the leaderboard takes. As plain scores they are 20."""
     scale = Scale(name="verdicts", what="a share", chance=0.5)
-    rows: list[Row] = [(i, 0, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
+    made: list[Row] = [(i, 0, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
     keys = [(i, 4 * i + n) for i in range(20) for n in range(4)]
     of_shares = table_of(
-        [Respondent("lab/a", "verdicts", scale=scale)], rows, n_units=20, keys=keys
+        [Respondent("lab/a", "verdicts", scale=scale)], made, n_units=20, keys=keys
     )
     part = part_of(of_shares)
     (group,) = leaderboard(of_shares, (ACCURACY,), "accuracy").standings
     (label,) = part.complete
-    found = part.estimates([label], estimand="knowledge", confidence=0.95)[label]
+    found = part.estimates([label])[label]
     assert found == group.ranked[0].estimate
-    plain = part_of(table_of([Respondent("lab/a", "direct")], rows, n_units=20, keys=keys))
+    plain = part_of(table_of([Respondent("lab/a", "direct")], made, n_units=20, keys=keys))
     (label,) = plain.complete
-    wide = plain.estimates([label], estimand="knowledge", confidence=0.95)[label]
+    wide = plain.estimates([label])[label]
     assert (found.effective_n, wide.effective_n) == (pytest.approx(80), pytest.approx(20))
 
 
@@ -295,15 +296,15 @@ def test_shares_and_choices_together_keep_their_own_sizes() -> None:
     """Asked of one form in two ways, each is estimated as if alone."""
     scale = Scale(name="verdicts", what="a share", chance=0.5)
     who = [Respondent("lab/a", "direct"), Respondent("lab/a", "verdicts", scale=scale)]
-    rows: list[Row] = [(i, 0, 0, "answered", float(i % 2)) for i in range(20)]
-    rows += [(i, 1, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
+    made: list[Row] = [(i, 0, 0, "answered", float(i % 2)) for i in range(20)]
+    made += [(i, 1, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
     keys = [(i, 4 * i + n) for i in range(20) for n in range(4)]
-    part = part_of(table_of(who, rows, n_units=20, keys=keys))
+    part = part_of(table_of(who, made, n_units=20, keys=keys))
     labels = list(part.complete)
-    both = part.estimates(labels, estimand="knowledge", confidence=0.95)
+    both = part.estimates(labels)
     assert list(both) == labels
     for label in labels:
-        alone = part.estimates([label], estimand="knowledge", confidence=0.95)
+        alone = part.estimates([label])
         assert both[label] == alone[label]
 
 
@@ -333,8 +334,8 @@ def test_runs_of_other_options_are_rows_of_their_own() -> None:
     )
     other = replace(options[4], prompt="bb" * 8)
     parts.append(replace(part_of(form([4])), recipe={"setting": "questions"}, asked=(other,)))
-    rows = {row[0]: row[2] for row in perform_study("settings", parts).rows}
-    assert {name: float(cell.split()[0]) for name, cell in rows.items()} == {
+    shown = {row[0]: row[2] for row in rows(perform_study("settings", parts))}
+    assert {name: float(cell.split()[0]) for name, cell in shown.items()} == {
         "lab/a max_tokens=10": 25.0,
         "lab/a max_tokens=10 thinking=on": 50.0,
         "lab/a max_tokens=99": 75.0,

@@ -10,13 +10,14 @@ from proofstone.errors import BadUsage
 from proofstone.methods.bequ.experiments.evidence import Experiment
 from proofstone.methods.bequ.experiments.groups import (
     EXPERIMENTS,
+    analysis_of,
     experiment_sections,
-    study_of_section,
 )
 from proofstone.page.section import Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.records.triples import EntityFacts
 from proofstone.stats.ranks import RankInterval
+from table_texts import heads, rows
 
 TOWNS = facts(40)
 
@@ -254,13 +255,13 @@ def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
 
 def test_a_section_as_a_study_has_its_cells_as_text_and_a_mark_a_point() -> None:
     found = experiment([Way(), Way(prompts="wikidata")], TOWNS)
-    study = study_of_section(section("prompts", found), found)
-    assert study.columns[:3] == ("model", "prompts", "asked as")
-    assert study.rows[0][:2] == ("a/m", "direct")
-    assert study.rows[0][4].startswith("60.0 [")  # precision: six of ten
-    assert [(point.series, point.x) for point in study.points] == [
+    study = analysis_of(section("prompts", found), found)
+    assert heads(study)[:3] == ("model", "prompts", "asked as")
+    assert rows(study)[0][:2] == ("a/m", "direct")
+    assert rows(study)[0][4].startswith("60.0 [")  # precision: six of ten
+    assert [(mark.row, mark.column) for mark in study.data.marks] == [
         ("a/m", "direct"),
         ("a/m", "wikidata"),
     ]
-    assert study.more[0].n_names == 2
+    assert [type(cell) for cell in study.tables[1].rows[0]][:2] == [str, str]
     assert study.notes[0] == "judged by j against towns-1f2e; all triples"

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.page.text import aligned, printable
 from proofstone.records.runs import Estimate
 from proofstone.stats.flags import FLAGS
 from proofstone.stats.ranks import RankInterval
@@ -17,7 +18,7 @@ from proofstone.wording.messages import listed, noted, say, word
 Cell: TypeAlias = str | int | float | Estimate | RankInterval | None
 
 
-Unit = Literal["", "points", "share", "probability", "rank"]
+Unit = Literal["", "points", "change", "share", "probability", "rank", "mixed"]
 
 
 FigureKind = Literal[
@@ -45,7 +46,8 @@ AxisUnit = Literal["points", "number", "usd"]
 class Column(Struct, frozen=True, kw_only=True):
     """One column: ``key`` names its values for programs, ``name`` heads it for people, ``help`` is
     its meaning in plain words. ``unit`` says how its numbers are written: points out of 100,
-    shares with their percent sign, probabilities, ranks; else ``digits`` behind the point."""
+    changes of these with their sign, shares with their percent sign, probabilities, ranks; else
+    ``digits`` behind the point. ``mixed``: texts with numbers in them, to the right as numbers."""
 
     key: str
     name: str
@@ -152,6 +154,12 @@ class Section(Struct, frozen=True, kw_only=True):
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return section_text(self).rstrip("\n")
+
+    def __repr__(self) -> str:  # a notebook shows this
+        return str(self)
+
 
 # How the cells of a section's tables look on a page, and by what they sort.
 
@@ -171,7 +179,7 @@ def shown_cell(cell: Cell, column: Column) -> CellShown:
     if cell is None:
         return CellShown(text=MISSING, told=say("there is no such value"))
     if isinstance(cell, str):
-        return CellShown(text=cell, key=cell, is_number=False)
+        return CellShown(text=cell, key=cell, is_number=column.unit == "mixed")
     if isinstance(cell, Estimate):
         return _estimate(cell, column)
     if isinstance(cell, RankInterval):
@@ -185,6 +193,42 @@ def number_columns(table: Table) -> list[bool]:
     the first column, which names the row."""
     words = {place for row in table.rows for place, cell in enumerate(row) if isinstance(cell, str)}
     return [place > 0 and place not in words for place in range(len(table.columns))]
+
+
+def text_cells(table: Table) -> list[list[str]]:
+    """The heads of a table and its cells, row by row, as a line of text shows them."""
+    return [
+        [column.name for column in table.columns],
+        *(
+            [printable(shown_cell(cell, column).text)
+             for cell, column in zip(row, table.columns, strict=True)]
+            for row in table.rows
+        ),
+    ]  # fmt: skip
+
+
+def table_lines(table: Table) -> list[str]:
+    """A table as aligned lines, its title aside: words to the left, numbers to the right."""
+    left = [
+        place
+        for place, column in enumerate(table.columns)
+        if not place or (not column.unit and any(_is_words(row[place]) for row in table.rows))
+    ]
+    return aligned(text_cells(table), left=left)
+
+
+def _is_words(cell: Cell) -> bool:
+    return isinstance(cell, str) and cell != ""
+
+
+def section_text(section: Section) -> str:
+    """A section as text ending in a newline: the first table stands under the section's own title,
+    each other under its own."""
+    lines = [section.title, *filter(None, (section.finding, section.plain, section.cannot))]
+    for place, table in enumerate(section.tables):
+        lines += ["", *([table.title] if place else []), *table_lines(table)]
+    notes = [*section.notes, *filter(None, (section.how,))]
+    return "".join(f"{line}\n" for line in [*lines, *([""] if notes else []), *notes])
 
 
 def told_estimate(estimate: Estimate) -> str:
@@ -252,6 +296,8 @@ def _number(value: float, column: Column) -> str:
         return MISSING
     if column.unit == "points":
         return points(value)
+    if column.unit == "change":
+        return f"{100 * value:+z.1f}"
     if column.unit == "share":
         return shown_share(value)
     if column.unit == "probability":

@@ -19,7 +19,6 @@ from proofstone.session.options import (
     language_option,
     output_option,
     read_list,
-    was_given,
     with_options,
     workspace_option,
 )
@@ -221,11 +220,11 @@ def report_study(
     if as_json:
         print_json(study)
         return
-    from proofstone.results.sections.parts import render_study
+    from proofstone.page.section import section_text
 
-    click.echo(render_study(study), nl=False)
+    click.echo(section_text(study), nl=False)
     if output is not None:
-        say(f"the figure's data ({len(study.points)} marks) is in {output}")
+        say(f"the figure's data ({len(study.data.marks)} marks) is in {output}")
     if written is not None:
         say(f"figures  {figures_line(written)}")
 
@@ -487,10 +486,6 @@ def report_command(
     )
 
     if study is not None:
-        if not figures and was_given(click.get_current_context(), "language"):
-            raise click.UsageError(
-                "--language is for pages and figures; a study prints its table in English"
-            )
         drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))
         report_study(
             study, read_list(targets), output, estimand, folder,

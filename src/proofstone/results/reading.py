@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from proofstone.results.items_made import Audit
     from proofstone.results.page_parts import PageData
     from proofstone.results.report import BoardMade
-    from proofstone.results.sections.parts import Study
+    from proofstone.results.sections.parts import Analysis
     from proofstone.results.table import View
     from proofstone.results.table_files import MoreTables, TablesAsked
     from proofstone.run.run_facts import ControlReport
@@ -231,7 +231,7 @@ def write_item_work_list(
     return write_work_list(work_list(made.evidence), Path(path))
 
 
-def make_study(session: Session, /, name: str, *targets: Target, **options: Any) -> Study:
+def make_study(session: Session, /, name: str, *targets: Target, **options: Any) -> Analysis:
     """A study of runs, forms or banks: ``estimand``, ``confidence`` and what the study takes as
     options; ``beside`` names the other benchmark of a study of rankings.
 
@@ -289,19 +289,19 @@ def _experiment(session: Session, targets: Sequence[Target], view: View) -> Expe
     return experiment_of(session.store, method, selection, verified, board)
 
 
-def write_study_figures(session: Session, study: Study, asked: FiguresAsked) -> FiguresWritten:
+def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
     """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
     from proofstone.results.board_tables import check_drawn, write_drawn  # noqa: PLC0415
-    from proofstone.results.sections.parts import study_figures  # noqa: PLC0415
+    from proofstone.results.sections.parts import drawn_figures  # noqa: PLC0415
 
-    figures = study_figures(study)
+    figures = drawn_figures(study)
     if not figures:
         raise BadUsage(f"the study {study.name} found nothing that could be drawn")
     check_drawn(figures, asked)
-    return write_drawn(figures, list(dict.fromkeys(p.series for p in study.points)), asked)
+    return write_drawn(figures, list(dict.fromkeys(mark.row for mark in study.data.marks)), asked)
 
 
-def write_study_data(session: Session, study: Study, path: Path | str) -> None:
+def write_study_data(session: Session, study: Analysis, path: Path | str) -> None:
     """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
     from proofstone.results.sections.parts import write_figure_data  # noqa: PLC0415
 

@@ -271,7 +271,7 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
 
         if self.preset is None or not self.preset.study:
             return
-        from proofstone.results.sections.parts import render_study
+        from proofstone.page.section import section_text
 
         forms = forms_of(self.results)
         try:
@@ -279,7 +279,7 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
         except ProofstoneError as error:
             say(f"no study yet: {error.message}", quiet=self.quiet)
             return
-        click.echo(f"\n{render_study(study)}", nl=False)
+        click.echo(f"\n{section_text(study)}", nl=False)
 
 
 def forms_of(results: Sequence[RunResult]) -> list[str]:

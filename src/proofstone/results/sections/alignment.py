@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Section
+from proofstone.page.section import Cell, Column, Mark, Section
+from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow
-from proofstone.results.measured_scores import linear_values, measure_estimates
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.factors import describe_factor, levels_of
-from proofstone.results.sections.pairs import Change, pair_change
-from proofstone.results.sections.parts import HowAsked, Part, Point, Study
+from proofstone.results.sections.parts import (
+    Analysis,
+    HowAsked,
+    Part,
+    count_resolved,
+    make_analysis,
+    mark_of,
+)
 from proofstone.results.ties import is_base, stem_of
-from proofstone.stats.flags import Estimand
-from proofstone.wording.messages import say
+from proofstone.wording.messages import joined, listed, say, say_of, word
 
 
 def alignment_section(evidence: Evidence) -> Section | None:
@@ -75,13 +79,7 @@ def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def study_alignment(
-    parts: Sequence[Part],
-    *,
-    estimand: Estimand,
-    confidence: float,
-    pairs: Sequence[str] = (),
-) -> Study:
+def study_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Analysis:
     """A row a pair and measure: the base model, the chat model, and the chat model less the base on
     the same items. Pairs are those that are named, else those that cards and names tell.
 
@@ -100,44 +98,35 @@ def study_alignment(
             hint="run both on the same questions, the base model with --shots, and name them: "
             "--pairs BASE=CHAT",
         )
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
-    by_measure: dict[str, list[Change]] = {name: [] for name in part.sheets}
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
+    by_measure: dict[str, list[Estimate]] = {name: [] for name in part.sheets}
     for pair in chosen:
         units, _values = part.block([pair.base, pair.chat])
-        places = [part.complete[pair.base], part.complete[pair.chat]]
-        keys = part.sheet.keys.among(units)
-        for name, sheet in part.sheets.items():
-            found = measure_estimates(
-                sheet, units, places, estimand=estimand, confidence=confidence
-            )
-            values = linear_values(sheet, units, places)
-            change = pair_change(
-                values[:, 0], values[:, 1], keys, estimand=estimand, confidence=confidence
-            )
-            shown = (shown_estimate(found[0]), shown_estimate(found[1]))
-            rows.append((_name(pair), name, str(len(units)), *shown, change.shown))
-            marks.append(_mark(name, _name(pair), change, len(units)))
-            by_measure[name].append(change)
-    return Study(
-        name="alignment",
-        title="What training to chat changes",
-        finding=_finding(*next(iter(by_measure.items()))),
-        columns=("base > chat", "measure", "n", "base", "chat", "chat - base"),
-        rows=tuple(rows),
-        x_axis="pair",
-        y_axis="chat less base",
-        points=tuple(marks),
-        notes=tuple(_notes(part, chosen)),
+        name = f"{pair.base} > {pair.chat}"
+        for measure, sheet in part.sheets.items():
+            change = part.measured_change(sheet, units, pair.base, pair.chat)
+            both = part.measured(sheet, units, pair.base, pair.chat)
+            rows.append((name, word(measure), len(units), *both, change))
+            marks.append(mark_of(measure, name, structs.replace(change, n=len(units))))
+            by_measure[measure].append(change)
+    return make_analysis(
+        "alignment",
+        say("What training to chat changes"),
+        _finding(*next(iter(by_measure.items()))),
+        columns=(
+            Column(key="pair", name=say("base > chat")),
+            Column(key="measure", name=say("measure")),
+            Column(key="n", name="n"),
+            Column(key="base", name=say("base"), unit="points"),
+            Column(key="chat", name=say("chat"), unit="points"),
+            Column(key="change", name=say("chat - base"), unit="change"),
+        ),
+        rows=rows,
+        axes=("pair", "chat less base"),
+        marks=marks,
+        notes=_notes(part, chosen),
     )
-
-
-def _name(pair: _Pair) -> str:
-    return f"{pair.base} > {pair.chat}"
-
-
-def _mark(measure: str, pair: str, change: Change, n: int) -> Point:
-    return Point(series=measure, x=pair, y=change.value, n=n, low=change.low, high=change.high)
 
 
 def _named(part: Part, pairs: Sequence[tuple[str, str]]) -> list[_Pair]:
@@ -190,7 +179,7 @@ def _asked(part: Part, label: str) -> HowAsked:
 def _shots(asked: Iterable[HowAsked]) -> str:
     """With how many few-shot examples: ``0-shot``, ``5-shot``, ``0-shot and 5-shot``."""
     found = sorted({int(how.settings.get("shots") or 0) for how in asked})
-    return " and ".join(f"{n}-shot" for n in found)
+    return joined([say("{n}-shot", n=n) for n in found])
 
 
 def _by_model(part: Part) -> dict[str, list[str]]:
@@ -201,32 +190,34 @@ def _by_model(part: Part) -> dict[str, list[str]]:
     return found
 
 
-def _finding(measure: str, changes: Sequence[Change]) -> str:
-    middle = 100 * float(np.nanmedian([change.value for change in changes]))
-    n, falls, rises = (
-        len(changes),
-        sum(change.is_drop for change in changes),
-        sum(change.is_rise for change in changes),
-    )
-    pairs = "the one pair" if n == 1 else f"the median of {n} pairs"
-    return (
-        f"Training to chat changes {measure} by {middle:+z.1f} points in {pairs}; it falls in "
-        f"{falls} and rises in {rises} of them resolvably."
+def _finding(measure: str, changes: Sequence[Estimate]) -> str:
+    n = len(changes)
+    return say_of(
+        n,
+        "Training to chat changes {measure} by {points:+z.1f} points in the one pair; it falls in "
+        "{falls} and rises in {rises} of them resolvably.",
+        "Training to chat changes {measure} by {points:+z.1f} points in the median of {n} pairs; "
+        "it falls in {falls} and rises in {rises} of them resolvably.",
+        measure=word(measure),
+        points=100 * float(np.nanmedian([change.value for change in changes])),
+        n=n,
+        **count_resolved(changes),
     )
 
 
 def _notes(part: Part, chosen: Sequence[_Pair]) -> Iterator[str]:
-    bases = _shots(_asked(part, pair.base) for pair in chosen)
-    chats = _shots(_asked(part, pair.chat) for pair in chosen)
-    yield (
+    yield say(
         "chat - base: points, on the same questions, each interval for itself. Base models "
-        f"completed one text ({bases}), chat models answered by their template ({chats}), so a "
-        "difference includes the effect of the prompting method."
+        "completed one text ({bases}), chat models answered by their template ({chats}), so a "
+        "difference includes the effect of the prompting method.",
+        bases=_shots(_asked(part, pair.base) for pair in chosen),
+        chats=_shots(_asked(part, pair.chat) for pair in chosen),
     )
     judges = dict.fromkeys(_asked(part, pair.base).judge for pair in chosen)
     if any(judges):
-        yield f"Graded by {', '.join(judge or 'no judge' for judge in judges)}."
+        named = [judge or say("no judge") for judge in judges]
+        yield say("Graded by {judges}.", judges=listed(named))
     paired = {label for pair in chosen for label in (pair.base, pair.chat)}
     alone = [label for label in part.complete if label not in paired]
     if alone:
-        yield f"In no pair: {', '.join(alone)}."
+        yield say("In no pair: {models}.", models=listed(alone))

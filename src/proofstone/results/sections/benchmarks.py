@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, points, shown_rank
-from proofstone.page.section import Column, Figure, Section, Table
+from proofstone.page.numbers import shown_rank
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.figures import moves_figure
-from proofstone.results.sections.parts import Part, Point, Study
+from proofstone.results.sections.parts import Analysis, Interval, Part, make_analysis
 from proofstone.stats.dimension import Disattenuated, disattenuate
 from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import (
     RankAgreement,
@@ -30,7 +29,7 @@ from proofstone.stats.ranks import (
     rank_moves,
     rank_shares,
 )
-from proofstone.wording.messages import counted, joined, say, say_of
+from proofstone.wording.messages import counted, joined, listed, say, say_of
 
 # What a column is called whose groups are tests of their own, and not subjects of one.
 _NAMES = frozenset({"benchmark", "dataset", "task", "test", "suite", "form"})
@@ -327,22 +326,22 @@ def same_models(first: Part | Accuracies, second: Part | Accuracies) -> list[Sam
 def benchmark_of(
     source: Part | Accuracies,
     labels: Sequence[str],
-    estimand: Estimand,
-    confidence: float,
+    interval: Interval,
     *,
     stream: int,
 ) -> Benchmark:
     """The chosen models of a benchmark, in this order; another ``stream`` for other items."""
     others = tuple(label for label in _labels(source).values() if label not in labels)
     if isinstance(source, Accuracies):
-        return _of_accuracies(source, labels, others, confidence, stream)
+        return _of_accuracies(source, labels, others, interval["confidence"], stream)
     units, values = source.block(labels)
     keys = source.sheet.keys.among(units)
+    estimand = interval["estimand"]
     spread = measure_spread(values, equal_weights(len(units)), keys, estimand)
     return Benchmark(
         name=source.name,
         drawn=draw_means(values, keys, estimand=estimand, n_draws=_DRAWS, stream=stream),
-        ranks=rank_all(spread, confidence=confidence).intervals,
+        ranks=rank_all(spread, confidence=interval["confidence"]).intervals,
         left_out=others,
         has_items=True,
     )
@@ -419,13 +418,7 @@ class _Both:
     moves: tuple[RankMove, ...]
 
 
-def study_rankings(
-    parts: Sequence[Part],
-    *,
-    estimand: Estimand,
-    confidence: float,
-    beside: Part | Accuracies | None = None,
-) -> Study:
+def study_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = None) -> Analysis:
     """A row a model that stands on both: its score and the ranks that are open for it on each, and
     by how many places it climbs. Models are the same by their names, or by what stands behind the
     last slash of them.
@@ -438,23 +431,30 @@ def study_rankings(
             "a study of rankings takes another benchmark",
             hint="--beside FORM, or --beside FILE with model and score, or with scores by item",
         )
-    both = _both(part, beside, estimand, confidence)
+    both = _both(part, beside)
     first, second = both.first, both.second
     order = sorted(range(len(both.models)), key=lambda at: -first.drawn.means[at])
-    return Study(
-        name="rankings",
-        title=f"Ranks on {first.name} and on {second.name}",
-        finding=_rankings_finding(both),
-        columns=("model", first.name, "rank", second.name, "rank", "climbs", "significant"),
-        rows=tuple(_row(both, at) for at in order),
-        x_axis="model",
-        y_axis="rank",
-        points=tuple(_marks(both, order)),
-        notes=tuple(_notes(both)),
+    return make_analysis(
+        "rankings",
+        say("Ranks on {first} and on {second}", first=first.name, second=second.name),
+        _rankings_finding(both),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="score_first", name=first.name, unit="points"),
+            Column(key="rank_first", name=say("rank"), unit="mixed"),
+            Column(key="score_second", name=second.name, unit="points"),
+            Column(key="rank_second", name=say("rank"), unit="mixed"),
+            Column(key="move", name=say("climbs"), unit="mixed"),
+            Column(key="moved", name=say("significant"), unit="mixed"),
+        ),
+        rows=(_row(both, at) for at in order),
+        axes=("model", "rank"),
+        marks=_marks(both, order),
+        notes=_notes(both),
     )
 
 
-def _both(part: Part, beside: Part | Accuracies, estimand: Estimand, confidence: float) -> _Both:
+def _both(part: Part, beside: Part | Accuracies) -> _Both:
     pairs = same_models(part, beside)
     if len(pairs) < _FEWEST:
         named = ", ".join(pair.name for pair in pairs) or "none"
@@ -462,22 +462,24 @@ def _both(part: Part, beside: Part | Accuracies, estimand: Estimand, confidence:
             f"the two have {len(pairs)} models in common ({named}), and ranks take three or more",
             hint="models are the same by name, or by what stands behind its last slash",
         )
-    first = benchmark_of(part, [pair.first for pair in pairs], estimand, confidence, stream=0)
-    second = benchmark_of(beside, [pair.second for pair in pairs], estimand, confidence, stream=1)
-    tau, rho = rank_agreement(first.drawn, second.drawn, confidence=confidence)
-    moves = rank_moves(first.drawn, second.drawn, confidence=confidence)
+    first = benchmark_of(part, [pair.first for pair in pairs], part.interval, stream=0)
+    second = benchmark_of(beside, [pair.second for pair in pairs], part.interval, stream=1)
+    tau, rho = rank_agreement(first.drawn, second.drawn, confidence=part.confidence)
+    moves = rank_moves(first.drawn, second.drawn, confidence=part.confidence)
     return _Both(tuple(pair.name for pair in pairs), first, second, tau, rho, moves)
 
 
-def _row(both: _Both, at: int) -> tuple[str, ...]:
+def _row(both: _Both, at: int) -> tuple[Cell, ...]:
     move = both.moves[at]
-    climbs = f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]"
     return (
         both.models[at],
-        points(both.first.drawn.means[at]), _rank(both.first, at, move.rank_first),
-        points(both.second.drawn.means[at]), _rank(both.second, at, move.rank_second),
-        climbs, MISSING if math.isnan(move.p_holm) else "yes" if move.moved else "no",
-    )  # fmt: skip
+        both.first.drawn.means[at],
+        _rank(both.first, at, move.rank_first),
+        both.second.drawn.means[at],
+        _rank(both.second, at, move.rank_second),
+        f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]",
+        None if math.isnan(move.p_holm) else say("yes") if move.moved else say("no"),
+    )
 
 
 def _rank(benchmark: Benchmark, at: int, place: int) -> str:
@@ -488,79 +490,97 @@ def _rank(benchmark: Benchmark, at: int, place: int) -> str:
     return f"{place} ({open_ranks})" if open_ranks != str(place) else str(place)
 
 
-def _marks(both: _Both, order: Sequence[int]) -> Iterator[Point]:
+def _marks(both: _Both, order: Sequence[int]) -> Iterator[Mark]:
     for benchmark, of_second in ((both.first, False), (both.second, True)):
         for at in order:
             move = both.moves[at]
-            place = move.rank_second if of_second else move.rank_first
-            rank: RankInterval | None = benchmark.ranks[at] if benchmark.ranks else None
-            yield Point(
-                series=benchmark.name,
-                x=both.models[at],
-                y=float(place),
+            rank = benchmark.ranks[at] if benchmark.ranks else None
+            yield Mark(
+                row=benchmark.name,
+                column=both.models[at],
+                value=float(move.rank_second if of_second else move.rank_first),
                 n=benchmark.drawn.n_units,
-                low=float("nan") if rank is None else float(rank.low),
-                high=float("nan") if rank is None else float(rank.high),
+                low=math.nan if rank is None else float(rank.low),
+                high=math.nan if rank is None else float(rank.high),
             )
 
 
 def _rankings_finding(both: _Both) -> str:
     tau = both.tau
-    if tau.models.value != tau.models.value:
-        return "One of the two gives all models the same score, so there are no ranks to compare."
-    return (
-        f"{both.first.name} and {both.second.name} order {tau.n_models} models at {_shown(tau)}; "
-        f"{_most(both)}{_beyond(both)}."
+    if math.isnan(tau.models.value):
+        return say(
+            "One of the two gives all models the same score, so there are no ranks to compare."
+        )
+    over_models = (
+        say("[{low:z.2f}, {high:z.2f}] over models", low=tau.models.low, high=tau.models.high)
+        if tau.models.made_by != "none"
+        else say("too few models for an interval over models")
+    )
+    return say(
+        "{first} and {second} order {n} models at Kendall's tau-b {value:z.2f} [{low:z.2f}, "
+        "{high:z.2f}] over items, {over_models}; {moves}.",
+        first=both.first.name,
+        second=both.second.name,
+        n=tau.n_models,
+        value=tau.models.value,
+        low=tau.items.low,
+        high=tau.items.high,
+        over_models=over_models,
+        moves=say("; ").join([*_most(both), _beyond(both)]),
     )
 
 
 def _beyond(both: _Both) -> str:
     """Who stands elsewhere by more than noise, where there are models enough to tell."""
     if all(math.isnan(move.p_holm) for move in both.moves):
-        return "at least five models are needed to test moves"
+        return say("at least five models are needed to test moves")
     moved = [both.models[move.model] for move in both.moves if move.moved]
     if not moved:
-        return "no model moves significantly (Holm-adjusted)"
-    move = "moves" if len(moved) == 1 else "move"
-    return f"{', '.join(moved)} {move} significantly (Holm-adjusted)"
+        return say("no model moves significantly (Holm-adjusted)")
+    return say_of(
+        len(moved),
+        "{models} moves significantly (Holm-adjusted)",
+        "{models} move significantly (Holm-adjusted)",
+        models=listed(moved),
+    )
 
 
-def _shown(tau: RankAgreement) -> str:
-    items, models = tau.items, tau.models
-    over_items = f"[{items.low:z.2f}, {items.high:z.2f}] over items"
-    over_models = (
-        f"[{models.low:z.2f}, {models.high:z.2f}] over models" if models.made_by != "none" else
-        "too few models for an interval over models"
-    )  # fmt: skip
-    return f"Kendall's tau-b {tau.models.value:z.2f} {over_items}, {over_models}"
-
-
-def _most(both: _Both) -> str:
+def _most(both: _Both) -> Iterator[str]:
     """The model whose place moves most, where any does."""
     most = max(both.moves, key=lambda move: abs(move.move))
-    if not most.move:
-        return ""
-    way = f"from {most.rank_first} to {most.rank_second}"
-    return f"{both.models[most.model]} moves most, {way} ({most.move:+d}); "
+    if most.move:
+        yield say(
+            "{model} moves most, from {first} to {second} ({move:+d})",
+            model=both.models[most.model],
+            first=most.rank_first,
+            second=most.rank_second,
+            move=most.move,
+        )
 
 
 def _notes(both: _Both) -> Iterator[str]:
-    rho = both.rho.models.value
-    yield (
-        f"Spearman's rho {rho:z.2f}. In brackets behind a rank: the rank range among these "
+    yield say(
+        "Spearman's rho {rho:z.2f}. In brackets behind a rank: the rank range among these "
         "models. climbs: places, with a 95% interval over items. significant: distance from "
-        "the line that most models follow, Holm-adjusted over models."
+        "the line that most models follow, Holm-adjusted over models.",
+        rho=both.rho.models.value,
     )
     for benchmark in (both.first, both.second):
         if benchmark.is_fixed:
-            yield (
-                f"How many items stand behind {benchmark.name} is not known, so its scores are "
-                "taken as they are: intervals over items speak of the other's items alone."
+            yield say(
+                "How many items stand behind {name} is not known, so its scores are taken as they "
+                "are: intervals over items speak of the other's items alone.",
+                name=benchmark.name,
             )
         elif not benchmark.has_items:
-            yield (
-                f"Of {benchmark.name} only scores are known: each model is taken as having had "
-                "items of its own, which leaves more open than the same items for all would."
+            yield say(
+                "Of {name} only scores are known: each model is taken as having had items of its "
+                "own, which leaves more open than the same items for all would.",
+                name=benchmark.name,
             )
         if benchmark.left_out:
-            yield f"On {benchmark.name} alone: {', '.join(benchmark.left_out)}."
+            yield say(
+                "On {name} alone: {models}.",
+                name=benchmark.name,
+                models=listed(benchmark.left_out),
+            )

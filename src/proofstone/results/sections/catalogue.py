@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.experiments.evidence import Experiment
 from proofstone.methods.bequ.experiments.groups import study_volunteered
 from proofstone.page.section import Section
 from proofstone.results.sections.alignment import alignment_section, study_alignment
@@ -36,7 +36,7 @@ from proofstone.results.sections.items import items_section, statements_section
 from proofstone.results.sections.judges import judged_section, panel_section, study_judges
 from proofstone.results.sections.lengths import lengths_section, study_lengths
 from proofstone.results.sections.pairs import pairs_section
-from proofstone.results.sections.parts import Part, Study
+from proofstone.results.sections.parts import Analysis, Interval
 from proofstone.results.sections.positions import orders_section, positions_section, study_positions
 from proofstone.results.sections.question_forms import study_choices
 from proofstone.results.sections.retrieval import study_retrieval
@@ -85,7 +85,7 @@ def make_sections(evidence: Evidence) -> tuple[Section, ...]:
     return tuple(section for section in made if section is not None)
 
 
-# The studies there are, by name; each takes parts and gives a ``Study``.
+# The studies there are, by name; each takes parts and gives an ``Analysis``.
 
 
 class StudyKind(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class StudyKind(Struct, frozen=True, kw_only=True):
     ``confidence``."""
 
     help: str
-    perform: Callable[..., Study]
+    perform: Callable[..., Analysis]
     parts: Literal["together", "by form", "by judge", "of triples"] = "together"
     lengths: bool = False
     origins: bool = False
@@ -176,12 +176,12 @@ STUDIES: Mapping[str, StudyKind] = {
 
 def perform_study(
     name: str,
-    parts: Sequence[Part] | Sequence[Experiment],
+    parts: Sequence[Any],
     *,
     estimand: Estimand = "knowledge",
     confidence: float = 0.95,
     **more: Any,
-) -> Study:
+) -> Analysis:
     """The study of that name on these parts; ``more`` are options that it takes. Raises BadUsage
     for a name or estimand that is none, an option of another study, and what the study itself
     refuses."""
@@ -191,7 +191,11 @@ def perform_study(
         known = ", ".join(ESTIMANDS)
         raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
     asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
-    strange = [option for option in asked if option not in STUDIES[name].takes]
+    kind = STUDIES[name]
+    strange = [option for option in asked if option not in kind.takes]
     if strange:
         raise BadUsage(f"the study {name} takes no --{strange[0]}")
-    return STUDIES[name].perform(parts, estimand=estimand, confidence=confidence, **asked)
+    interval = Interval(estimand=estimand, confidence=confidence)
+    if kind.parts == "of triples":
+        return kind.perform(parts, **interval)
+    return kind.perform([replace(part, **interval) for part in parts], **asked)

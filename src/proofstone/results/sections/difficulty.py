@@ -10,24 +10,24 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Curve, Figure, Mark
+from proofstone.page.section import Column, Curve, Figure, Mark
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.parts import (
+    Analysis,
     Part,
-    Point,
-    Study,
     complete_everywhere,
     left_out,
-    point_of,
+    make_analysis,
+    mark_of,
 )
 from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
+from proofstone.wording.messages import listed, noted, say, word
 
 _PASSED = 0.5  # of its samples: a model that has fewer right fails the question
 
 
-_OVERALL = "all questions"
+_OVERALL, _NOT_STATED = noted("all questions"), noted("not stated")
 
 
 class _Group(Struct, frozen=True):
@@ -41,117 +41,124 @@ class _Group(Struct, frozen=True):
     mean: Estimate
 
 
-class _Asked(Struct, frozen=True):
-    """What all categories are estimated from."""
-
-    part: Part
-    n_models: int
-    estimand: Estimand
-    confidence: float
-
-    def means(
-        self, units: NDArray[np.int64], values: NDArray[np.float64], n_parts: int | None = None
-    ) -> tuple[Estimate, ...]:
-        """The mean over questions of each column of ``values``."""
-        return mean_estimates(
-            values, equal_weights(len(units)), self.part.sheet.keys.among(units),
-            estimand=self.estimand, confidence=self.confidence, n_parts=n_parts,
-        )  # fmt: skip
-
-    def group(
-        self, level: str, name: str, units: NDArray[np.int64], failing: NDArray[np.int64]
-    ) -> _Group:
-        """A category with its mean, whose spread is that between its questions."""
-        shares = (failing / self.n_models)[:, None]
-        (mean,) = self.means(units, shares, len(units) * self.n_models)
-        return _Group(level, name, units, failing, mean)
-
-
-def study_difficulty(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_difficulty(parts: Sequence[Part]) -> Analysis:
     """Of each category the mean share of models that fail a question, with the questions that none
     and that all of them fail; and how its questions are spread over numbers of models. Raises
     BadUsage where no respondent is complete."""
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
-    asked = _Asked(part, len(labels), estimand, confidence)
-    groups = list(_groups(asked, units, (values < _PASSED).sum(axis=1)))
-    return Study(
-        name="difficulty",
-        title=f"How many of {len(labels)} models fail each question",
-        finding=_finding(groups, len(labels)),
-        columns=("category", "by", "n", "models failing, %", "median", "none", "all"),
-        rows=tuple(_row(group, len(labels)) for group in groups),
-        x_axis="models failing",
-        y_axis="share of questions",
-        points=tuple(point for group in groups for point in _points(asked, group)),
+    n = len(labels)
+    groups = list(_groups(part, n, units, (values < _PASSED).sum(axis=1)))
+    return make_analysis(
+        "difficulty",
+        say("How many of {n} models fail each question", n=n),
+        _finding(groups, n),
+        columns=(
+            Column(key="category", name=say("category")),
+            Column(key="by", name=say("by")),
+            Column(key="n", name="n"),
+            Column(key="failing", name=say("models failing, %"), unit="points"),
+            Column(key="median", name=say("median"), unit="mixed"),
+            Column(key="none", name=say("none")),
+            Column(key="all", name=say("all")),
+        ),
+        rows=(
+            (
+                word(group.name),
+                "" if group.level == _OVERALL else word(group.level),
+                len(group.units),
+                group.mean,
+                f"{float(np.median(group.failing)):g}",
+                int((group.failing == 0).sum()),
+                int((group.failing == n).sum()),
+            )
+            for group in groups
+        ),
+        axes=("models failing", "share of questions"),
+        marks=(mark for group in groups for mark in _marks(part, n, group)),
         notes=(
-            "A model fails a question where it has fewer than half of its samples right; giving no "
-            "answer counts as failing. Median, none and all: of the models, by question; how many "
-            "questions none and all of them fail.",
-            f"Models: {', '.join(labels)}.",
+            say(
+                "A model fails a question where it has fewer than half of its samples right; "
+                "giving no answer counts as failing. Median, none and all: of the models, by "
+                "question; how many questions none and all of them fail."
+            ),
+            say("Models: {models}.", models=listed(labels)),
             *left_out(parts, labels),
         ),
-        figures=tuple(_figures(groups, labels)),
+        figures=_figures(groups, labels),
     )
 
 
+def _means(
+    part: Part,
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    n_parts: int | None = None,
+) -> tuple[Estimate, ...]:
+    """The mean over questions of each column of ``values``."""
+    keys = part.sheet.keys.among(units)
+    return mean_estimates(values, equal_weights(len(units)), keys, n_parts=n_parts, **part.interval)
+
+
 def _groups(
-    asked: _Asked, units: NDArray[np.int64], failing: NDArray[np.int64]
+    part: Part, n_models: int, units: NDArray[np.int64], failing: NDArray[np.int64]
 ) -> Iterator[_Group]:
     """All questions, then those of each category of each level that has several, hardest first."""
-    yield asked.group(_OVERALL, _OVERALL, units, failing)
-    table = asked.part.table
+
+    def group(level: str, name: str, chosen: NDArray[np.bool_]) -> _Group:
+        """A category with its mean, whose spread is that between its questions."""
+        own, fails = units[chosen], failing[chosen]
+        shares = (fails / n_models)[:, None]
+        (mean,) = _means(part, own, shares, len(own) * n_models)
+        return _Group(level, name, own, fails, mean)
+
+    yield group(_OVERALL, _OVERALL, np.ones(len(units), dtype=bool))
+    table = part.table
     for level, names in table.stratum_names.items():
         codes = table.strata[level][units]
         present = [code for code in range(len(names)) if (codes == code).any()]
         if len(present) > 1:
             by = table.level_names.get(level, level)
-            own = [
-                asked.group(by, names[code] or "not stated", units[codes == code],
-                            failing[codes == code])
-                for code in present
-            ]  # fmt: skip
-            yield from sorted(own, key=lambda group: (-group.mean.value, group.name))
+            found = [group(by, names[code] or _NOT_STATED, codes == code) for code in present]
+            yield from sorted(found, key=lambda each: (-each.mean.value, each.name))
 
 
-def _row(group: _Group, n_models: int) -> tuple[str, ...]:
-    level = "" if group.level == _OVERALL else group.level
-    return (
-        group.name, level, f"{len(group.units):,}", shown_estimate(group.mean),
-        f"{float(np.median(group.failing)):g}", f"{int((group.failing == 0).sum()):,}",
-        f"{int((group.failing == n_models).sum()):,}",
-    )  # fmt: skip
-
-
-def _points(asked: _Asked, group: _Group) -> Iterator[Point]:
+def _marks(part: Part, n_models: int, group: _Group) -> Iterator[Mark]:
     """The share of a category's questions that so many models fail, from none to all."""
-    counts = np.arange(asked.n_models + 1)
-    shares = asked.means(group.units, (group.failing[:, None] == counts).astype(np.float64))
+    counts = np.arange(n_models + 1)
+    shares = _means(part, group.units, (group.failing[:, None] == counts).astype(np.float64))
     series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
     for count, each in zip(counts.tolist(), shares, strict=True):
-        yield point_of(series, float(count), each)
+        yield mark_of(series, float(count), each)
 
 
 def _finding(groups: Sequence[_Group], n_models: int) -> str:
     every = groups[0]
-    n, none = len(every.units), int((every.failing == 0).sum())
-    full = int((every.failing == n_models).sum())
-    said = f"Of {n:,} questions {full:,} are failed by all {n_models} models and {none:,} by none"
-    levels = list(dict.fromkeys(group.level for group in groups[1:]))
-    if not levels:
-        return f"{said}."
-    own = [group for group in groups if group.level == levels[0]]
+    said = say(
+        "Of {n:,} questions {all:,} are failed by all {models} models and {none:,} by none",
+        n=len(every.units),
+        all=int((every.failing == n_models).sum()),
+        none=int((every.failing == 0).sum()),
+        models=n_models,
+    )
+    if len(groups) == 1:
+        return say("{said}.", said=said)
+    level = groups[1].level
+    own = [group for group in groups if group.level == level]
     hard, easy = own[0], own[-1]
     if hard.mean.value == easy.mean.value:
-        return f"{said}; by {levels[0]}, all are as hard."
-    return (
-        f"{said}; by {levels[0]}, {hard.name} is hardest ({shown_estimate(hard.mean)} % of "
-        f"models fail a question) and {easy.name} easiest ({shown_estimate(easy.mean)})."
+        return say("{said}; by {level}, all are as hard.", said=said, level=word(level))
+    return say(
+        "{said}; by {level}, {hard} is hardest ({share} % of models fail a question) and {easy} "
+        "easiest ({least}).",
+        said=said,
+        level=word(level),
+        hard=word(hard.name),
+        share=shown_estimate(hard.mean),
+        easy=word(easy.name),
+        least=shown_estimate(easy.mean),
     )
-
-
-# ---------------------------------------------------------------- figures
 
 
 def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure]:
@@ -163,17 +170,25 @@ def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure
         yield Figure(
             name="difficulty" if whole else f"difficulty-by-{level.replace(' ', '-')}",
             kind="violins",
-            title=f"Questions by number of models that fail them{'' if whole else f', by {level}'}",
-            subtitle=f"{n:,} questions, {len(labels)} models; a violin is as wide as the share of "
-            "a category's questions; the line is the median",
+            title=say("Questions by number of models that fail them")
+            if whole
+            else say("Questions by number of models that fail them, by {level}", level=word(level)),
+            subtitle=say(
+                "{n:,} questions, {models} models; a violin is as wide as the share of a "
+                "category's questions; the line is the median",
+                n=n,
+                models=len(labels),
+            ),
             marks=tuple(
-                Mark(row=group.name, value=float(np.median(group.failing)), n=len(group.units))
+                Mark(
+                    row=word(group.name), value=float(np.median(group.failing)), n=len(group.units)
+                )
                 for group in own
             ),
             curves=tuple(_curve(group, len(labels)) for group in own),
-            value_axis="models failing",
+            value_axis=say("models failing"),
             value_unit="number",
-            x_axis="models failing",
+            x_axis=say("models failing"),
             x_unit="number",
         )
 
@@ -182,7 +197,7 @@ def _curve(group: _Group, n_models: int) -> Curve:
     """The share of questions at each number of models, drawn to nothing one step outside."""
     shares = np.bincount(group.failing, minlength=n_models + 1) / len(group.failing)
     return Curve(
-        row=group.name,
+        row=word(group.name),
         x=tuple(float(count) for count in range(n_models + 1)),
         values=tuple(float(share) for share in shares),
     )

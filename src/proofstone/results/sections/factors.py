@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, points, shown_estimate
-from proofstone.page.section import Column, Section, Table
+from proofstone.page.numbers import points
+from proofstone.page.section import Cell, Column, Mark, Section, Table
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME
 from proofstone.records.runs import Estimate
@@ -20,22 +20,22 @@ from proofstone.results.measured_scores import SAMPLE_WISE
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.results.sections.figures import chance_levels, dumbbells_figure
 from proofstone.results.sections.lengths import mean_lengths
-from proofstone.results.sections.pairs import Change, change_between, paired_change
 from proofstone.results.sections.parts import (
+    Analysis,
     HowAsked,
     Part,
-    Point,
-    Study,
     complete_everywhere,
+    count_resolved,
     left_out,
-    point_of,
+    make_analysis,
+    mark_of,
+    paired_change,
 )
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.factors import AverageEffect, Effect, Factor, analyse_factor
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights, group_weights
 from proofstone.stats.ranks import tau_b
-from proofstone.wording.messages import counted, listed, paragraph, say
+from proofstone.wording.messages import counted, listed, paragraph, say, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +267,10 @@ _SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # no option: a file's name, and what a for
 _Found = Mapping[tuple[str, str], Estimate]  # by model and setting
 
 
-def study_settings(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_settings(parts: Sequence[Part]) -> Analysis:
     """One row a model under one group of settings, one column a setting; of several forms of a
     setting the one with most items. Raises BadUsage where fewer than two settings were asked."""
-    found = _by_setting(parts, estimand, confidence)
+    found = _by_setting(parts)
     settings = sorted(dict.fromkeys(setting for _model, setting in found), reverse=True)
     if len(settings) < 2:
         raise BadUsage(
@@ -279,42 +279,36 @@ def study_settings(parts: Sequence[Part], *, estimand: Estimand, confidence: flo
             "--ask direct,verdicts; then name the bank or the forms",
         )
     models = list(dict.fromkeys(model for model, _setting in found))
-    rows = [
-        (
-            model,
-            *(
-                shown_estimate(found[model, setting]) if (model, setting) in found else MISSING
-                for setting in settings
-            ),
-        )
-        for model in models
-    ]
-    return Study(
-        name="settings",
-        title="Accuracy by setting",
-        finding=_settings_finding(found, models, settings),
-        columns=("model", *settings),
-        rows=tuple(rows),
-        x_axis="setting",
-        y_axis="accuracy",
-        points=tuple(
-            point_of(model, setting, found[model, setting])
+    return make_analysis(
+        "settings",
+        say("Accuracy by setting"),
+        _settings_finding(found, models, settings),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(Column(key=setting, name=setting, unit="points") for setting in settings),
+        ),
+        rows=((model, *(found.get((model, each)) for each in settings)) for model in models),
+        axes=("setting", "accuracy"),
+        marks=(
+            mark_of(model, setting, found[model, setting])
             for model in models
             for setting in settings
             if (model, setting) in found
         ),
         notes=(
-            "Settings hold questions of their own, so columns are not paired; chance is a half "
-            "where statements are judged, and one in the number of options elsewhere.",
-            "Runs that differ in any option (thinking, few-shot examples, max_tokens, prompt, "
-            "judge) are rows of their own.",
+            say(
+                "Settings hold questions of their own, so columns are not paired; chance is a half "
+                "where statements are judged, and one in the number of options elsewhere."
+            ),
+            say(
+                "Runs that differ in any option (thinking, few-shot examples, max_tokens, prompt, "
+                "judge) are rows of their own."
+            ),
         ),
     )
 
 
-def _by_setting(
-    parts: Sequence[Part], estimand: Estimand, confidence: float
-) -> dict[tuple[str, str], Estimate]:
+def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
     """The estimates by row and column. A row is a model with all options of its runs; it shows
     those in which rows of the model differ."""
     options: dict[tuple[str, str], dict[str, Any]] = {}  # of a model, by their canonical text
@@ -332,7 +326,7 @@ def _by_setting(
             own["prompt"] = asked.prompt[:8]
         cell = _cell(part, asked, own)
         options[cell[:2]] = own
-        estimate = part.estimates([label], estimand=estimand, confidence=confidence)[label]
+        estimate = part.estimates([label])[label]
         if cell not in cells or estimate.n > cells[cell].n:
             cells[cell] = estimate
     return {
@@ -374,10 +368,13 @@ def _row(model: str, own: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
 def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[str]) -> str:
     whole = [model for model in models if all((model, s) in found for s in settings)]
     if not whole:
-        return "No model is complete in every setting."
+        return say("No model is complete in every setting.")
     means = {s: float(np.mean([found[model, s].value for model in whole])) for s in settings}
-    shown = "; ".join(f"{setting} {points(mean)}" for setting, mean in means.items())
-    return f"Mean accuracy of the {len(whole)} models complete in every setting: {shown}."
+    return say(
+        "Mean accuracy of the {n} models complete in every setting: {means}.",
+        n=len(whole),
+        means=say("; ").join(f"{setting} {points(mean)}" for setting, mean in means.items()),
+    )
 
 
 # Hybrid models thinking against not (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).
@@ -385,7 +382,7 @@ def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[s
 _OF_THINKING = ("thinking", "max_tokens")
 
 
-def study_thinking(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_thinking(parts: Sequence[Part]) -> Analysis:
     """One row a model asked in both ways and in nothing else differently: accuracy without and
     with thinking, the paired difference, tokens of replies and of reasoning; smallest models
     first. Raises BadUsage where no model was asked in both."""
@@ -396,38 +393,54 @@ def study_thinking(parts: Sequence[Part], *, estimand: Estimand, confidence: flo
             "no model here was asked both with thinking and without",
             hint="proofstone run TARGET -m MODEL --thinking on,off",
         )
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
-    changes: list[Change] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
+    changes: list[Estimate] = []
     for asked, off, on in pairs:
-        found = part.estimates([off, on], estimand=estimand, confidence=confidence)
-        change = change_between(part, off, on, estimand=estimand, confidence=confidence)
-        name = f"{asked.model} {asked.way}"
-        size = MISSING if asked.parameters_b is None else f"{asked.parameters_b:g}"
+        found = part.estimates([off, on])
+        changes.append(part.change(off, on))
+        name, size = f"{asked.model} {asked.way}", asked.parameters_b
         lengths = (_tokens(part, off), _tokens(part, on), _tokens(part, on, reasoning=True))
-        scores = (shown_estimate(found[off]), shown_estimate(found[on]))
-        rows.append((name, size, *scores, change.shown, *lengths))
-        x = name if asked.parameters_b is None else asked.parameters_b
+        shown = None if size is None else f"{size:g}"
+        rows.append((name, shown, found[off], found[on], changes[-1], *lengths))
+        at = name if size is None else size
         marks += [
-            point_of("without thinking", x, found[off]),
-            point_of("with thinking", x, found[on]),
-        ]
-        changes.append(change)
-    return Study(
-        name="thinking",
-        title="Accuracy with thinking and without",
-        finding=_thinking_finding(changes),
-        columns=("model", "B", "without", "with", "difference", "tokens without", "tokens with",
-                 "reasoning"),
-        rows=tuple(rows),
-        x_axis="parameters, billions",
-        y_axis="accuracy",
-        points=tuple(marks),
-        notes=(
-            "difference: with thinking less without, on the same questions. tokens: mean of a "
-            "reply, reasoning included where the endpoint counts it.",
+            mark_of("without thinking", at, found[off]), mark_of("with thinking", at, found[on])
+        ]  # fmt: skip
+    return make_analysis(
+        "thinking",
+        say("Accuracy with thinking and without"),
+        say(
+            "Thinking changes accuracy by {points:+z.1f} points in the median of {n} models; it "
+            "helps {rises} and harms {falls} of them resolvably.",
+            points=_median_points(changes),
+            n=len(changes),
+            **count_resolved(changes),
         ),
-    )  # fmt: skip
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="parameters_b", name="B", unit="mixed"),
+            Column(key="without", name=say("without"), unit="points"),
+            Column(key="with", name=say("with"), unit="points"),
+            Column(key="difference", name=say("difference"), unit="change"),
+            Column(key="tokens_without", name=say("tokens without"), digits=0),
+            Column(key="tokens_with", name=say("tokens with"), digits=0),
+            Column(key="reasoning", name=say("reasoning"), digits=0),
+        ),
+        rows=rows,
+        axes=("parameters, billions", "accuracy"),
+        marks=marks,
+        notes=(
+            say(
+                "difference: with thinking less without, on the same questions. tokens: mean of a "
+                "reply, reasoning included where the endpoint counts it."
+            ),
+        ),
+    )
+
+
+def _median_points(changes: Sequence[Estimate]) -> float:
+    return 100 * float(np.median([change.value for change in changes]))
 
 
 _Asked = tuple[HowAsked, str]  # how a respondent was asked, and its label
@@ -465,133 +478,135 @@ def _size(asked: HowAsked) -> float:
     return float("inf") if asked.parameters_b is None else asked.parameters_b
 
 
-def _tokens(part: Part, label: str, *, reasoning: bool = False) -> str:
+def _tokens(part: Part, label: str, *, reasoning: bool = False) -> float | None:
     lengths = mean_lengths(part, label, reasoning=reasoning)
-    return MISSING if lengths is None else f"{float(np.nanmean(lengths)):,.0f}"
-
-
-def _thinking_finding(changes: Sequence[Change]) -> str:
-    middle = float(np.median([change.value for change in changes]))
-    rises = sum(change.is_rise for change in changes)
-    falls = sum(change.is_drop for change in changes)
-    return (
-        f"Thinking changes accuracy by {100 * middle:+z.1f} points in the median of "
-        f"{len(changes)} models; it helps {rises} and harms {falls} of them resolvably."
-    )
+    return None if lengths is None else float(np.nanmean(lengths))
 
 
 # What averaging by questions, fields or disciplines changes (Encyclo-K 5.1, Table 4).
 
 
-def study_levels(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_levels(parts: Sequence[Part]) -> Analysis:
     """Each respondent's mean over questions and over each level of strata with equal weight, and
     Kendall's tau-b of each level's order with the one by questions."""
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
     names = part.table.stratum_names
-    levels = [SAMPLE_WISE, *(name for name in names if len(names[name]) > 1)]
+    sizes = {SAMPLE_WISE: len(units)} | {name: len(of) for name, of in names.items() if len(of) > 1}
     by_level = {
         level: part.means(
             labels,
             units,
             values,
-            equal_weights(len(units))
-            if level == SAMPLE_WISE
-            else group_weights(part.table.strata[level][units]),
-            estimand,
-            confidence,
+            None if level == SAMPLE_WISE else group_weights(part.table.strata[level][units]),
         )
-        for level in levels
+        for level in sizes
     }
     order = sorted(range(len(labels)), key=lambda i: -by_level[SAMPLE_WISE][i].value)
-    sizes = [
-        f"{level} ({len(units) if level == SAMPLE_WISE else len(names[level])})" for level in levels
+    means = {level: np.array([each.value for each in of]) for level, of in by_level.items()}
+    by_questions = means.pop(SAMPLE_WISE)
+    taus = {level: tau_b(by_questions, of) for level, of in means.items()}
+    rows: list[tuple[Cell, ...]] = [
+        (labels[i], *(found[i] for found in by_level.values())) for i in order
     ]
-    taus = {level: _tau(by_level, level) for level in levels[1:]}
-    return Study(
-        name="levels",
-        title="Accuracy by level of averaging",
-        finding=_levels_finding(taus, by_level, len(labels)),
-        columns=("model", *sizes),
-        rows=(
-            *((labels[i], *(shown_estimate(by_level[level][i]) for level in levels))
-              for i in order),
-            ("tau-b with sample", "", *(f"{tau:z.2f}" for tau in taus.values())),
+    rows.append((say("tau-b with sample"), "", *(f"{tau:z.2f}" for tau in taus.values())))
+    return make_analysis(
+        "levels",
+        say("Accuracy by level of averaging"),
+        _levels_finding(by_questions, means, taus),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(
+                Column(key=level, name=f"{word(level)} ({size})", unit="points")
+                for level, size in sizes.items()
+            ),
         ),
-        x_axis="level",
-        y_axis="accuracy",
-        points=tuple(
-            point_of(labels[i], level, by_level[level][i]) for i in order for level in levels
+        rows=rows,
+        axes=("level", "accuracy"),
+        marks=(
+            mark_of(labels[i], level, found[i]) for i in order for level, found in by_level.items()
         ),
         notes=left_out(parts, labels),
-    )  # fmt: skip
+    )
 
 
-def _tau(by_level: dict[str, tuple], level: str) -> float:  # type: ignore[type-arg]
-    first, second = by_level[SAMPLE_WISE], by_level[level]
-    return tau_b(np.array([e.value for e in first]), np.array([e.value for e in second]))
-
-
-def _levels_finding(taus: dict[str, float], by_level: dict[str, tuple], n_models: int) -> str:  # type: ignore[type-arg]
+def _levels_finding(
+    by_questions: NDArray[np.float64],
+    means: Mapping[str, NDArray[np.float64]],
+    taus: Mapping[str, float],
+) -> str:
     if not taus:
-        return "The items have no strata, so there is one level of averaging."
-    moves = [
-        max(abs(a.value - b.value) for a, b in zip(by_level[SAMPLE_WISE], found, strict=True))
-        for level, found in by_level.items()
-        if level != SAMPLE_WISE
-    ]
-    moved = f"Averaging by strata moves accuracy by up to {points(max(moves))} points"
-    if n_models < 2 or np.isnan(list(taus.values())).any():
-        return f"{moved}."
+        return say("The items have no strata, so there is one level of averaging.")
+    moved = say(
+        "Averaging by strata moves accuracy by up to {points} points",
+        points=points(max(float(np.abs(by_questions - of).max()) for of in means.values())),
+    )
+    if len(by_questions) < 2 or np.isnan(list(taus.values())).any():
+        return say("{said}.", said=moved)
     lowest = min(taus, key=lambda level: taus[level])
-    return (
-        f"{moved}; the order agrees with the one by questions at tau-b {taus[lowest]:z.2f} or more "
-        f"(least by {lowest})."
+    return say(
+        "{said}; the order agrees with the one by questions at tau-b {tau:z.2f} or more (least by "
+        "{level}).",
+        said=moved,
+        tau=taus[lowest],
+        level=word(lowest),
     )
 
 
 # Accuracy by the number of options (Encyclo-K 5.2, Figure 4 right).
 
 
-def study_options(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_options(parts: Sequence[Part]) -> Analysis:
     """Each respondent at each number of options, and the paired change from fewest to most: forms
     of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
-    counted = _of_one_sweep(parts)
-    numbers = [number for number, _part in counted]
-    parts = [part for _number, part in counted]
+    sweep = _of_one_sweep(parts)
+    numbers, parts = [number for number, _part in sweep], [part for _number, part in sweep]
     labels = complete_everywhere(parts)
-    by_part = [p.estimates(labels, estimand=estimand, confidence=confidence) for p in parts]
+    by_part = [part.estimates(labels) for part in parts]
     labels = sorted(labels, key=lambda label: -by_part[0][label].value)
-    changes = {
-        label: _options_change(parts[0], parts[-1], label, estimand, confidence) for label in labels
-    }
+    changes = [_options_change(parts[0], parts[-1], label) for label in labels]
     chance = [1.0 / number for number in numbers]
-    rows = [
-        (label, *(shown_estimate(found[label]) for found in by_part), changes[label].shown)
-        for label in labels
+    ends = {"fewest": numbers[0], "most": numbers[-1]}
+    rows: list[tuple[Cell, ...]] = [
+        (label, *(found[label] for found in by_part), change)
+        for label, change in zip(labels, changes, strict=True)
     ]
-    return Study(
-        name="options",
-        title="Accuracy by number of options",
-        finding=_options_finding(numbers, list(changes.values())),
-        columns=("model", *(f"{n} options" for n in numbers), "change"),
-        rows=(*rows, ("chance", *(points(share) for share in chance), "")),
-        x_axis="options",
-        y_axis="accuracy",
-        points=(
+    rows.append((say("chance"), *chance, ""))
+    return make_analysis(
+        "options",
+        say("Accuracy by number of options"),
+        say(
+            "From {fewest} to {most} options accuracy changes by {points:+z.1f} points in the "
+            "median; it falls resolvably for {falls} of {n} models.",
+            points=_median_points(changes),
+            falls=count_resolved(changes)["falls"],
+            n=len(changes),
+            **ends,
+        ),
+        columns=(
+            Column(key="model", name=say("model")),
             *(
-                point_of(label, float(number), found[label])
+                Column(key=f"options_{n}", name=say("{n} options", n=n), unit="points")
+                for n in numbers
+            ),
+            Column(key="change", name=say("change"), unit="change"),
+        ),
+        rows=rows,
+        axes=("options", "accuracy"),
+        marks=(
+            *(
+                mark_of(label, float(number), found[label])
                 for label in labels
                 for number, found in zip(numbers, by_part, strict=True)
             ),
             *(
-                Point(series="chance", x=float(number), y=share, n=0)
+                Mark(row="chance", x=float(number), value=share)
                 for number, share in zip(numbers, chance, strict=True)
             ),
         ),
         notes=(
-            f"change: from {numbers[0]} to {numbers[-1]} options on the same questions, paired.",
+            say("change: from {fewest} to {most} options on the same questions, paired.", **ends),
             *left_out(parts, labels),
         ),
     )
@@ -622,23 +637,11 @@ def _n_options(part: Part) -> int | None:
     return int(numbers.pop()) if len(numbers) == 1 else None
 
 
-def _options_change(
-    first: Part, last: Part, label: str, estimand: Estimand, confidence: float
-) -> Change:
+def _options_change(first: Part, last: Part, label: str) -> Estimate:
     if len(first.table.items) != len(last.table.items):
         raise BadUsage(
             f"{first.name} and {last.name} do not hold the same questions",
             hint="compare forms of one --sweep",
         )
     columns = [part.sheet.values[:, part.complete[label]] for part in (first, last)]
-    keys = first.sheet.keys
-    return paired_change(np.stack(columns, axis=1), keys, estimand=estimand, confidence=confidence)
-
-
-def _options_finding(numbers: Sequence[int], changes: Sequence[Change]) -> str:
-    falls = sum(change.is_drop for change in changes)
-    middle = float(np.median([change.value for change in changes]))
-    return (
-        f"From {numbers[0]} to {numbers[-1]} options accuracy changes by {100 * middle:+z.1f} "
-        f"points in the median; it falls resolvably for {falls} of {len(changes)} models."
-    )
+    return paired_change(np.stack(columns, axis=1), first.sheet.keys, first)

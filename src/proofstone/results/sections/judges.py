@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
 from proofstone.method import Method
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_share
+from proofstone.page.numbers import points, shown_estimate, shown_share
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import OUTCOMES, Estimate, Run
 from proofstone.records.scores import Annotated, Judged, ScoreTable
 from proofstone.records.verdicts import PanelRules
-from proofstone.results.measured_scores import linear_values, measure_estimates
+from proofstone.results.measured_scores import linear_values
 from proofstone.results.sections.annotators import (
     OBSERVED,
     Drawn,
@@ -30,8 +30,14 @@ from proofstone.results.sections.annotators import (
     keys_of_items,
 )
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.pairs import Change, pair_change
-from proofstone.results.sections.parts import Part, Point, Study, StudyTable, part_of, point_of
+from proofstone.results.sections.parts import (
+    Analysis,
+    Part,
+    make_analysis,
+    mark_of,
+    pair_change,
+    part_of,
+)
 from proofstone.results.table import Selection, View, headline, select_runs
 from proofstone.stats.agreement import Confusion, cohen_kappa, confuse
 from proofstone.stats.clusters import SharedKeys
@@ -43,7 +49,7 @@ from proofstone.stats.ranks import rank_agreement, rank_all
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
-from proofstone.wording.messages import counted, noted, paragraph, say, say_of, word
+from proofstone.wording.messages import counted, listed, noted, paragraph, say, say_of, word
 
 # How far a judge agrees with people, and what its scores are once people's labels correct them.
 
@@ -505,8 +511,6 @@ def _part(
 
 def _judged(table: ScoreTable, places: Mapping[bytes, set[tuple[bytes, int]]]) -> NDArray[np.bool_]:
     """Of each score whether its reply went to a judge."""
-    import numpy as np  # noqa: PLC0415 - not for --help
-
     known = [
         {place for run in who.runs for place in places.get(run, ())} for who in table.respondents
     ]
@@ -527,7 +531,7 @@ class JudgeChange(Struct, frozen=True, kw_only=True):
     """By how much a model's measures under the second judge lie above those under the first."""
 
     model: str
-    by_measure: dict[str, Change]
+    by_measure: dict[str, Estimate]
 
 
 class JudgeOrder(Struct, frozen=True, kw_only=True):
@@ -563,22 +567,14 @@ class JudgePair(Struct, frozen=True, kw_only=True):
         return f"{self.first} / {self.second}"
 
 
-def compare_judges(
-    first: Part, second: Part, *, estimand: Estimand, confidence: float
-) -> JudgePair | None:
+def compare_judges(first: Part, second: Part) -> JudgePair | None:
     """The two parts, of the models that are whole in both; None where there is none."""
     models = tuple(label for label in first.complete if label in second.complete)
     if not models:
         return None
     a, b, question, n_unparsed = _labels(first, second, models)
-    keys = first.sheet.keys
+    keys, confidence = first.sheet.keys, first.confidence
     n_labels = int(max(a.max(initial=0), b.max(initial=0))) + 1
-    units = _common_units(first, second, models)
-    own = keys.among(units[0])
-    values = [
-        linear_values(part.sheet, of, [part.complete[model] for model in models])
-        for part, of in zip((first, second), units, strict=True)
-    ]
     return JudgePair(
         first=first.name,
         second=second.name,
@@ -588,8 +584,8 @@ def compare_judges(
             a, b, n_categories=n_labels, clusters=question, keys=keys, confidence=confidence
         ),
         n_unparsed=n_unparsed,
-        changes=tuple(_changes(first, second, models, estimand, confidence)),
-        order=_judge_pairs_order(values[0], values[1], own, estimand, confidence),
+        changes=tuple(_change(first, second, model) for model in models),
+        order=_judge_order(first, second, models),
     )
 
 
@@ -648,40 +644,32 @@ def _common_units(
     )
 
 
-def _changes(
-    first: Part, second: Part, models: tuple[str, ...], estimand: Estimand, confidence: float
-) -> list[JudgeChange]:
-    found = []
-    for model in models:
-        ours, theirs = _common_units(first, second, (model,))
-        keys = first.sheet.keys.among(ours)
-        by_measure = {}
-        for name, sheet in first.sheets.items():
-            sides = (
-                linear_values(sheet, ours, [first.complete[model]]),
-                linear_values(second.sheets[name], theirs, [second.complete[model]]),
-            )
-            by_measure[name] = pair_change(
-                sides[0][:, 0], sides[1][:, 0], keys, estimand=estimand, confidence=confidence
-            )
-        found.append(JudgeChange(model=model, by_measure=by_measure))
-    return found
+def _change(first: Part, second: Part, model: str) -> JudgeChange:
+    ours, theirs = _common_units(first, second, (model,))
+    keys = first.sheet.keys.among(ours)
+    by_measure = {}
+    for name, sheet in first.sheets.items():
+        before = linear_values(sheet, ours, [first.complete[model]])
+        after = linear_values(second.sheets[name], theirs, [second.complete[model]])
+        by_measure[name] = pair_change(before[:, 0], after[:, 0], keys, first)
+    return JudgeChange(model=model, by_measure=by_measure)
 
 
-def _judge_pairs_order(
-    first: Floats, second: Floats, keys: SharedKeys, estimand: Estimand, confidence: float
-) -> JudgeOrder | None:
+def _judge_order(first: Part, second: Part, models: tuple[str, ...]) -> JudgeOrder | None:
     """The order of models by both from the same units; the same items are drawn for both."""
-    m = first.shape[1]
-    if m < 2 or not len(first):
+    units = _common_units(first, second, models)
+    m = len(models)
+    if m < 2 or not len(units[0]):
         return None
-    drawn = [draw_means(values, keys, estimand=estimand) for values in (first, second)]
-    tau, _rho = rank_agreement(drawn[0], drawn[1], confidence=confidence)
-    weighting = equal_weights(len(first))
-    better = [
-        rank_all(measure_spread(values, weighting, keys, estimand), confidence=confidence).better
-        for values in (first, second)
+    keys, estimand = first.sheet.keys.among(units[0]), first.estimand
+    values = [
+        linear_values(part.sheet, of, [part.complete[model] for model in models])
+        for part, of in zip((first, second), units, strict=True)
     ]
+    drawn = [draw_means(each, keys, estimand=estimand) for each in values]
+    tau, _rho = rank_agreement(drawn[0], drawn[1], confidence=first.confidence)
+    spreads = [measure_spread(each, equal_weights(len(each)), keys, estimand) for each in values]
+    better = [rank_all(spread, confidence=first.confidence).better for spread in spreads]
     apart = [np.sign(np.subtract.outer(each.means, each.means)) for each in drawn]
     return JudgeOrder(
         tau=tau.items,
@@ -691,7 +679,7 @@ def _judge_pairs_order(
     )
 
 
-def study_judges(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_judges(parts: Sequence[Part]) -> Analysis:
     """One part a judge, or panel of judges, each with the same models' replies. A row a model and
     judge: its measures and how many replies got no label; then each pair of judges: agreement on
     the replies that a judge was asked about, and what it does to models and their order.
@@ -701,7 +689,7 @@ def study_judges(parts: Sequence[Part], *, estimand: Estimand, confidence: float
     pairs = [
         found
         for first, second in combinations(parts, 2)
-        if (found := compare_judges(first, second, estimand=estimand, confidence=confidence))
+        if (found := compare_judges(first, second))
     ]
     if not pairs:
         graded = "; ".join(part.name for part in parts)
@@ -711,139 +699,158 @@ def study_judges(parts: Sequence[Part], *, estimand: Estimand, confidence: float
             "contestant is asked",
         )
     measures = list(parts[0].sheets)
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
     models = dict.fromkeys(label for part in parts for label in part.complete)
     for model in models:
         for part in parts:
             if model in part.complete:
-                row, mark = _of_model(part, model, estimand, confidence)
-                rows.append(row)
-                marks.append(mark)
-    return Study(
-        name="judges",
-        title="The same replies under several judges",
-        finding=_judges_finding(pairs),
-        columns=("model", "judge", "n", *measures, "unparsed"),
-        rows=tuple(rows),
-        x_axis="judge",
-        y_axis=measures[0],
-        points=tuple(marks),
-        more=(_agreement(pairs), _judges_changes(pairs)),
-        notes=tuple(_notes(parts, pairs)),
+                units, _values = part.block([model])
+                own = [part.measured(sheet, units, model)[0] for sheet in part.sheets.values()]
+                rows.append((model, part.name, own[0].n, *own, _unparsed(part, model)))
+                marks.append(mark_of(model, part.name, own[0]))
+    return make_analysis(
+        "judges",
+        say("The same replies under several judges"),
+        _judges_finding(pairs),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="judge", name=say("judge")),
+            Column(key="n", name="n"),
+            *(Column(key=each, name=word(each), unit="points") for each in measures),
+            Column(key="unparsed", name=word("unparsed"), unit="mixed"),
+        ),
+        rows=rows,
+        axes=("judge", measures[0]),
+        marks=marks,
+        more=(_agreement(pairs), _changes(pairs)),
+        notes=_notes(parts, pairs),
     )
 
 
-def _of_model(
-    part: Part, model: str, estimand: Estimand, confidence: float
-) -> tuple[tuple[str, ...], Point]:
-    place = part.complete[model]
-    units, _values = part.block([model])
-    found = [
-        measure_estimates(sheet, units, [place], estimand=estimand, confidence=confidence)[0]
-        for sheet in part.sheets.values()
-    ]
-    rate = next((each for each in part.sheet.rates(place) if each.outcome == "unparsed"), None)
-    unparsed = MISSING if rate is None else f"{shown_share(rate.share)} ({rate.count} of {rate.n})"
-    row = (model, part.name, str(found[0].n), *map(shown_estimate, found), unparsed)
-    return row, point_of(model, part.name, found[0])
+def _unparsed(part: Part, model: str) -> str | None:
+    rates = part.sheet.rates(part.complete[model])
+    rate = next((each for each in rates if each.outcome == "unparsed"), None)
+    if rate is None:
+        return None
+    return say("{share} ({n} of {all})", share=shown_share(rate.share), n=rate.count, all=rate.n)
 
 
-def _agreement(pairs: Sequence[JudgePair]) -> StudyTable:
-    return StudyTable(
-        title="Agreement of judges, on the replies that a judge was asked about",
-        columns=("judges", "replies", "agree", "kappa", "no label", "tau-b, over items", "order"),
+def _agreement(pairs: Sequence[JudgePair]) -> Table:
+    return Table(
+        title=say("Agreement of judges, on the replies that a judge was asked about"),
+        columns=(
+            Column(key="judges", name=say("judges")),
+            Column(key="replies", name=say("replies")),
+            Column(key="agree", name=say("agree"), unit="points"),
+            Column(key="kappa", name=say("kappa")),
+            Column(key="no_label", name=say("no label")),
+            Column(key="tau", name=say("tau-b, over items")),
+            Column(key="order", name=say("order"), unit="mixed"),
+        ),
         rows=tuple(
             (
-                pair.names, str(pair.agree.n), shown_estimate(pair.agree),
-                _coefficient(pair.kappa.value, pair.kappa.low, pair.kappa.high),
-                str(pair.n_unparsed), _tau(pair), _judges_order(pair),
+                pair.names, pair.agree.n, pair.agree, pair.kappa, pair.n_unparsed,
+                None if pair.order is None else pair.order.tau, _said_order(pair.order),
             )
             for pair in pairs
         ),
     )  # fmt: skip
 
 
-def _judges_changes(pairs: Sequence[JudgePair]) -> StudyTable:
+def _changes(pairs: Sequence[JudgePair]) -> Table:
     measures = list(pairs[0].changes[0].by_measure)
-    return StudyTable(
-        title="What the second judge changes, in points, on the same replies",
-        columns=("judges", "model", *measures),
+    return Table(
+        title=say("What the second judge changes, in points, on the same replies"),
+        columns=(
+            Column(key="judges", name=say("judges")),
+            Column(key="model", name=say("model")),
+            *(Column(key=measure, name=word(measure), unit="change") for measure in measures),
+        ),
         rows=tuple(
-            (pair.names, change.model, *(each.shown for each in change.by_measure.values()))
+            (pair.names, change.model, *change.by_measure.values())
             for pair in pairs
             for change in pair.changes
         ),
-        n_names=2,
     )
 
 
-def _tau(pair: JudgePair) -> str:
-    if pair.order is None:
-        return MISSING
-    tau = pair.order.tau
-    return _coefficient(tau.value, tau.low, tau.high)
-
-
-def _coefficient(value: float, low: float, high: float) -> str:
-    if value != value:  # noqa: PLR0124 - NaN: all labels are one
-        return MISSING
-    return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
-
-
-def _judges_order(pair: JudgePair) -> str:
+def _said_order(order: JudgeOrder | None) -> str | None:
     """What becomes of the order of models."""
-    order = pair.order
     if order is None:
-        return MISSING
+        return None
     if order.n_reversed:
-        return f"{order.n_reversed} of {order.n_pairs} pairs turned, significantly"
+        return say(
+            "{n} of {all} pairs turned, significantly", n=order.n_reversed, all=order.n_pairs
+        )
     if order.n_swapped:
-        return f"{order.n_swapped} of {order.n_pairs} pairs turned, none significantly by both"
-    return "the same"
+        return say(
+            "{n} of {all} pairs turned, none significantly by both",
+            n=order.n_swapped,
+            all=order.n_pairs,
+        )
+    return say("the same")
 
 
 def _judges_finding(pairs: Sequence[JudgePair]) -> str:
     labelled = [pair for pair in pairs if pair.agree.n]
     if not labelled:
-        return f"No reply that a judge was asked about has two labels. {_of_order(pairs)}"
+        said = say("No reply that a judge was asked about has two labels.")
+        return paragraph(said, _of_order(pairs))
     least = min(labelled, key=lambda pair: pair.agree.value)
-    agree = least.agree
-    said = (
-        f"{least.first} and {least.second} agree"
+    kappa = least.kappa
+    beyond = say("no kappa, all labels being one")
+    if not math.isnan(kappa.value):
+        beyond = say(
+            "kappa {value:z.2f} [{low:z.2f}, {high:z.2f}]",
+            value=kappa.value,
+            low=kappa.low,
+            high=kappa.high,
+        )
+    said = say(
+        "{first} and {second} agree on {share}% [{low}, {high}] of {n} replies that a judge "
+        "decided, {beyond}."
         if len(pairs) == 1
-        else f"Of {len(pairs)} pairs of judges, {least.first} and {least.second} agree least:"
+        else "Of {pairs} pairs of judges, {first} and {second} agree least: on {share}% [{low}, "
+        "{high}] of {n} replies that a judge decided, {beyond}.",
+        pairs=len(pairs),
+        first=least.first,
+        second=least.second,
+        share=points(least.agree.value),
+        low=points(least.agree.low),
+        high=points(least.agree.high),
+        n=least.agree.n,
+        beyond=beyond,
     )
-    kappa = _coefficient(least.kappa.value, least.kappa.low, least.kappa.high)
-    beyond = f"kappa {kappa}" if kappa != MISSING else "no kappa, all labels being one"
-    shown = f"{points(agree.value)}% [{points(agree.low)}, {points(agree.high)}]"
-    return (
-        f"{said} on {shown} of {agree.n} replies that a judge decided, {beyond}. {_of_order(pairs)}"
-    )
+    return paragraph(said, _of_order(pairs))
 
 
 def _of_order(pairs: Sequence[JudgePair]) -> str:
     orders = [pair.order for pair in pairs if pair.order is not None]
     if not orders:
-        return "There are no two models whose order a judge could change."
+        return say("There are no two models whose order a judge could change.")
     n_swapped = sum(order.n_swapped for order in orders)
     turned = [pair.names for pair in pairs if pair.order is not None and pair.order.n_reversed]
     if turned:
-        return (
+        return say(
             "The ranking of models depends on the judge: two models differ significantly in "
-            f"opposite orders by {'; '.join(turned)}."
+            "opposite orders by {judges}.",
+            judges=say("; ").join(turned),
         )
     if n_swapped:
-        times = "once" if n_swapped == 1 else f"{n_swapped} times"
-        return (
-            f"Orders of models differ {times}, none significantly: no two models "
-            "differ significantly in opposite orders."
+        return say_of(
+            n_swapped,
+            "Orders of models differ once, none significantly: no two models differ significantly "
+            "in opposite orders.",
+            "Orders of models differ {n} times, none significantly: no two models differ "
+            "significantly in opposite orders.",
+            n=n_swapped,
         )
-    return "All judges put the models in the same order."
+    return say("All judges put the models in the same order.")
 
 
 def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
-    yield (
+    yield say(
         "What a rule settles is the same for every judge, and in no agreement here. A reply "
         "without a label counts in no agreement and in no figure of its judge; intervals take the "
         "replies to a question together. Orders are by the first measure. Differences "
@@ -853,4 +860,7 @@ def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
     known = {label: None for part in parts for label in part.complete}
     alone = [label for label in known if label not in common]
     if alone:
-        yield f"Graded by one judge alone, or not whole under another: {', '.join(alone)}."
+        yield say(
+            "Graded by one judge alone, or not whole under another: {models}.",
+            models=listed(alone),
+        )

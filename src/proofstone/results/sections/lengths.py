@@ -9,24 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, points, shown_estimate
+from proofstone.page.numbers import points
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.results.sections.figures import LengthBin, chance_levels, lengths_figure
 from proofstone.results.sections.parts import (
+    Analysis,
     Part,
-    Point,
-    Study,
     complete_everywhere,
     left_out,
-    point_of,
+    make_analysis,
+    mark_of,
 )
 from proofstone.stats.clusters import Dependence
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.factors import LengthEffect, Slope, length_effect
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import tau_b
 from proofstone.wording.messages import noted, say
@@ -326,7 +325,7 @@ def _table(rows: list[tuple[Cell, ...]]) -> Table:
 _QUARTERS = 4
 
 
-def study_lengths(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_lengths(parts: Sequence[Part]) -> Analysis:
     """Mean tokens of each respondent's replies, of right and of wrong ones, and its accuracy by
     quarter of its own replies' length. Tokens are the endpoint's count, reasoning included where
     it counts it. Raises BadUsage where no endpoint counted any."""
@@ -337,48 +336,48 @@ def study_lengths(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
     }
     if not told:
         raise BadUsage("no endpoint here said how many tokens its replies had")
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
     for label, tokens in told.items():
         known = np.flatnonzero(~np.isnan(tokens))
         values = part.sheet.values[known, part.complete[label]][:, None]
         length = tokens[known]
-        quarters = _quarters(length)
+        quarter = _quarters(length)
         estimates = [
-            part.means(
-                [label],
-                known[at],
-                values[at],
-                equal_weights(len(at)),
-                estimand,
-                confidence,
-            )[0]
-            for at in (np.flatnonzero(quarters == q) for q in range(_QUARTERS))
+            part.means([label], known[quarter == q], values[quarter == q])[0]
+            for q in range(_QUARTERS)
         ]
-        for q, estimate in enumerate(estimates):
-            if estimate.n:
-                marks.append(point_of(label, float(length[quarters == q].mean()), estimate))
+        marks += [
+            mark_of(label, float(length[quarter == q].mean()), estimate)
+            for q, estimate in enumerate(estimates)
+            if estimate.n
+        ]
         right = values[:, 0] >= 0.5
-        rows.append(
-            (label, f"{len(known)}", _tokens(length), _tokens(length[right]),
-             _tokens(length[~right]),
-             *(shown_estimate(e) if e.n else MISSING for e in estimates))
-        )  # fmt: skip
-    return Study(
-        name="length",
-        title="Accuracy by length of the reply",
-        finding=_lengths_finding(part, told),
-        columns=("model", "n", "tokens", "right", "wrong", "shortest quarter", "second", "third",
-                 "longest quarter"),
-        rows=tuple(rows),
-        x_axis="tokens of the reply, mean of the quarter",
-        y_axis="accuracy",
-        points=tuple(marks),
+        tokens_of = (_mean(each) for each in (length, length[right], length[~right]))
+        rows.append((label, len(known), *tokens_of, *(e if e.n else None for e in estimates)))
+    return make_analysis(
+        "length",
+        say("Accuracy by length of the reply"),
+        _lengths_finding(part, told),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="n", name="n"),
+            Column(key="tokens", name=say("tokens"), digits=0),
+            Column(key="right", name=say("right"), digits=0),
+            Column(key="wrong", name=say("wrong"), digits=0),
+            Column(key="first", name=say("shortest quarter"), unit="points"),
+            Column(key="second", name=say("second"), unit="points"),
+            Column(key="third", name=say("third"), unit="points"),
+            Column(key="fourth", name=say("longest quarter"), unit="points"),
+        ),
+        rows=rows,
+        axes=("tokens of the reply, mean of the quarter", "accuracy"),
+        marks=marks,
         notes=(
-            "Length is not a cause here: hard questions draw long replies.",
+            say("Length is not a cause here: hard questions draw long replies."),
             *left_out(parts, list(told)),
         ),
-    )  # fmt: skip
+    )
 
 
 def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[np.float64] | None:
@@ -404,20 +403,26 @@ def _quarters(length: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray(np.searchsorted(edges, length, side="left"))
 
 
-def _tokens(length: NDArray[np.float64]) -> str:
-    return f"{length.mean():,.0f}" if len(length) else MISSING
+def _mean(length: NDArray[np.float64]) -> float | None:
+    return float(length.mean()) if len(length) else None
 
 
 def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
     means = {label: float(np.nanmean(tokens)) for label, tokens in told.items()}
-    longest, shortest = max(means, key=lambda x: means[x]), min(means, key=lambda x: means[x])
-    span = f"Replies have {means[shortest]:,.0f} to {means[longest]:,.0f} tokens on average"
+    span = say(
+        "Replies have {shortest:,.0f} to {longest:,.0f} tokens on average",
+        shortest=min(means.values()),
+        longest=max(means.values()),
+    )
     if len(means) < 3:
-        return f"{span}."
+        return say("{said}.", said=span)
     accuracy = [float(np.nanmean(part.sheet.values[:, part.complete[label]])) for label in means]
     tau = tau_b(np.array(list(means.values())), np.array(accuracy))
     if np.isnan(tau):
-        return f"{span}, which tells no models apart."
-    return (
-        f"{span}; Kendall's tau-b of length with accuracy over {len(means)} models is {tau:z.2f}."
+        return say("{said}, which tells no models apart.", said=span)
+    return say(
+        "{said}; Kendall's tau-b of length with accuracy over {n} models is {tau:z.2f}.",
+        said=span,
+        n=len(means),
+        tau=tau,
     )

@@ -1,29 +1,29 @@
-"""What studies read: forms, the scores on each, and who is complete on which."""
+"""Analyses over several parts: forms, the scores on each, who is complete on which, and what
+an analysis of them gives."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
-from msgspec import Struct
+from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.method import Method
-from proofstone.page.section import AxisUnit, Figure, FigureKind, Mark
-from proofstone.page.text import aligned, printable
+from proofstone.page.section import AxisUnit, Cell, Column, Figure, FigureKind, Mark, Section, Table
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.measured_scores import Sheet
+from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.table import (
     CURRENT,
     Selection,
@@ -35,12 +35,14 @@ from proofstone.results.table import (
     shown_name,
     with_shared_part,
 )
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.comparisons import compare_pair, measure_contrasts
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import Weighting, equal_weights
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
-from proofstone.wording.messages import say
+from proofstone.wording.messages import listed, say, word
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,13 @@ class HowAsked:
     judge: str = ""
 
 
+class Interval(TypedDict):
+    """What an interval speaks of, and how surely."""
+
+    estimand: Estimand
+    confidence: float
+
+
 @dataclass(frozen=True)
 class Part:
     """A form (or several of one recipe, together) with the scores on it under ``measure``.
@@ -81,7 +90,7 @@ class Part:
     one fact, what that was made from, or the fact itself; empty bytes for others. The table's
     ``items`` in their order. ``others`` are measures of the same scores that stand beside. Where a
     part is what one judge made of the replies, ``judged`` says of each score (N) whether a judge
-    was asked for it."""
+    was asked for it. Intervals speak of the ``estimand`` at ``confidence``."""
 
     name: str
     kind: str
@@ -94,6 +103,13 @@ class Part:
     origins: tuple[bytes, ...] = ()
     others: tuple[Measure, ...] = ()
     judged: NDArray[np.bool_] | None = None
+    estimand: Estimand = "knowledge"
+    confidence: float = 0.95
+
+    @cached_property
+    def interval(self) -> Interval:
+        """Of what intervals of this part speak, and at which confidence."""
+        return Interval(estimand=self.estimand, confidence=self.confidence)
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -115,13 +131,10 @@ class Part:
             if self.sheet.is_complete[place]
         }
 
-    def estimates(
-        self, labels: Sequence[str], *, estimand: Estimand, confidence: float
-    ) -> dict[str, Estimate]:
+    def estimates(self, labels: Sequence[str]) -> dict[str, Estimate]:
         """The mean of each of these complete respondents on the items that they have in common."""
         units, values = self.block(labels)
-        weighting = equal_weights(len(units))
-        found = self.means(labels, units, values, weighting, estimand, confidence)
+        found = self.means(labels, units, values)
         return dict(zip(labels, found, strict=True))
 
     def means(
@@ -129,13 +142,13 @@ class Part:
         labels: Sequence[str],
         units: NDArray[np.int64],
         values: NDArray[np.float64],
-        weighting: Weighting,
-        estimand: Estimand,
-        confidence: float,
+        weighting: Weighting | None = None,
     ) -> tuple[Estimate, ...]:
-        """The weighted mean of each respondent's column of ``values`` (units, labels). A score that
-        is a share is of as many right-or-wrong answers as its unit has keys."""
+        """The mean of each respondent's column of ``values`` (units, labels), where nothing else is
+        said with equal weights. A score that is a share is of as many right-or-wrong answers as its
+        unit has keys."""
         keys = self.sheet.keys.among(units)
+        weighting = weighting or equal_weights(len(units))
         found: dict[int, Estimate] = {}
         for of_parts in (False, True):
             columns = [n for n, each in enumerate(labels) if self._is_of_parts(each) is of_parts]
@@ -144,9 +157,8 @@ class Part:
                     values[:, columns],
                     weighting,
                     keys,
-                    estimand=estimand,
-                    confidence=confidence,
                     n_parts=len(keys.unit) if of_parts else None,
+                    **self.interval,
                 )
                 found |= dict(zip(columns, estimates, strict=True))
         return tuple(found[column] for column in range(len(labels)))
@@ -160,6 +172,52 @@ class Part:
         places = [self.complete[label] for label in labels]
         units = np.flatnonzero(~np.isnan(self.sheet.values[:, places]).any(axis=1))
         return units, self.sheet.block(units, places)
+
+    def change(self, before: str, after: str) -> Estimate:
+        """The mean of one respondent less that of another, on the items of both."""
+        places = [self.complete[before], self.complete[after]]
+        return paired_change(self.sheet.values[:, places], self.sheet.keys, self)
+
+    def measured(self, sheet: Sheet, units: NDArray[np.int64], *labels: str) -> list[Estimate]:
+        """Each respondent's figure under one of the part's ``sheets``, on these units."""
+        places = [self.complete[label] for label in labels]
+        return list(measure_estimates(sheet, units, places, **self.interval))
+
+    def measured_change(
+        self, sheet: Sheet, units: NDArray[np.int64], before: str, after: str
+    ) -> Estimate:
+        """The change between two respondents in such a figure, item by item."""
+        values = linear_values(sheet, units, [self.complete[before], self.complete[after]])
+        return pair_change(values[:, 0], values[:, 1], sheet.keys.among(units), self)
+
+
+# Paired changes between two columns of values on the same items.
+
+
+def paired_change(values: NDArray[np.float64], keys: SharedKeys, of: Part) -> Estimate:
+    """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
+    ``keys`` are those of all n units."""
+    found = measure_contrasts(values[:, :1], values[:, 1:], keys, of.estimand, paired=True)
+    (change,) = found.estimates(confidence=of.confidence)
+    return change
+
+
+def pair_change(
+    first: NDArray[np.float64], second: NDArray[np.float64], keys: SharedKeys, of: Part
+) -> Estimate:
+    """The second column (units) less the first, both of all units, as ``compare`` has it: where no
+    unit differs, with what so many equal ones leave open. NaN where a column is unknown."""
+    if np.isnan(first).any() or np.isnan(second).any():
+        return Estimate(value=math.nan, n=len(first), low=math.nan, high=math.nan)
+    return compare_pair(first, second, keys, **of.interval).estimate
+
+
+def count_resolved(changes: Sequence[Estimate]) -> dict[str, int]:
+    """How many changes lie wholly above nothing (``rises``) and below it (``falls``)."""
+    return {
+        "rises": sum(change.low > 0.0 for change in changes),
+        "falls": sum(change.high < 0.0 for change in changes),
+    }
 
 
 def label_of(who: Respondent) -> str:
@@ -189,118 +247,134 @@ def left_out(parts: Sequence[Part], labels: Sequence[str]) -> tuple[str, ...]:
     missing = [label for label in known if label not in labels]
     if not missing:
         return ()
-    return (f"Left out, not complete on every form here: {', '.join(missing)}.",)
+    return (say("Left out, not complete on every form here: {models}.", models=listed(missing)),)
 
 
-# What a study gives, as records: text, JSON and files all show the same.
+# What an analysis of parts gives.
 
 
-class Point(Struct, frozen=True, kw_only=True):
-    """One mark of a study's figure: ``y`` at ``x`` in a series, with n and the interval.
+class Analysis(Section, frozen=True, kw_only=True):
+    """A section over several parts. ``data`` are the marks of its figure as a file holds them: the
+    series as rows, each at a number ``x`` or at a name (``column``). Axes and series are in English
+    there, whatever the language; what is drawn has them in words."""
 
-    ``x`` is a number or a name, as the figure's axis is; shares are in [0, 1].
-    """
-
-    series: str
-    x: float | str
-    y: float
-    n: int
-    low: float = float("nan")
-    high: float = float("nan")
+    data: Figure
 
 
-class StudyTable(Struct, frozen=True, kw_only=True):
-    """A further table of a study: cells as people read them, under columns, of which the first
-    ``n_names`` hold names."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    n_names: int = 1
-
-
-class Study(Struct, frozen=True, kw_only=True):
-    """A study's answer. ``finding`` is its sentence; ``rows`` are cells as people read them, under
-    ``columns``, and ``more`` further tables; ``points`` the figure's data with its axes named;
-    ``notes`` say what limits it; ``figures`` are drawn from the same numbers. As text it is what
-    ``report --study`` prints."""
-
-    name: str
-    title: str
-    finding: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    x_axis: str
-    y_axis: str
-    points: tuple[Point, ...]
-    notes: tuple[str, ...] = ()
-    more: tuple[StudyTable, ...] = ()
-    figures: tuple[Figure, ...] = ()
-
-    def __str__(self) -> str:
-
-        return render_study(self).rstrip("\n")
-
-    def __repr__(self) -> str:  # a notebook shows this
-        return str(self)
+def make_analysis(
+    name: str,
+    title: str,
+    finding: str,
+    *,
+    columns: Sequence[Column],
+    rows: Iterable[tuple[Cell, ...]],
+    axes: tuple[str, str],
+    marks: Iterable[Mark],
+    notes: Iterable[str] = (),
+    more: Sequence[Table] = (),
+    figures: Iterable[Figure] = (),
+) -> Analysis:
+    """An analysis with its first table, under the analysis's own title, and ``more``; ``axes`` name
+    what marks stand at and what they show."""
+    table = Table(title=title, columns=tuple(columns), rows=tuple(rows), sorts=False)
+    across, up = axes
+    data = Figure(name=name, kind="curves", title=title, subtitle="", marks=tuple(marks),
+                  x_axis=across, value_axis=up)  # fmt: skip
+    return Analysis(name=name, title=title, finding=finding, tables=(table, *more), data=data,
+                    notes=tuple(notes), figures=tuple(figures))  # fmt: skip
 
 
-def point_of(series: str, x: float | str, estimate: Estimate) -> Point:
-    """An estimate as a mark."""
-    return Point(
-        series=series, x=x, y=estimate.value, n=estimate.n, low=estimate.low, high=estimate.high
+def mark_of(series: str, at: float | str, estimate: Estimate) -> Mark:
+    """An estimate as a mark of an analysis's data."""
+    mark = Mark(
+        row=series, value=estimate.value, n=estimate.n, low=estimate.low, high=estimate.high
     )
+    return structs.replace(mark, **({"column": at} if isinstance(at, str) else {"x": at}))
 
 
-# A study as text for a terminal, and its figure's data as rows of a file.
-
-# The columns of words, where there are others than the first; those of numbers stand to the right.
-_WORDS: Mapping[str, Sequence[int]] = {
-    **dict.fromkeys(("position", "judges", "alignment", "difficulty"), (0, 1)),
-    "retrieval": (0, 1, 2),
-    "topics": (0, 2, 5),
-    "random": (0, 1),
-    **dict.fromkeys(("effort", "domains", "prompts", "ranges", "popularity"), (0, 1, 2)),
-}
-
-
-def render_study(study: Study) -> str:
-    """Title, finding, table and notes, ending in a newline."""
-    left = _WORDS.get(study.name, (0,))
-    parts = [study.title, study.finding, "", *_table(study.columns, study.rows, left)]
-    for table in study.more:
-        parts += ["", table.title, *_table(table.columns, table.rows, range(table.n_names))]
-    if study.notes:
-        parts += ["", *study.notes]
-    return "".join(f"{line}\n" for line in parts)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
-    shown = [[printable(cell) for cell in row] for row in rows]
-    return aligned([list(columns), *shown], left=left)
-
-
-def figure_rows(study: Study) -> list[dict[str, Any]]:
-    """The figure's data, one row a mark, under the names of its axes."""
+def figure_rows(data: Figure) -> list[dict[str, Any]]:
+    """The marks of an analysis, one row each, under the names of its axes."""
     return [
         {
-            "series": point.series,
-            study.x_axis: point.x,
-            study.y_axis: point.y,
-            "n": point.n,
-            "low": point.low,
-            "high": point.high,
+            "series": mark.row,
+            data.x_axis: mark.column or mark.x,
+            data.value_axis: mark.value,
+            "n": mark.n,
+            "low": mark.low,
+            "high": mark.high,
         }
-        for point in study.points
+        for mark in data.marks
     ]
 
 
-# From targets to the parts that a study reads: forms, the scores on them, lengths of replies.
+def write_figure_data(made: Analysis, path: Path) -> None:
+    """Writes the marks of an analysis as rows; the suffix of ``path`` says in which form."""
+    write_rows(path, figure_rows(made.data))
 
 
-def write_figure_data(study: Study, path: Path) -> None:
-    """Writes the marks of a study's figure as rows; the suffix of ``path`` says in which form."""
-    write_rows(path, figure_rows(study))
+_MOST_ROWS = 40
+
+
+def drawn_figures(made: Analysis) -> tuple[Figure, ...]:
+    """The figures of an analysis: its own, or one of its data, lines over numbers and over names a
+    row each, with a mark for each series. None where there is no mark."""
+    if made.figures or not made.data.marks:
+        return made.figures
+    marks = made.data.marks
+    if any(mark.column for mark in marks):
+        return (_over_names(made.data),)
+    lines = [structs.replace(mark, row=word(mark.row)) for mark in sorted(marks, key=lambda m: m.x)]
+    return (_drawn(made.data, "curves", lines, x_axis=word(made.data.x_axis)),)
+
+
+def _over_names(data: Figure) -> Figure:
+    names = list(dict.fromkeys(mark.column for mark in data.marks))
+    shown = set(names[:_MOST_ROWS])
+    marks = [mark for mark in data.marks if mark.column in shown]
+    has_levels = len(marks) > len(shown)
+    cut = say("the first {n} of {all}", n=len(shown), all=len(names))
+    return _drawn(
+        data,
+        "dumbbells" if has_levels else "dots",
+        [
+            structs.replace(
+                mark, row=word(mark.column), column=word(mark.row) if has_levels else ""
+            )
+            for mark in marks
+        ],
+        row_axis=word(data.x_axis),
+        more=cut if len(shown) < len(names) else "",
+    )
+
+
+def _drawn(
+    data: Figure,
+    kind: FigureKind,
+    marks: Sequence[Mark],
+    *,
+    row_axis: str = "",
+    x_axis: str = "",
+    more: str = "",
+) -> Figure:
+    """The data as a figure: shares and their differences out of 100, ranks as they are."""
+    has_intervals = not all(math.isnan(mark.low) for mark in data.marks)
+    unit: AxisUnit = "points" if all(abs(m.value) <= 1.0 for m in data.marks) else "number"
+    axis = word(data.value_axis)
+    told = (axis, say("with 95% intervals") if has_intervals else "", more)
+    return structs.replace(
+        data,
+        kind=kind,
+        subtitle=say("; ").join(filter(None, told)),
+        marks=tuple(marks),
+        row_axis=row_axis,
+        x_axis=x_axis,
+        x_unit="number",
+        value_axis=say("{axis}, points", axis=axis) if unit == "points" else axis,
+        value_unit=unit,
+    )
+
+
+# From targets to the parts that an analysis reads: forms, the scores on them, lengths of replies.
 
 
 def parts_together(
@@ -443,8 +517,6 @@ def _known_of(kept: CardSnapshot | None) -> dict[str, Any]:
 
 
 def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLengths:
-    import numpy as np  # noqa: PLC0415
-
     keys = {run.id: key for key, run in selection.runs}
     units: dict[bytes, list[int]] = {}
     for unit, item in enumerate(table.items):
@@ -464,81 +536,3 @@ def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLeng
         completion=np.array(columns[3], dtype=np.float64),  # None becomes NaN
         reasoning=np.array(columns[4], dtype=np.float64),
     )
-
-
-# A study's figures: its own, or one made of its points.
-
-_MOST_ROWS = 40
-
-
-def study_figures(study: Study) -> tuple[Figure, ...]:
-    """The figures of a study, else one of its points: lines over numbers; over names a row each,
-    with a mark for each series. None of a study without points."""
-    if study.figures or not study.points:
-        return study.figures
-    return (_over_names(study) if any(isinstance(p.x, str) for p in study.points)
-            else _over_numbers(study),)  # fmt: skip
-
-
-def _over_numbers(study: Study) -> Figure:
-    marks = (
-        _mark(point, row=point.series, x=float(point.x))
-        for point in sorted(study.points, key=lambda each: float(each.x))
-    )
-    return _figure(study, "curves", marks, x_axis=study.x_axis)
-
-
-def _over_names(study: Study) -> Figure:
-    names = list(dict.fromkeys(str(point.x) for point in study.points))
-    shown = set(names[:_MOST_ROWS])
-    cut = say("the first {n} of {all}", n=len(shown), all=len(names))
-    points = [point for point in study.points if str(point.x) in shown]
-    has_levels = len(points) > len(shown)
-    marks = (
-        _mark(point, row=str(point.x), column=point.series if has_levels else "")
-        for point in points
-    )
-    kind: FigureKind = "dumbbells" if has_levels else "dots"
-    more = cut if len(shown) < len(names) else ""
-    return _figure(study, kind, marks, row_axis=study.x_axis, more=more)
-
-
-def _figure(
-    study: Study,
-    kind: FigureKind,
-    marks: Iterator[Mark],
-    *,
-    row_axis: str = "",
-    x_axis: str = "",
-    more: str = "",
-) -> Figure:
-    told = [say("with 95% intervals")] if _has_intervals(study.points) else []
-    unit = _unit(study.points)
-    axis = f"{study.y_axis}, points" if unit == "points" else study.y_axis
-    return Figure(
-        name=study.name,
-        kind=kind,
-        title=study.title,
-        subtitle="; ".join(filter(None, [study.y_axis, *told, more])),
-        marks=tuple(marks),
-        row_axis=row_axis,
-        value_axis=axis,
-        value_unit=unit,
-        x_axis=x_axis,
-        x_unit="number",
-    )
-
-
-def _mark(point: Point, *, row: str, column: str = "", x: float = float("nan")) -> Mark:
-    return Mark(
-        row=row, column=column, value=point.y, low=point.low, high=point.high, n=point.n, x=x
-    )
-
-
-def _has_intervals(points: Sequence[Point]) -> bool:
-    return not all(math.isnan(point.low) for point in points)
-
-
-def _unit(points: Sequence[Point]) -> AxisUnit:
-    """Shares and their differences are written out of 100, ranks as they are."""
-    return "points" if all(abs(point.y) <= 1.0 for point in points) else "number"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Section, Table
+from proofstone.page.section import Cell, Column, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
 from proofstone.results.measured_scores import Sheet
@@ -24,20 +24,19 @@ from proofstone.results.sections.evidence import (
     replies_of,
 )
 from proofstone.results.sections.parts import (
+    Analysis,
     Part,
-    Point,
-    Study,
     complete_everywhere,
     left_out,
-    point_of,
+    make_analysis,
+    mark_of,
 )
 from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.items import PositionBias, position_bias
 from proofstone.stats.ranks import homogeneity
 from proofstone.stats.repeats import answer_consistency, consistency
-from proofstone.wording.messages import counted, noted, paragraph, say, word
+from proofstone.wording.messages import counted, listed, noted, paragraph, say, word
 
 # Do answers hold when the options of a question are shown in another order?
 
@@ -440,7 +439,7 @@ def _shares(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
 # Accuracy by the position of the right option, and how often each position is chosen (Table 5).
 
 
-def study_positions(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_positions(parts: Sequence[Part]) -> Analysis:
     """One row a respondent and position: its accuracy where the right option stands there, and how
     often it chose that position against how often that was right. Chi-square tests whether one
     accuracy holds at all positions. Raises BadUsage where items have no options."""
@@ -449,8 +448,8 @@ def study_positions(parts: Sequence[Part], *, estimand: Estimand, confidence: fl
     if not any(golds):
         raise BadUsage("these items have no options, so none stands at a position")
     labels = complete_everywhere(parts)
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
     tests: list[tuple[str, float]] = []
     for label in labels:
         units, values = part.block([label])
@@ -460,34 +459,40 @@ def study_positions(parts: Sequence[Part], *, estimand: Estimand, confidence: fl
         chosen = _chosen_shares(part, label)
         for code in np.unique(gold).tolist():
             at = np.flatnonzero(gold == code)
-            (estimate,) = mean_estimates(
-                values[at],
-                equal_weights(len(at)),
-                part.sheet.keys.among(units[at]),
-                estimand=estimand,
-                confidence=confidence,
-            )
-            right = len(at) / len(units)
-            shares = (points(chosen.get(golds[code], 0.0)), points(right))
-            rows.append((label, golds[code], f"{len(at)}", shown_estimate(estimate), *shares))
-            marks.append(point_of(label, golds[code], estimate))
-        rows.append(
-            (label, "all", f"{len(units)}", f"chi-square {test.chi_square:.1f}, df {test.df}",
-             f"p {_shown_p(test.p)}", "")
-        )  # fmt: skip
-    return Study(
-        name="position",
-        title="Accuracy by position of the right option",
-        finding=_positions_finding_(tests),
-        columns=("model", "position", "n", "accuracy", "chosen %", "right %"),
-        rows=tuple(rows),
-        x_axis="position of the right option",
-        y_axis="accuracy",
-        points=tuple(marks),
+            keys = part.sheet.keys.among(units[at])
+            (estimate,) = mean_estimates(values[at], equal_weights(len(at)), keys, **part.interval)
+            shares = (chosen.get(golds[code], 0.0), len(at) / len(units))
+            rows.append((label, golds[code], len(at), estimate, *shares))
+            marks.append(mark_of(label, golds[code], estimate))
+        p = "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
+        said = say("chi-square {value:.1f}, df {df}", value=test.chi_square, df=test.df)
+        rows.append((label, word("all"), len(units), said, say("p {p}", p=p), ""))
+    return make_analysis(
+        "position",
+        say("Accuracy by position of the right option"),
+        _accuracy_finding(tests),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="position", name=say("position")),
+            Column(key="n", name="n"),
+            *(
+                Column(key=key, name=name, unit="points")
+                for key, name in (
+                    ("accuracy", say("accuracy")),
+                    ("chosen", say("chosen %")),
+                    ("right", say("right %")),
+                )
+            ),
+        ),
+        rows=rows,
+        axes=("position of the right option", "accuracy"),
+        marks=marks,
         notes=(
-            "The test takes questions as independent. Later positions exist only in questions "
-            "with more options, which are harder to guess: compare within one number of options "
-            "before calling a difference a bias.",
+            say(
+                "The test takes questions as independent. Later positions exist only in questions "
+                "with more options, which are harder to guess: compare within one number of "
+                "options before calling a difference a bias."
+            ),
             *left_out(parts, labels),
         ),
     )
@@ -503,15 +508,16 @@ def _chosen_shares(part: Part, label: str) -> dict[str, float]:
     }
 
 
-def _shown_p(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _positions_finding_(tests: Sequence[tuple[str, float]]) -> str:
+def _accuracy_finding(tests: Sequence[tuple[str, float]]) -> str:
     rejected = [label for label, p in tests if p < 0.05 / len(tests)]
     if not rejected:
-        return f"Equal accuracy at all positions is not rejected for any of {len(tests)} models."
-    return (
-        f"Equal accuracy at all positions is rejected for {len(rejected)} of {len(tests)} models "
-        f"(p below 0.05 after Bonferroni): {', '.join(rejected)}."
+        return say(
+            "Equal accuracy at all positions is not rejected for any of {n} models.", n=len(tests)
+        )
+    return say(
+        "Equal accuracy at all positions is rejected for {rejected} of {n} models (p below 0.05 "
+        "after Bonferroni): {models}.",
+        rejected=len(rejected),
+        n=len(tests),
+        models=listed(rejected),
     )

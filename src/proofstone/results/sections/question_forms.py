@@ -3,34 +3,39 @@ Table 3): three accuracies on the same items, what shuffling changes, and the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, shown_estimate
+from proofstone.page.section import Column, Mark
 from proofstone.records.runs import Estimate
-from proofstone.results.sections.pairs import Change, paired_change
 from proofstone.results.sections.parts import (
+    Analysis,
     Part,
-    Point,
-    Study,
     complete_everywhere,
+    count_resolved,
     left_out,
-    point_of,
+    make_analysis,
+    mark_of,
+    paired_change,
 )
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates, outcome_code
 from proofstone.stats.factors import relative_drop
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
+from proofstone.wording.messages import noted, paragraph, say, say_of, word
 
 FORMS = ("original", "shuffled", "open")
 
 
-_NAMES = {"original": "options", "shuffled": "options shuffled", "open": "open"}
+_NAMES = {
+    "original": noted("options"),
+    "shuffled": noted("options shuffled"),
+    "open": noted("open"),
+}
 
 
 Floats = NDArray[np.float64]
@@ -46,12 +51,12 @@ class _Asked(Struct, frozen=True):
     label: str
     n: int
     accuracies: Mapping[str, Estimate]
-    change: Change | None
+    change: Estimate | None
     drop: Estimate | None
     ungraded: Mapping[str, int]
 
 
-def study_choices(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_choices(parts: Sequence[Part]) -> Analysis:
     """One row a respondent. Items are the same where they come from the same fact; several forms
     put in one way count together, a question's value being its mean over them. The drop is
     (options - open) / options, of shuffled options where there are no original ones. Raises
@@ -60,31 +65,61 @@ def study_choices(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
     used = [part for each in by_form.values() for part in each]
     labels = complete_everywhere(used)
     common = _common_origins(used)
-    found = [_asked(label, by_form, common, estimand, confidence) for label in labels]
+    found = [_asked(label, by_form, common) for label in labels]
     forms = list(by_form)
-    return Study(
-        name="choices",
-        title="Accuracy over options and open, on the same questions",
-        finding=_finding(found, len(common)),
+    return make_analysis(
+        "choices",
+        say("Accuracy over options and open, on the same questions"),
+        _finding(found, len(common)),
         columns=(
-            "model", "n", *(_NAMES[form] for form in forms), "by shuffling", "relative drop %",
-            "no grade",
+            Column(key="model", name=say("model")),
+            Column(key="n", name="n"),
+            *(Column(key=form, name=word(_NAMES[form]), unit="points") for form in forms),
+            Column(key="shuffling", name=say("by shuffling"), unit="change"),
+            Column(key="drop", name=say("relative drop %"), unit="points"),
+            Column(key="ungraded", name=say("no grade"), unit="mixed"),
         ),
-        rows=tuple(_row(each, forms) for each in found),
-        x_axis="form",
-        y_axis="accuracy",
-        points=tuple(_points(found)),
-        notes=(
-            "Accuracies are of the questions that have a grade in every form: a reply that chooses "
-            "no option or on which no judge came to a label is in none of them, and is counted "
-            f"under no grade ({' + '.join(_NAMES[form] for form in forms)}).",
-            f"relative drop: ({_closed(forms)} - open) / {_closed(forms)}, with a bootstrap "
-            "interval over questions; below 0 where accuracy rose.",
-            *_few(common),
-            *_left_apart(parts, common),
-            *left_out(used, labels),
+        rows=(
+            (
+                each.label,
+                each.n,
+                *(each.accuracies[form] for form in forms),
+                each.change,
+                each.drop,
+                " + ".join(f"{each.ungraded[form]}" for form in forms),
+            )
+            for each in found
         ),
-    )  # fmt: skip
+        axes=("form", "accuracy"),
+        marks=_marks(found),
+        notes=_notes(parts, used, labels, common, forms),
+    )
+
+
+def _notes(
+    parts: Sequence[Part],
+    used: Sequence[Part],
+    labels: Sequence[str],
+    common: Sequence[bytes],
+    forms: Sequence[str],
+) -> Iterator[str]:
+    yield say(
+        "Accuracies are of the questions that have a grade in every form: a reply that chooses "
+        "no option or on which no judge came to a label is in none of them, and is counted "
+        "under no grade ({forms}).",
+        forms=" + ".join(word(_NAMES[form]) for form in forms),
+    )
+    yield say(
+        "relative drop: ({closed} - open) / {closed}, with a bootstrap interval over questions; "
+        "below 0 where accuracy rose.",
+        closed=word(_NAMES["original" if "original" in forms else "shuffled"]),
+    )
+    if len(common) < _FEW:
+        yield say("Fewer than {few} questions: the intervals are approximate.", few=_FEW)
+    apart = len({origin for part in parts for origin in part.origins}) - len(common)
+    if apart:
+        yield say("{n:,} questions are not in every form and were left apart.", n=apart)
+    yield from left_out(used, labels)
 
 
 def _by_form(parts: Sequence[Part]) -> dict[str, list[Part]]:
@@ -120,29 +155,22 @@ def _common_origins(parts: Sequence[Part]) -> list[bytes]:
     return common
 
 
-def _asked(
-    label: str,
-    by_form: Mapping[str, Sequence[Part]],
-    common: Sequence[bytes],
-    estimand: Estimand,
-    confidence: float,
-) -> _Asked:
+def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[bytes]) -> _Asked:
     forms = list(by_form)
+    of = by_form[forms[0]][0]
     values = np.stack([_values(by_form[form], label, common) for form in forms], axis=1)
     graded = values[~np.isnan(values).any(axis=1)]
     n = len(graded)
     keys = SharedKeys(n, np.arange(n), np.arange(n))  # each question has its own origin
-    estimates = mean_estimates(
-        graded, equal_weights(n), keys, estimand=estimand, confidence=confidence
-    )
+    estimates = mean_estimates(graded, equal_weights(n), keys, **of.interval)
     change = None
     if "original" in by_form and "shuffled" in by_form and n:
         both = graded[:, [forms.index("original"), forms.index("shuffled")]]
-        change = paired_change(both, keys, estimand=estimand, confidence=confidence)
+        change = paired_change(both, keys, of)
     drop = None
     if "open" in by_form:
         closed, opened = graded[:, 0], graded[:, forms.index("open")]
-        drop = relative_drop(closed, opened, confidence=confidence)
+        drop = relative_drop(closed, opened, confidence=of.confidence)
     return _Asked(
         label=label,
         n=n,
@@ -170,60 +198,38 @@ def _ungraded(parts: Sequence[Part], label: str) -> int:
     return sum(int(part.sheet.outcomes[part.complete[label], code]) for part in parts)
 
 
-# ---------------------------------------------------------------- as people read it
-
-
-def _row(asked: _Asked, forms: Sequence[str]) -> tuple[str, ...]:
-    return (
-        asked.label,
-        f"{asked.n}",
-        *(shown_estimate(asked.accuracies[form]) for form in forms),
-        MISSING if asked.change is None else asked.change.shown,
-        MISSING if asked.drop is None else shown_estimate(asked.drop),
-        " + ".join(f"{asked.ungraded[form]}" for form in forms),
-    )
-
-
-def _points(found: Sequence[_Asked]) -> list[Point]:
-    marks = [
-        point_of(asked.label, _NAMES[form], estimate)
-        for asked in found
-        for form, estimate in asked.accuracies.items()
-    ]
-    drops = [point_of(asked.label, "relative drop", asked.drop) for asked in found if asked.drop]
-    return [*marks, *drops]
-
-
-def _closed(forms: Sequence[str]) -> str:
-    return _NAMES["original" if "original" in forms else "shuffled"]
-
-
-def _few(common: Sequence[bytes]) -> tuple[str, ...]:
-    """A note that intervals are rough, where they are."""
-    few = len(common) < _FEW
-    return (f"Fewer than {_FEW} questions: the intervals are approximate.",) if few else ()
-
-
-def _left_apart(parts: Sequence[Part], common: Sequence[bytes]) -> tuple[str, ...]:
-    """A note on the questions that are not in every form, or none."""
-    every = {origin for part in parts for origin in part.origins}
-    n = len(every) - len(common)
-    return (f"{n:,} questions are not in every form and were left apart.",) if n else ()
+def _marks(found: Sequence[_Asked]) -> Iterator[Mark]:
+    for asked in found:
+        for form, estimate in asked.accuracies.items():
+            yield mark_of(asked.label, _NAMES[form], estimate)
+    for asked in found:
+        if asked.drop:
+            yield mark_of(asked.label, "relative drop", asked.drop)
 
 
 def _finding(found: Sequence[_Asked], n: int) -> str:
     drops = [asked.drop for asked in found if asked.drop and not np.isnan(asked.drop.value)]
-    lost = sum(drop.low > 0.0 for drop in drops)
     sentences = []
     if drops:
-        middle = 100 * float(np.median([drop.value for drop in drops]))
         sentences.append(
-            f"Asked openly instead of over options, {len(drops)} "
-            f"{'model loses' if len(drops) == 1 else 'models lose'} {middle:.1f}% of accuracy in "
-            f"the median on the same {n:,} questions; the loss is resolved for {lost}."
+            say_of(
+                len(drops),
+                "Asked openly instead of over options, {models} model loses {share:.1f}% of "
+                "accuracy in the median on the same {n:,} questions; the loss is resolved for "
+                "{lost}.",
+                "Asked openly instead of over options, {models} models lose {share:.1f}% of "
+                "accuracy in the median on the same {n:,} questions; the loss is resolved for "
+                "{lost}.",
+                models=len(drops),
+                share=100 * float(np.median([drop.value for drop in drops])),
+                n=n,
+                lost=sum(drop.low > 0.0 for drop in drops),
+            )
         )
     changes = [asked.change for asked in found if asked.change]
     if changes:
-        moved = sum(change.is_rise or change.is_drop for change in changes)
-        sentences.append(f"Shuffling options moves {moved} of {len(changes)} resolvably.")
-    return " ".join(sentences) or "No model has a grade in every form."
+        moved = sum(count_resolved(changes).values())
+        sentences.append(
+            say("Shuffling options moves {n} of {all} resolvably.", n=moved, all=len(changes))
+        )
+    return paragraph(*sentences) or say("No model has a grade in every form.")

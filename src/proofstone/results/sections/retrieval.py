@@ -9,21 +9,27 @@ from typing import NamedTuple
 import numpy as np
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.numbers import points
+from proofstone.page.section import Cell, Column, Mark
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import CONTEXT_SETTINGS, context_label, context_of, search_label
-from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
-from proofstone.results.sections.pairs import Change, pair_change
-from proofstone.results.sections.parts import HowAsked, Part, Point, Study, left_out, point_of
+from proofstone.records.runs import Estimate
+from proofstone.results.measured_scores import linear_values
+from proofstone.results.sections.parts import (
+    Analysis,
+    HowAsked,
+    Part,
+    count_resolved,
+    left_out,
+    make_analysis,
+    mark_of,
+)
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.factors import Apart, SpreadApart, spread_apart
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
+from proofstone.wording.messages import noted, paragraph, say, say_of, word
 
-_BETWEEN = "between models"
-
-
-_RANGE = "highest less lowest"
+_RANGE = noted("highest less lowest")
 
 
 class _Pair(NamedTuple):
@@ -39,7 +45,7 @@ class _Pair(NamedTuple):
         return f"{self.asked.model} {_way_alone(self.asked)}"
 
 
-def study_retrieval(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_retrieval(parts: Sequence[Part]) -> Analysis:
     """For each search and each model that was asked with nothing and with what that search found,
     and in nothing else differently: every measure without and with, and the paired difference. For
     each search with two models or more, how far they lie apart without and with: the highest less
@@ -53,39 +59,48 @@ def study_retrieval(parts: Sequence[Part], *, estimand: Estimand, confidence: fl
             "not complete",
         )
     headline = next(iter(part.sheets))
-    rows: list[tuple[str, ...]] = []
-    marks: list[Point] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
     findings: list[str] = []
-    notes: list[str] = []
     for source in dict.fromkeys(pair.source for pair in pairs):
         own = [pair for pair in pairs if pair.source == source]
         changes = []
         for pair in own:
+            units, _values = part.block([pair.without, pair.found])
             for measure, sheet in part.sheets.items():
-                row, shown, change = _row(part, pair, measure, sheet, estimand, confidence)
-                rows.append(row)
+                before, after = part.measured(sheet, units, pair.without, pair.found)
+                change = part.measured_change(sheet, units, pair.without, pair.found)
+                rows.append((pair.name, source, word(measure), len(units), before, after, change))
                 if measure == headline:
                     changes.append(change)
-                    marks += shown
-        apart = [] if len(own) < 2 else _apart(part, own, estimand, confidence)
+                    at = f"{pair.name}, {source}"
+                    marks += [mark_of("without", at, before), mark_of("with", at, after)]
+        apart = [] if len(own) < 2 else _apart(part, own)
         rows += [each.row for each in apart]
         findings.append(_finding(source, changes, apart, headline))
-    labels = [label for pair in pairs for label in (pair.without, pair.found)]
-    notes += left_out(parts, labels)
-    return Study(
-        name="retrieval",
-        title="Asked with what a search found, against asked with nothing",
-        finding=" ".join(findings),
-        columns=("model", "search", "measure", "n", "without", "with", "difference"),
-        rows=tuple(rows),
-        x_axis="model",
-        y_axis=headline,
-        points=tuple(marks),
+    return make_analysis(
+        "retrieval",
+        say("Asked with what a search found, against asked with nothing"),
+        paragraph(*findings),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="search", name=say("search")),
+            Column(key="measure", name=say("measure")),
+            Column(key="n", name="n"),
+            Column(key="without", name=say("without"), unit="points"),
+            Column(key="with", name=say("with"), unit="points"),
+            Column(key="difference", name=say("difference"), unit="change"),
+        ),
+        rows=rows,
+        axes=("model", headline),
+        marks=marks,
         notes=(
-            "difference: with less without, on the same questions, with its interval. between "
-            "models: highest less lowest, and standard deviation, on the questions that all have "
-            "in common; intervals from draws of all means together.",
-            *notes,
+            say(
+                "difference: with less without, on the same questions, with its interval. between "
+                "models: highest less lowest, and standard deviation, on the questions that all "
+                "have in common; intervals from draws of all means together."
+            ),
+            *left_out(parts, [label for pair in pairs for label in (pair.without, pair.found)]),
         ),
     )
 
@@ -116,42 +131,16 @@ def _way_alone(asked: HowAsked) -> str:
     return asked.way.replace(f" {label}", "", 1) if label else asked.way
 
 
-def _row(
-    part: Part, pair: _Pair, measure: str, sheet: Sheet, estimand: Estimand, confidence: float
-) -> tuple[tuple[str, ...], list[Point], Change]:
-    units, _values = part.block([pair.without, pair.found])
-    places = [part.complete[pair.without], part.complete[pair.found]]
-    before, after = measure_estimates(
-        sheet, units, places, estimand=estimand, confidence=confidence
-    )
-    values = linear_values(sheet, units, places)
-    change = pair_change(
-        values[:, 0], values[:, 1], sheet.keys.among(units), estimand=estimand,
-        confidence=confidence,
-    )  # fmt: skip
-    row = (
-        pair.name, pair.source, measure, f"{len(units):,}", shown_estimate(before),
-        shown_estimate(after), change.shown,
-    )  # fmt: skip
-    marks = [
-        point_of("without", f"{pair.name}, {pair.source}", before),
-        point_of("with", f"{pair.name}, {pair.source}", after),
-    ]
-    return row, marks, change
-
-
 class _ApartRow(NamedTuple):
     """How far models lie apart by a measure, in one kind of spread: without, with, the change."""
 
     measure: str
     kind: str
-    row: tuple[str, ...]
+    row: tuple[Cell, ...]
     found: tuple[Apart, Apart, Apart]
 
 
-def _apart(
-    part: Part, pairs: Sequence[_Pair], estimand: Estimand, confidence: float
-) -> list[_ApartRow]:
+def _apart(part: Part, pairs: Sequence[_Pair]) -> list[_ApartRow]:
     """How far the models lie apart by the headline, and by each measure that is a ratio."""
     labels = [*(pair.without for pair in pairs), *(pair.found for pair in pairs)]
     units, _values = part.block(labels)
@@ -163,19 +152,19 @@ def _apart(
             continue
         if sheet is part.sheet or sheet.weights:
             keys = sheet.keys.among(units)
-            spread = measure_spread(values, equal_weights(len(units)), keys, estimand)
+            spread = measure_spread(values, equal_weights(len(units)), keys, part.estimand)
             apart = spread_apart(
                 spread.means, spread.covariance(), degrees=spread.groups - 1.0,
-                confidence=confidence,
+                confidence=part.confidence,
             )  # fmt: skip
-            name = f"{_BETWEEN} ({len(pairs)})"
+            name = say("between models ({n})", n=len(pairs))
             for kind, found in _kinds(apart).items():
-                before, after, change = found
-                row = (
-                    name, pairs[0].source, f"{measure}, {kind}", f"{len(units):,}",
-                    _points(before), _points(after),
-                    Change(change.value, change.low, change.high).shown,
-                )  # fmt: skip
+                said = say("{measure}, {kind}", measure=word(measure), kind=word(kind))
+                cells = (
+                    Estimate(value=each.value, n=len(units), low=each.low, high=each.high)
+                    for each in found
+                )
+                row: tuple[Cell, ...] = (name, pairs[0].source, said, len(units), *cells)
                 rows.append(_ApartRow(measure, kind, row, found))
     return rows
 
@@ -183,35 +172,38 @@ def _apart(
 def _kinds(apart: SpreadApart) -> dict[str, tuple[Apart, Apart, Apart]]:
     return {
         _RANGE: (apart.range_before, apart.range_after, apart.range_change),
-        "standard deviation": (
+        noted("standard deviation"): (
             apart.deviation_before, apart.deviation_after, apart.deviation_change,
         ),
     }  # fmt: skip
 
 
-def _points(apart: Apart) -> str:
-    return f"{points(apart.value)} [{points(apart.low)}, {points(apart.high)}]"
-
-
 def _finding(
-    source: str, changes: Sequence[Change], apart: Sequence[_ApartRow], headline: str
+    source: str, changes: Sequence[Estimate], apart: Sequence[_ApartRow], headline: str
 ) -> str:
-    middle = float(np.median([change.value for change in changes]))
-    rises = sum(change.is_rise for change in changes)
-    falls = sum(change.is_drop for change in changes)
-    text = (
-        f"With {source}, {headline} changes by {100 * middle:+z.1f} points in the median of "
-        f"{len(changes)} {'model' if len(changes) == 1 else 'models'}; it rises resolvably for "
-        f"{rises} and falls for {falls}"
+    said = say_of(
+        len(changes),
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} model; it "
+        "rises resolvably for {rises} and falls for {falls}",
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} models; it "
+        "rises resolvably for {rises} and falls for {falls}",
+        source=source,
+        measure=word(headline),
+        points=100 * float(np.median([change.value for change in changes])),
+        n=len(changes),
+        **count_resolved(changes),
     )
     ranges = [each.found for each in apart if (each.measure, each.kind) == (headline, _RANGE)]
     if not ranges:
-        return f"{text}."
+        return say("{said}.", said=said)
     before, after, change = ranges[0]
-    word = "not resolved"
+    told = say("not resolved")
     if change.high < 0.0 or change.low > 0.0:
-        word = "closer together" if change.high < 0.0 else "further apart"
-    return (
-        f"{text}; highest less lowest goes from {points(before.value)} to {points(after.value)} "
-        f"points ({word})."
+        told = say("closer together") if change.high < 0.0 else say("further apart")
+    return say(
+        "{said}; highest less lowest goes from {before} to {after} points ({told}).",
+        said=said,
+        before=points(before.value),
+        after=points(after.value),
+        told=told,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,9 +15,15 @@ from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
-from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
-from proofstone.stats.flags import Estimand
-from proofstone.stats.ranks import homogeneity, tau_b
+from proofstone.results.sections.parts import (
+    Analysis,
+    Part,
+    complete_everywhere,
+    left_out,
+    make_analysis,
+    mark_of,
+)
+from proofstone.stats.ranks import RankInterval, homogeneity, tau_b
 from proofstone.stats.stability import (
     Shrinkage,
     Stability,
@@ -336,46 +343,58 @@ def _two(value: float) -> str:
 # How much results move between forms that differ by their seed alone (Encyclo-K 5.2, Figure 4).
 
 
-def study_seeds(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_seeds(parts: Sequence[Part]) -> Analysis:
     """Range and standard deviation over seeds, beside what sampling items alone would give; rank
     changes and Kendall's tau-b between seeds. Intervals are of fresh forms of the bank, for that
     is what seeds vary. Raises BadUsage where there are not two forms of one recipe."""
     parts = sorted(_of_one_recipe(parts), key=lambda p: (p.seed is None, p.seed or 0, p.name))
+    parts = [replace(part, estimand="bank") for part in parts]
     labels = complete_everywhere(parts)
-    by_part = [p.estimates(labels, estimand="bank", confidence=confidence) for p in parts]
+    by_part = [part.estimates(labels) for part in parts]
     table = np.array([[found[label].value for found in by_part] for label in labels])
-    order = np.argsort(-table.mean(axis=1), kind="stable").tolist()
     ranks = _seeds_ranks(table)
-    names = [_seed_name(part) for part in parts]
-    rows = [
-        (
-            labels[i],
-            *(points(value) for value in table[i]),
-            points(float(table[i].mean())),
-            points(float(np.ptp(table[i]))),
-            points(float(table[i].std(ddof=1))),
-            points(_sampling_sd([found[labels[i]] for found in by_part], parts, labels[i])),
-            _p(parts, labels[i]),
-            _rank_range(ranks[i]),
-        )
-        for i in order
+    names = [
+        part.name if part.seed is None else say("seed {seed}", seed=part.seed) for part in parts
     ]
-    return Study(
-        name="seeds",
-        title="Accuracy by seed",
-        finding=_seeds_finding(table, ranks),
-        columns=("model", *names, "mean", "range", "SD", "SD by sampling", "p", "ranks"),
-        rows=tuple(rows),
-        x_axis="seed",
-        y_axis="accuracy",
-        points=tuple(
-            point_of(labels[i], name, found[labels[i]])
+    order = np.argsort(-table.mean(axis=1), kind="stable").tolist()
+    return make_analysis(
+        "seeds",
+        say("Accuracy by seed"),
+        _seeds_finding(table, ranks),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(Column(key="seed", name=name, unit="points") for name in names),
+            Column(key="mean", name=say("mean"), unit="points"),
+            Column(key="range", name=say("range"), unit="points"),
+            Column(key="sd", name=say("SD"), unit="points"),
+            Column(key="sd_sampling", name=say("SD by sampling"), unit="points"),
+            Column(key="p", name=say("p")),
+            Column(key="ranks", name=say("ranks")),
+        ),
+        rows=(
+            (
+                labels[i],
+                *table[i].tolist(),
+                float(table[i].mean()),
+                float(np.ptp(table[i])),
+                float(table[i].std(ddof=1)),
+                _sampling_sd(parts, labels[i]),
+                _p(parts, labels[i]),
+                RankInterval(low=int(ranks[i].min()), high=int(ranks[i].max())),
+            )
+            for i in order
+        ),
+        axes=("seed", "accuracy"),
+        marks=(
+            mark_of(labels[i], name, found[labels[i]])
             for i in order
             for name, found in zip(names, by_part, strict=True)
         ),
         notes=(
-            "SD by sampling: what fresh items of the bank alone would give at this number of "
-            "items. p: that one accuracy holds on all seeds (chi-square).",
+            say(
+                "SD by sampling: what fresh items of the bank alone would give at this number of "
+                "items. p: that one accuracy holds on all seeds (chi-square)."
+            ),
             *left_out(parts, labels),
         ),
     )
@@ -401,46 +420,45 @@ def _of_one_recipe(parts: Sequence[Part]) -> list[Part]:
     )
 
 
-def _seed_name(part: Part) -> str:
-    return part.name if part.seed is None else f"seed {part.seed}"
-
-
 def _seeds_ranks(table: np.ndarray) -> np.ndarray:
     """Each respondent's rank by column, ties sharing the better one."""
     ranks: np.ndarray = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)
     return ranks
 
 
-def _rank_range(ranks: np.ndarray) -> str:
-    low, high = int(ranks.min()), int(ranks.max())
-    return f"{low}" if low == high else f"{low}-{high}"
-
-
-def _sampling_sd(estimates: Sequence[Estimate], parts: Sequence[Part], label: str) -> float:
+def _sampling_sd(parts: Sequence[Part], label: str) -> float:
     """The root mean square of the standard errors, items taken as independent."""
-    variances = []
-    for part in parts:
-        _units, values = part.block([label])
-        variances.append(float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan)
+    blocks = [part.block([label])[1] for part in parts]
+    variances = [
+        float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan for values in blocks
+    ]
     return float(np.sqrt(np.mean(variances)))
 
 
-def _p(parts: Sequence[Part], label: str) -> str:
+def _p(parts: Sequence[Part], label: str) -> float:
     blocks = [part.block([label])[1][:, 0] for part in parts]
     groups = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
-    return f"{homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p:.2f}"
+    return homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p
 
 
 def _seeds_finding(table: np.ndarray, ranks: np.ndarray) -> str:
     n_models, n_seeds = table.shape
-    spread = f"Over {n_seeds} seeds accuracy moves by at most {points(np.ptp(table, axis=1).max())}"
+    spread = say(
+        "Over {n} seeds accuracy moves by at most {points} points",
+        n=n_seeds,
+        points=points(np.ptp(table, axis=1).max()),
+    )
     if n_models < 2:
-        return f"{spread} points; one model has no ranks to compare."
+        return say("{said}; one model has no ranks to compare.", said=spread)
     taus = [tau_b(table[:, a], table[:, b]) for a, b in combinations(range(n_seeds), 2)]
     if np.isnan(taus).any():
-        return f"{spread} points; ranks cannot be compared where all models score the same."
-    moved = int((np.ptp(ranks, axis=1) > 0).sum())
-    return (
-        f"{spread} points; Kendall's tau-b between seeds is {np.mean(taus):.2f} on average "
-        f"(lowest {np.min(taus):.2f}); {moved} of {n_models} models change rank."
+        return say("{said}; ranks cannot be compared where all models score the same.", said=spread)
+    return say(
+        "{said}; Kendall's tau-b between seeds is {mean:.2f} on average (lowest {least:.2f}); "
+        "{moved} of {n} models change rank.",
+        said=spread,
+        mean=float(np.mean(taus)),
+        least=float(np.min(taus)),
+        moved=int((np.ptp(ranks, axis=1) > 0).sum()),
+        n=n_models,
     )

@@ -10,18 +10,24 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate, shown_rank
-from proofstone.page.section import Column, Figure, Mark, Section, Span, Table
+from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table
 from proofstone.records.runs import Estimate, Measure
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
 from proofstone.results.breakdowns import FEW_ITEMS
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.figures import composition_figure, strips_figure
-from proofstone.results.sections.parts import Part, Study, complete_everywhere, left_out, point_of
+from proofstone.results.sections.parts import (
+    Analysis,
+    Part,
+    complete_everywhere,
+    left_out,
+    make_analysis,
+    mark_of,
+)
 from proofstone.results.ties import tie_letters
 from proofstone.stats.estimates import mean_estimates, measure_spread
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import RankInterval, differ_significantly, rank_all, tied_runs
 from proofstone.stats.ratios import ratio_values
@@ -296,7 +302,7 @@ class _Topic(Struct, frozen=True):
     n_best: int
 
 
-def study_topics(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+def study_topics(parts: Sequence[Part]) -> Analysis:
     """The first ten of each topic by F (by the headline measure where a method has none), each with
     its interval and the ranks that the data leave open among all models there. Raises BadUsage
     where items have no topics, or no respondent is complete."""
@@ -304,28 +310,37 @@ def study_topics(parts: Sequence[Part], *, estimand: Estimand, confidence: float
     labels = complete_everywhere(parts)
     measure = next((one for one in part.others if one.name == _F), part.measure)
     units, _values = part.block(labels)
-    topics = list(_topics(part, measure, labels, units, estimand, confidence))
+    topics = list(_topics(part, measure, labels, units))
     shown = measure.label or measure.name
-    return Study(
-        name="topics",
-        title=f"The best of {len(labels)} models by {shown}, by topic",
-        finding=_topics_finding(topics),
-        columns=("topic", "rank", "model", f"{shown}, %", "n", "tied"),
-        rows=tuple(row for topic in topics for row in _rows(topic)),
-        x_axis="topic",
-        y_axis=shown,
-        points=tuple(
-            point_of(place.label, topic.name, place.estimate)
-            for topic in topics for place in topic.places[:_FIRST]
+    return make_analysis(
+        "topics",
+        say("The best of {n} models by {measure}, by topic", n=len(labels), measure=word(shown)),
+        _topics_finding(topics),
+        columns=(
+            Column(key="topic", name=say("topic")),
+            Column(key="rank", name=say("rank")),
+            Column(key="model", name=say("model")),
+            Column(key="value", name=say("{measure}, %", measure=word(shown)), unit="points"),
+            Column(key="n", name="n"),
+            Column(key="tied", name=say("tied")),
+        ),
+        rows=(row for topic in topics for row in _rows(topic)),
+        axes=("topic", shown),
+        marks=(
+            mark_of(place.label, topic.name, place.estimate)
+            for topic in topics
+            for place in topic.places[:_FIRST]
         ),
         notes=(
-            "Rank: the rank range among all models of the topic, by paired comparisons on its "
-            "questions (Holm-adjusted within the topic). Tied: models that share a letter are "
-            "not significantly different there.",
+            say(
+                "Rank: the rank range among all models of the topic, by paired comparisons on its "
+                "questions (Holm-adjusted within the topic). Tied: models that share a letter are "
+                "not significantly different there."
+            ),
             *left_out(parts, labels),
         ),
-        figures=tuple(_figure(topic, number, shown) for number, topic in enumerate(topics, 1)),
-    )  # fmt: skip
+        figures=(_figure(topic, number, word(shown)) for number, topic in enumerate(topics, 1)),
+    )
 
 
 def _topics(
@@ -333,8 +348,6 @@ def _topics(
     measure: Measure,
     labels: Sequence[str],
     units: NDArray[np.int64],
-    estimand: Estimand,
-    confidence: float,
 ) -> Iterator[_Topic]:
     level = next((name for name, names in part.table.stratum_names.items() if len(names) > 1), "")
     if not level:
@@ -347,7 +360,7 @@ def _topics(
         own = units[codes == code]
         if len(own):
             values = _values(part, measure, labels, own)
-            yield _topic(part, name or "not stated", labels, own, values, estimand, confidence)
+            yield _topic(part, name or say("not stated"), labels, own, values)
 
 
 def _values(
@@ -368,12 +381,11 @@ def _topic(
     labels: Sequence[str],
     units: NDArray[np.int64],
     values: NDArray[np.float64],
-    estimand: Estimand,
-    confidence: float,
 ) -> _Topic:
     keys, weighting = part.sheet.keys.among(units), equal_weights(len(units))
-    estimates = mean_estimates(values, weighting, keys, estimand=estimand, confidence=confidence)
-    ranking = rank_all(measure_spread(values, weighting, keys, estimand), confidence=confidence)
+    estimates = mean_estimates(values, weighting, keys, **part.interval)
+    spread = measure_spread(values, weighting, keys, part.estimand)
+    ranking = rank_all(spread, confidence=part.confidence)
     order = sorted(range(len(labels)), key=lambda r: (-estimates[r].value, labels[r]))
     better = ranking.better[np.ix_(order, order)]
     return _Topic(
@@ -385,38 +397,47 @@ def _topic(
     )
 
 
-def _rows(topic: _Topic) -> Iterator[tuple[str, ...]]:
+def _rows(topic: _Topic) -> Iterator[tuple[Cell, ...]]:
     for place, each in enumerate(topic.places[:_FIRST]):
         tied = [tie_letters(n) for n, (low, high) in enumerate(topic.ties) if low <= place <= high]
-        yield (
-            "" if place else topic.name, shown_rank(each.rank), each.label,
-            shown_estimate(each.estimate), "" if place else f"{topic.n:,}", "".join(tied),
-        )  # fmt: skip
+        name, n = ("", "") if place else (topic.name, topic.n)
+        yield name, each.rank, each.label, each.estimate, n, "".join(tied)
 
 
 def _topics_finding(topics: Sequence[_Topic]) -> str:
-    leaders = list(dict.fromkeys(topic.places[0].label for topic in topics))
-    first = f"{leaders[0]} has the highest value in all {len(topics)} topics"
-    if len(leaders) > 1:
-        first = f"{len(leaders)} models have the highest value in one of {len(topics)} topics each"
-        if len(leaders) < len(topics):
-            first = f"{len(leaders)} models share the first places of {len(topics)} topics"
+    n, leaders = len(topics), list(dict.fromkeys(topic.places[0].label for topic in topics))
+    if len(leaders) == 1:
+        first = say("{model} has the highest value in all {n} topics", model=leaders[0], n=n)
+    elif len(leaders) < n:
+        first = say("{models} models share the first places of {n} topics",
+                    models=len(leaders), n=n)  # fmt: skip
+    else:
+        first = say("{models} models have the highest value in one of {n} topics each",
+                    models=len(leaders), n=n)  # fmt: skip
     clear = [topic.name for topic in topics if topic.n_best == 1 and len(topic.places) > 1]
     if not clear:
-        return f"{first}; in none is the lead over all others significant."
-    return f"{first}; the lead over all others is significant in {len(clear)} ({', '.join(clear)})."
+        return say("{said}; in none is the lead over all others significant.", said=first)
+    return say(
+        "{said}; the lead over all others is significant in {n} ({topics}).",
+        said=first,
+        n=len(clear),
+        topics=listed(clear),
+    )
 
 
 def _figure(topic: _Topic, number: int, measure: str) -> Figure:
     """The first ten of a topic with their intervals, ties as bars."""
     shown = topic.places[:_FIRST]
     runs = [(low, min(high, len(shown) - 1)) for low, high in topic.ties]
-    tied = "; bars join models that are not significantly different" if runs else ""
+    said = say("{n:,} questions, {models} models", n=topic.n, models=len(topic.places))
+    if runs:
+        said = say("{said}; bars join models that are not significantly different", said=said)
     return Figure(
         name=f"topic-{number}",
         kind="dots",
-        title=f"{topic.name}: the first {len(shown)} by {measure}",
-        subtitle=f"{topic.n:,} questions, {len(topic.places)} models{tied}",
+        title=say("{topic}: the first {n} by {measure}",
+                  topic=topic.name, n=len(shown), measure=measure),
+        subtitle=said,
         marks=tuple(
             Mark(
                 row=each.label, value=each.estimate.value, low=each.estimate.low,
@@ -426,7 +447,7 @@ def _figure(topic: _Topic, number: int, measure: str) -> Figure:
             for each in shown
         ),
         spans=tuple(Span(first=low, last=high) for low, high in runs if high > low),
-        row_axis="model",
-        value_axis="points",
-        x_axis="ranks left open",
+        row_axis=word("model"),
+        value_axis=say("points"),
+        x_axis=say("ranks left open"),
     )  # fmt: skip

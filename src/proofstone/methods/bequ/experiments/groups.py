@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 
 import numpy as np
+from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.experiments.comparisons import (
@@ -34,9 +34,9 @@ from proofstone.methods.bequ.experiments.evidence import (
     strips_subtitle,
 )
 from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Column, Figure, Mark, Section, Table, number_columns, shown_cell
+from proofstone.page.section import Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
-from proofstone.results.sections.parts import Point, Study, StudyTable
+from proofstone.results.sections.parts import Analysis
 from proofstone.stats.flags import Estimand
 from proofstone.stats.ranks import share_estimate
 from proofstone.wording.messages import counted, joined, say, word
@@ -555,73 +555,52 @@ def _made(make: Callable[[Experiment], Section], found: Experiment) -> Section |
         return None
 
 
-# BeQu's experiments as studies: the sections that pages show, as text and rows.
+# BeQu's experiments as studies: the sections that pages show, with the marks of their figures.
 
 
-def study_volunteered(name: str) -> Callable[..., Study]:
+def study_volunteered(name: str) -> Callable[..., Analysis]:
     """The study of one experiment, of the one ``Experiment`` that its parts hold. It raises what
     the experiment refuses, and BadUsage for another estimand or confidence than the board's."""
 
-    def study(parts: Sequence[Experiment], *, estimand: Estimand, confidence: float) -> Study:
+    def study(parts: Sequence[Experiment], *, estimand: Estimand, confidence: float) -> Analysis:
         (found,) = parts
         if estimand != "knowledge":
             raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
         if confidence != found.board.confidence:
             raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")
-        return study_of_section(EXPERIMENTS[name](found), found)
+        return analysis_of(EXPERIMENTS[name](found), found)
 
     return study
 
 
-def study_of_section(section: Section, found: Experiment) -> Study:
-    """A section as a study: its first table and figure, the others behind them."""
-    first, *more = section.tables
+def analysis_of(section: Section, found: Experiment) -> Analysis:
+    """A section with the marks of its first figure as a file of data, and what judged its triples
+    among its notes."""
+    board = found.board
+    verified = say(
+        "judged by {judges} against {reference}; {sampling}",
+        judges=board.judges or say("nobody"),
+        reference=board.reference,
+        sampling=board.sampling,
+    )
     figure = section.figures[0] if section.figures else None
-    return Study(
+    return Analysis(
         name=section.name,
         title=section.title,
         finding=section.finding,
-        columns=tuple(column.name for column in first.columns),
-        rows=_rows(first),
-        x_axis="" if figure is None else figure.row_axis,
-        y_axis="" if figure is None else figure.value_axis,
-        points=tuple(_points(figure)),
-        notes=tuple(filter(None, (_verified_by(found), section.how, *section.notes))),
-        more=tuple(
-            StudyTable(
-                title=table.title,
-                columns=tuple(column.name for column in table.columns),
-                rows=_rows(table),
-                n_names=_n_names(table),
-            )
-            for table in more
-        ),
+        tables=section.tables,
         figures=section.figures,
+        notes=tuple(filter(None, (verified, section.how, *section.notes))),
+        data=Figure(
+            name=section.name,
+            kind="curves",
+            title=section.title,
+            subtitle="",
+            x_axis="" if figure is None else figure.row_axis,
+            value_axis="" if figure is None else figure.value_axis,
+            marks=tuple(
+                structs.replace(mark, row=mark.column or mark.row, column=mark.row)
+                for mark in (figure.marks if figure else ())
+            ),
+        ),
     )
-
-
-def _verified_by(found: Experiment) -> str:
-    board = found.board
-    return f"judged by {board.judges or 'nobody'} against {board.reference}; {board.sampling}"
-
-
-def _rows(table: Table) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(
-            shown_cell(cell, column).text for cell, column in zip(row, table.columns, strict=True)
-        )
-        for row in table.rows
-    )
-
-
-def _n_names(table: Table) -> int:
-    """How many columns at the left hold words."""
-    return sum(1 for _ in takewhile(lambda is_number: not is_number, number_columns(table)))
-
-
-def _points(figure: Figure | None) -> Iterator[Point]:
-    for mark in () if figure is None else figure.marks:
-        yield Point(
-            series=mark.column or mark.row, x=mark.row, y=mark.value, n=mark.n, low=mark.low,
-            high=mark.high,
-        )  # fmt: skip
