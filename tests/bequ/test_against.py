@@ -1,4 +1,4 @@
-"""What a scoring's triples were verified against, as the text by which it is known."""
+"""What a scoring's triples were verified against, and the text by which it is known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofstone.records.ids import canonical_json
 from proofstone.records.triples import Against, read_against
 
 NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).filter(bool)
@@ -24,39 +25,45 @@ NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).
     sample_per=st.sampled_from(["all", "domain", "popularity"]),
     questions=st.integers(1, 3),
 )
-def test_a_label_is_read_back_as_it_was_written(**said: object) -> None:
+def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
     against = Against(candidates=7, **said)  # type: ignore[arg-type] # drawn by type above
-    assert read_against(against.label) == against
+    assert read_against(canonical_json(against)) == against
 
 
 @pytest.mark.parametrize(
-    ("label", "drawn"),
+    ("against", "label", "drawn"),
     [
         (
+            Against(judges="openai/x", reference="metals-1f2e"),
             "openai/x, reference=metals-1f2e",
             "an entity, then one of its triples, up to 500 of each direction, seed 0, recall by "
             "single triples",
         ),
         (
+            Against(
+                judges="openai/x", reference="metals-1f2e", sample_per="domain", recall="together"
+            ),
             "openai/x, reference=metals-1f2e sample_per=domain recall=together",
             "an entity, then one of its triples, up to 500 of each direction and domain, seed 0",
         ),
         (
+            Against(
+                judges="a/x, b/y votes=3", reference="my notes.jsonl-1f2e", sample=80,
+                sampling="triples", seed=2,
+            ),
             "a/x, b/y votes=3, reference=my notes.jsonl-1f2e sample=80 sampling=triples seed=2",
             "uniformly over triples, up to 80 of each direction, seed 2, recall by single triples",
         ),
         (
+            Against(judges="a/x", reference="metals-1f2e", sample=0, way="hybrid"),
             "a/x, reference=metals-1f2e sample=0 way=hybrid",
             "all triples, found by hybrid search, recall by single triples",
         ),
     ],
-)
-def test_a_label_says_only_what_is_not_usual(label: str, drawn: str) -> None:
-    against = read_against(label)
-    assert against is not None
+)  # fmt: skip
+def test_a_label_says_only_what_is_not_usual(against: Against, label: str, drawn: str) -> None:
     assert (against.label, against.drawn) == (label, drawn)
 
 
-def test_other_scorings_name_no_reference() -> None:
-    assert read_against("openai/x votes=3") is None
-    assert read_against("") is None
+def test_other_scorings_have_no_settings() -> None:
+    assert read_against(b"") is None

@@ -72,10 +72,10 @@ def test_one_that_was_cut_off_goes_on(tmp_path: Path) -> None:
             with pytest.raises(NotFound, match="no triple of these runs is verified yet"):
                 labels(workspace, run)
             key, _run = workspace.store.runs.run(run.id)
-            left = [each.id for each in workspace.store.traces.scorings(run.id)]
+            left = [each.id for each in workspace.store.scores.begun(key)]
             (made,) = verified(workspace, run)
             assert (made.n, made.waiting) == (N * (10 + 12), 0)
-            assert [each.id for each in workspace.store.traces.scorings(run.id)] == left
+            assert [each.id for each in workspace.store.scores.begun(key)] == left
             assert len(labels(workspace, run)) == N * (10 + 12)
             assert workspace.store.scores.current(key) is not None
 

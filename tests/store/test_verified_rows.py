@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from rows_for_tests import item, item_set, open_store, run
 
+from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.records.runs import Score
 from proofstone.records.verdicts import Ballot, PanelVerdict, Passage
 from proofstone.store.merge import merge
 from proofstone.store.scores import ScoreRow, UnitRow
 from proofstone.store.store import Store
 
+SETTINGS = b'{"judges":"j","reference":"known-1f2e"}'
 SAID = PanelVerdict(
     state="decided", label="entailment", rests_on=Passage("A text.", "wiki", "Ulm", "https://x"),
     ballots=(Ballot(judge="j", state="voted", label="entailment", reason="so"),),
@@ -36,7 +38,7 @@ def scored(store: Store, n: int) -> tuple[int, int, list[int]]:
     key = store.runs.add(asked, 2.0, "1")
     page = store.items.page(form.id, -1, 10)
     keys = [stored.key for stored in page]
-    scoring = store.scores.begin(key, asked, 1, "j, reference=known-1f2e", now=3.0)
+    scoring = store.scores.begin(key, asked, 1, "j, reference=known-1f2e", 3.0, SETTINGS)
     whole = [UnitRow(each, "item", b"", 1, b"", "", 0, ()) for each in keys]
     rows = [ScoreRow(unit, 0, Score(unit=0, measure="given", outcome="answered", value=1.0))
             for unit in whole]  # fmt: skip
@@ -56,25 +58,31 @@ def scored(store: Store, n: int) -> tuple[int, int, list[int]]:
 
 def test_they_are_found_by_item_read_in_pages_and_counted(store: Store) -> None:
     _run, scoring, keys = scored(store, 5)
-    found = [row for page in store.verified.pages(scoring, size=2) for row in page]
+    found = [
+        row for page in store.scores.unit_pages(scoring, ["precision"], size=2) for row in page
+    ]
     assert [row.flags for row in found] == [f"drawn {place + 1}" for place in range(5)]
     assert [row.verdict for row in found] == [SAID, None, SAID, None, SAID]
-    assert list(store.verified.pages(scoring, [keys[1]])) == []
-    places = store.verified.places([scoring], [keys[0]])
+    assert list(store.scores.unit_pages(scoring, ["precision"], [keys[1]])) == []
+    places = store.scores.unit_places([scoring], ["precision"], [keys[0]])
     assert places == {(scoring, "precision", bytes([place]), 0) for place in range(5)}
-    assert store.verified.places([scoring], [keys[1]]) == set()
-    assert store.verified.counts(scoring) == {"precision": {"entailment": 3, "no reference": 2}}
-    assert store.verified.is_any([scoring])
+    assert store.scores.unit_places([scoring], ["precision"], [keys[1]]) == set()
+    assert counts_of(store, scoring) == {"precision": {"entailment": 3, "no reference": 2}}
+    assert [
+        (each.outcome, each.answer, each.basis, each.n)
+        for each in store.scores.answer_counts(scoring, ["precision"])
+    ] == [("answered", "entailment", "judge", 3), ("answered", "neutral", "no reference", 2)]
+    assert store.scores.has_any([scoring], ["precision"])
 
 
 def test_scores_are_copied_into_a_scoring_without_any(store: Store) -> None:
     key, scoring, _keys = scored(store, 3)
     _key, asked = store.runs.run(store.runs.every()[0][1].id)
     other = store.scores.begin(key, asked, 1, "other", now=4.0)
-    assert not store.verified.is_any([other])
+    assert not store.scores.has_any([other], ["precision"])
     store.scores.copy(scoring, other)
     assert store.scores.n_scored(other) == 2
-    assert store.verified.counts(other) == store.verified.counts(scoring)
+    assert counts_of(store, other) == counts_of(store, scoring)
 
 
 def test_what_a_verdict_rests_on_comes_along_where_workspaces_are_merged(
@@ -87,7 +95,8 @@ def test_what_a_verdict_rests_on_comes_along_where_workspaces_are_merged(
         ((key, _asked),) = target.runs.every()
         found = target.scores.newest(key, 1, "j, reference=known-1f2e")
         assert found is not None
-        ((row,),) = list(target.verified.pages(found.key))
+        assert found.settings == SETTINGS
+        ((row,),) = list(target.scores.unit_pages(found.key, ["precision"]))
         assert row.verdict == SAID
     finally:
         target.close()

@@ -25,7 +25,6 @@ from proofstone.records.knowledge import Bank, Role
 from proofstone.records.runs import OUTCOMES, Run, Score
 from proofstone.records.scores import ScoreTable
 from proofstone.records.tables import Row
-from proofstone.records.triples import read_against
 from proofstone.results.audit.item_rows import (
     FORM,
     FormRow,
@@ -54,7 +53,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
     """
     current = store.scores.current(key)
     measure = headline(method).of
-    judge = "" if current is None or read_against(current.judge) else current.judge
+    judge = "" if current is None or current.settings else current.judge
     form = shown_name(store.items.item_set(run.item_set))
     for page in store.items.pages(run.item_set, _PAGE):
         keys = [stored.key for stored in page]

@@ -291,10 +291,10 @@ def _run(store: Store, found: Found) -> Description:
         ("cost", f"{totals.calls} calls, {cost}"),
         *_failed(store, key, run),
     ]
-    for scoring in store.traces.scorings(run.id):
+    for scoring in store.scores.begun(key):
         whole = "" if scoring.completed_at else ", not whole"
         text = f"scorer {scoring.scorer_version}, {minute(scoring.created_at)}{whole}"
-        if (against := read_against(scoring.judge)) is not None:
+        if (against := read_against(scoring.settings)) is not None:
             counts = verified_counts(store, scoring.key) or "nothing verified yet"
             text += f"; by {against.judges}, against {against.reference}: {counts}"
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
@@ -336,7 +336,7 @@ def _total(store: Store, run: Run) -> int:
 
 
 def _scoring(store: Store, found: Found) -> Description:
-    scoring = store.traces.scoring(found.id)
+    scoring = store.scores.one(found.id)
     run_key, _record = store.runs.run(scoring.run)
     current = store.scores.current(run_key)
     state = "current" if current is not None and current.key == scoring.key else "an older one"
@@ -347,7 +347,7 @@ def _scoring(store: Store, found: Found) -> Description:
         ("judge", scoring.judge),
         ("made", minute(scoring.created_at)),
     ]
-    if (against := read_against(scoring.judge)) is not None:
+    if (against := read_against(scoring.settings)) is not None:
         lines += [("drawn", against.drawn), ("triples", verified_counts(store, scoring.key))]
     return Description(
         title=f"scoring:{short(found.id)}",

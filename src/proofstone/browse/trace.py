@@ -26,9 +26,9 @@ from proofstone.store.provenance import (
     FactTrace,
     ResponseTrace,
     ScoreTrace,
-    ScoringTrace,
 )
 from proofstone.store.purged_text import ids_in
+from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 
 PURGED = "(purged)"
@@ -68,7 +68,7 @@ class Ancestry:
         elif found.kind == "item":
             yield from self.of_item(found.key)
         elif found.kind == "scoring":
-            yield from self.of_scoring(self._store.traces.scoring(found.id))
+            yield from self.of_scoring(self._store.scores.one(found.id))
         elif found.kind == "fact":
             fact = self._store.traces.fact(found.id)
             if fact is not None:
@@ -78,7 +78,7 @@ class Ancestry:
             if passage is not None:
                 yield self._source(passage.source, 0)
 
-    def of_score(self, score: ScoreTrace, scoring: ScoringTrace, item: Found) -> Iterator[Ancestor]:
+    def of_score(self, score: ScoreTrace, scoring: ScoringInfo, item: Found) -> Iterator[Ancestor]:
         """The scoring, the replies with their calls and run, and the question with its facts."""
         yield self._scoring(scoring, 0)
         run_key, _run = self._store.runs.run(scoring.run)
@@ -98,7 +98,7 @@ class Ancestry:
         yield from self._run(response.run, 0)
         yield from self._item(item.key, response.item, 0)
 
-    def of_scoring(self, scoring: ScoringTrace) -> Iterator[Ancestor]:
+    def of_scoring(self, scoring: ScoringInfo) -> Iterator[Ancestor]:
         """Its run."""
         yield from self._run(scoring.run, 0)
 
@@ -146,7 +146,7 @@ class Ancestry:
     def _row(self, depth: int, kind: str, identity: str, text: str) -> Ancestor:
         return Ancestor(depth=depth, kind=kind, id=identity, text=text)
 
-    def _scoring(self, scoring: ScoringTrace, depth: int) -> Ancestor:
+    def _scoring(self, scoring: ScoringInfo, depth: int) -> Ancestor:
         text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
         return self._row(depth, "scoring", f"scoring:{short(scoring.id)}", text)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from msgspec import Struct, structs
+import msgspec
+from msgspec import Struct
 
 from proofstone.records.runs import Estimate
 from proofstone.records.verdicts import Passage
@@ -150,13 +150,10 @@ class VerifiedRuns:
     items: tuple[bytes, ...] = ()
 
 
-# What the triples of a run were verified against, by whom and how they were drawn: as one text, by
-# which a scoring is known.
+# What the triples of a run were verified against, by whom and how they were drawn: the settings of
+# a scoring, which is known by all of them as one text.
 
 _REFERENCE = ", reference="
-
-
-_SETTING = re.compile(r" (\w+)=([^\s=]+)\Z")
 
 
 _DRAWS = {"entities": "an entity, then one of its triples", "triples": "uniformly over triples"}
@@ -213,15 +210,6 @@ class Against(Struct, frozen=True, kw_only=True):
 _SETTINGS = tuple(name for name in Against.__struct_fields__ if name not in ("judges", "reference"))
 
 
-def read_against(label: str) -> Against | None:
-    """What a label says; None for that of judges of another kind."""
-    judges, mark, rest = label.partition(_REFERENCE)
-    if not mark:
-        return None
-    found = Against(judges=judges, reference="")
-    while (setting := _SETTING.search(rest)) is not None and setting[1] in _SETTINGS:
-        name, text = setting.groups()
-        value = int(text) if isinstance(getattr(found, name), int) else text
-        found = structs.replace(found, **{name: value})
-        rest = rest[: setting.start()]
-    return structs.replace(found, reference=rest)
+def read_against(settings: bytes) -> Against | None:
+    """What the settings of a scoring say; None for one that verified no triples."""
+    return msgspec.json.decode(settings, type=Against) if settings else None

@@ -41,7 +41,6 @@ from proofstone.records.models import Card, CardSnapshot, family_of
 from proofstone.records.reviews import Review
 from proofstone.records.runs import ANSWER_FORMAT, FormPart, Measure, Run, Scale
 from proofstone.records.scores import Documents, Respondent, ScoreTable
-from proofstone.records.triples import read_against
 from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
@@ -275,6 +274,7 @@ def chosen_scorings(
         return {key: scorings[0] for key, scorings in known.items() if scorings}
     chosen = {key: _latest(scorings) for key, scorings in known.items() if scorings}
     every = [scoring for scorings in known.values() for scoring in scorings]
+    keys = {run.id: key for key, run in runs}
     for text in view.scorings:
         digits = text.removeprefix("scoring:")
         found = [scoring for scoring in every if digits and scoring.id.hex().startswith(digits)]
@@ -283,7 +283,7 @@ def chosen_scorings(
             raise NotFound(f"no scoring of these runs is {text!r}", hint=f"there is: {listed}")
         if len(found) > 1:
             raise BadUsage(f"{text!r} names {len(found)} scorings", hint="give more digits")
-        chosen[found[0].run] = found[0]
+        chosen[keys[found[0].run]] = found[0]
     return chosen
 
 
@@ -434,7 +434,7 @@ def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, Sco
     """The judges of the scorings that are read of a respondent's runs. Who verified triples against
     a reference has no part in how much was said, which a table of items ranks by."""
     scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
-    judges = [each.judge for each in scorings if each.judge and read_against(each.judge) is None]
+    judges = [each.judge for each in scorings if each.judge and not each.settings]
     return ", ".join(dict.fromkeys(judges))
 
 
@@ -504,7 +504,7 @@ def read_more_scores(
             kind=measure.unit,
         )
         for of, measure in measures.items()
-        if store.scores.has_any(list(scorings), of)
+        if store.scores.has_any(list(scorings), [of])
     }
     if view.as_scored:
         return found

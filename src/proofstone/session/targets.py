@@ -12,7 +12,8 @@ from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
 from proofstone.records.runs import Run
 from proofstone.store.lookup import KINDS, Found
-from proofstone.store.provenance import CallTrace, ResponseTrace, ScoreTrace, ScoringTrace
+from proofstone.store.provenance import CallTrace, ResponseTrace, ScoreTrace
+from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 
 # Names of rows that have no hash of their own, and how people's spelling of them is read.
@@ -62,13 +63,13 @@ def find_response(store: Store, text: str) -> ResponseTrace:
     return _only(fitting, text, response_id)
 
 
-def find_score(store: Store, text: str) -> tuple[ScoringTrace, ScoreTrace, Found]:
+def find_score(store: Store, text: str) -> tuple[ScoringInfo, ScoreTrace, Found]:
     """The scoring and score that ``SCORING/ITEM/SAMPLE/MEASURE`` names, and its item. A run in the
     place of the scoring means its current one."""
     head = text.partition("/")[0]
     kind = "run" if head.startswith("run:") else "scoring"
     first, item, more = _two_rows(store, text, kind, "SCORING/ITEM/SAMPLE/MEASURE")
-    scoring = _current(store, first) if kind == "run" else store.traces.scoring(first.id)
+    scoring = _current(store, first) if kind == "run" else store.scores.one(first.id)
     fitting = store.traces.scores(scoring.key, item.key)
     tests: list[Callable[[ScoreTrace, str], bool]] = [
         lambda score, part: str(score.sample) == part,
@@ -105,11 +106,11 @@ def _two_rows(store: Store, text: str, kind: str, form: str) -> tuple[Found, Fou
     return first, item, parts[2:]
 
 
-def _current(store: Store, run: Found) -> ScoringTrace:
+def _current(store: Store, run: Found) -> ScoringInfo:
     current = store.scores.current(run.key)
     if current is None:
         raise NotFound(f"run {short(run.id)} is not scored", hint="proofstone score RUN")
-    return store.traces.scoring(current.id)
+    return current
 
 
 def _only(fitting: Sequence[T], text: str, named: Callable[[T], str]) -> T:

@@ -369,19 +369,6 @@ class CallTrace(msgspec.Struct, frozen=True):
     of: int
 
 
-class ScoringTrace(msgspec.Struct, frozen=True):
-    """A scoring with its run; ``completed_at`` is None where it was cut off."""
-
-    key: int
-    id: bytes
-    run: bytes
-    method: str
-    scorer_version: int
-    judge: str
-    created_at: float
-    completed_at: float | None
-
-
 class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
     """A score with the ids of its scoring, run and item; ``unit`` is the kind of what was scored,
     ``unit_key`` what tells units of an item apart (empty where the unit is the item); ``verdict``
@@ -462,18 +449,6 @@ class TraceRows:
         query = select(schema.call.c.request_hash).where(schema.call.c.id == key)
         request = self._all(query)[0][0]
         return next(call for call in self.calls(request, request, 10_000) if call.key == key)
-
-    def scoring(self, identity: bytes) -> ScoringTrace:
-        """The scoring with this id; KeyError where there is none."""
-        found = self._all(_scorings().where(schema.scoring.c.hash == identity))
-        if not found:
-            raise KeyError(identity)
-        return _scoring(found[0])
-
-    def scorings(self, run: bytes) -> list[ScoringTrace]:
-        """The scorings of a run, oldest first."""
-        query = _scorings().where(schema.run.c.hash == run).order_by(schema.scoring.c.id)
-        return [_scoring(row) for row in self._all(query)]
 
     def scores(self, scoring: int, item: int) -> list[ScoreTrace]:
         """The scores of an item in a scoring, by unit, sample and measure."""
@@ -562,18 +537,6 @@ def _responses() -> Any:
 def _response(row: Any) -> ResponseTrace:
     run, item, sample, step, is_last, call = row
     return ResponseTrace(run, item, sample, step, bool(is_last), call)
-
-
-def _scorings() -> Any:
-    table = schema.scoring
-    return select(
-        table.c.id, table.c.hash, schema.run.c.hash.label("run_hash"), table.c.method,
-        table.c.scorer_version, table.c.judge, table.c.created_at, table.c.completed_at,
-    ).join(schema.run, schema.run.c.id == table.c.run_id)  # fmt: skip
-
-
-def _scoring(row: Any) -> ScoringTrace:
-    return ScoringTrace(*row)
 
 
 def _score(row: Any, verdict: PanelVerdict | None) -> ScoreTrace:

@@ -492,10 +492,14 @@ unit_cluster = Table(
 )  # fmt: skip
 
 
+# ``judge`` is how a scoring is printed and hashed; ``settings``, as JSON, what a method of judging
+# of its own was set to (as the verification of triples): empty where judges graded replies, and
+# where none was asked.
 scoring = Table(
     "scoring", metadata, key(), hash_of(), ref("run_id", "run"),
     Column("method", Text, nullable=False), Column("scorer_version", Integer, nullable=False),
-    text("judge"), Column("created_at", Float, nullable=False), Column("completed_at", Float),
+    text("judge"), Column("settings", LargeBinary, nullable=False),
+    Column("created_at", Float, nullable=False), Column("completed_at", Float),
     Index("ix_scoring_run_id", "run_id"),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, literal, select, update
+from sqlalchemy import Connection, Row, and_, func, insert, literal, select, tuple_, update
 
 from proofstone.records.ids import canonical_json, content_id, short
 from proofstone.records.runs import OUTCOMES, Run, Score
@@ -139,13 +139,17 @@ class ScoreRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
-    """A scoring: its key and id, the run it belongs to, who scored, and when it was complete."""
+    """A scoring of a ``run``: its key and id, who scored, and when it was complete (None where it
+    was cut off). ``judge`` is how it is printed, ``settings`` the JSON of what it was set to where
+    a method judges in a way of its own, else empty."""
 
     key: int
     id: bytes
-    run: int
+    run: bytes
+    method: str
     scorer_version: int
     judge: str
+    settings: bytes
     created_at: float
     completed_at: float | None
 
@@ -161,6 +165,36 @@ class ScoreTally(msgspec.Struct, frozen=True, gc=False):
     total: float
 
 
+UnitPlace = tuple[int, str, bytes, int]  # the key of the scoring, measure, unit's key, sample
+
+
+class AnswerCount(msgspec.Struct, frozen=True, gc=False):
+    """How many scores of a measure have this outcome, answer and basis."""
+
+    measure: str
+    outcome: str
+    answer: str
+    basis: str
+    n: int
+
+
+class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
+    """A score with its unit: the item's key, the payload as stored, what was decided, and what
+    judges said."""
+
+    item: int
+    kind: str
+    version: int
+    payload: bytes
+    sample: int
+    measure: str
+    outcome: str
+    answer: str
+    basis: str
+    flags: str
+    verdict: PanelVerdict | None
+
+
 class ScoreStore:
     """Writes scorings and reads them back. Scoring again makes a new one."""
 
@@ -168,11 +202,21 @@ class ScoreStore:
         self._database = database
         self._clusters: Clusters = {}
 
-    def begin(self, run: int, record: Run, scorer_version: int, judge: str, now: float) -> int:
-        """A new scoring of a run; its key."""
+    def begin(
+        self,
+        run: int,
+        record: Run,
+        scorer_version: int,
+        judge: str,
+        now: float,
+        settings: bytes = b"",
+    ) -> int:
+        """A new scoring of a run; its key. Its id hashes the text ``judge``, which says all that
+        ``settings`` do, and not these bytes: so scorings keep the ids that they had before the
+        settings stood in a column."""
         identity = content_id("scoring", [record.id, scorer_version, judge, now])
-        columns = ("hash", "run_id", "method", "scorer_version", "judge", "created_at")
-        row = (identity, run, record.method, scorer_version, judge, now)
+        columns = ("hash", "run_id", "method", "scorer_version", "judge", "settings", "created_at")
+        row = (identity, run, record.method, scorer_version, judge, settings, now)
         with self._database.writing() as connection:
             return insert_missing(connection, schema.scoring, columns, {identity: row})[identity]
 
@@ -225,9 +269,51 @@ class ScoreStore:
 
     def info(self, scoring: int) -> ScoringInfo:
         """The scoring with this key."""
+        return self._scorings(schema.scoring.c.id == scoring)[0]
+
+    def one(self, identity: bytes) -> ScoringInfo:
+        """The scoring with this id; KeyError where there is none."""
+        found = self._scorings(schema.scoring.c.hash == identity)
+        if not found:
+            raise KeyError(identity)
+        return found[0]
+
+    def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
+        """The newest scoring of a run by this scorer and judge, whole or not, or None."""
+        table = schema.scoring.c
+        by = (table.scorer_version == scorer_version, table.judge == judge)
+        found = self._scorings(table.run_id == run, *by)
+        return found[-1] if found else None
+
+    def current(self, run: int) -> ScoringInfo | None:
+        """The latest complete scoring of a run, or None."""
+        newest = sorted(self.of_run(run), key=lambda one: (one.completed_at or 0.0, one.key))
+        return newest[-1] if newest else None
+
+    def of_run(self, run: int) -> list[ScoringInfo]:
+        """The whole scorings of a run, oldest first."""
+        table = schema.scoring.c
+        found = self._scorings(table.run_id == run, table.completed_at.is_not(None))
+        return sorted(found, key=lambda one: (one.created_at, one.key))
+
+    def begun(self, run: int) -> list[ScoringInfo]:
+        """The scorings of a run, whole or not, in the order in which they were stored."""
+        return self._scorings(schema.scoring.c.run_id == run)
+
+    def _scorings(self, *conditions: Any) -> list[ScoringInfo]:
         table = schema.scoring
+        query = (
+            select(
+                table.c.id, table.c.hash, schema.run.c.hash, table.c.method,
+                table.c.scorer_version, table.c.judge, table.c.settings, table.c.created_at,
+                table.c.completed_at,
+            )
+            .join(schema.run, schema.run.c.id == table.c.run_id)
+            .where(*conditions)
+            .order_by(table.c.id)
+        )  # fmt: skip
         with self._database.reading() as connection:
-            return _scoring(connection.execute(select(table).where(table.c.id == scoring)).one())
+            return [ScoringInfo(*row) for row in connection.execute(query)]
 
     def copy(self, scoring: int, other: int) -> None:
         """Adds the scores of a scoring to another one of its run that has none; without verdicts,
@@ -239,47 +325,6 @@ class ScoreStore:
         )
         with self._database.writing() as connection:
             connection.execute(insert(table).from_select(["scoring_id", *names], own))
-
-    def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
-        """The newest scoring of a run by this scorer and judge, whole or not, or None."""
-        table = schema.scoring
-        query = (
-            select(table)
-            .where(
-                table.c.run_id == run,
-                table.c.scorer_version == scorer_version,
-                table.c.judge == judge,
-            )
-            .order_by(table.c.id.desc())
-            .limit(1)
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else _scoring(row)
-
-    def current(self, run: int) -> ScoringInfo | None:
-        """The latest complete scoring of a run, or None."""
-        table = schema.scoring
-        query = (
-            select(table)
-            .where(table.c.run_id == run, table.c.completed_at.is_not(None))
-            .order_by(table.c.completed_at.desc(), table.c.id.desc())
-            .limit(1)
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else _scoring(row)
-
-    def of_run(self, run: int) -> list[ScoringInfo]:
-        """The whole scorings of a run, oldest first."""
-        table = schema.scoring
-        query = (
-            select(table)
-            .where(table.c.run_id == run, table.c.completed_at.is_not(None))
-            .order_by(table.c.created_at, table.c.id)
-        )
-        with self._database.reading() as connection:
-            return [_scoring(row) for row in connection.execute(query)]
 
     def n_scored(self, scoring: int) -> int:
         """How many (item, sample) have scores in a scoring."""
@@ -294,16 +339,75 @@ class ScoreStore:
         with self._database.reading() as connection:
             return int(connection.execute(select(func.count()).select_from(scored)).scalar_one())
 
-    def has_any(self, scorings: Sequence[int], measure: str) -> bool:
-        """Whether any of these scorings has a score of a measure."""
-        table = schema.score
-        query = (
-            select(table.c.unit_id)
-            .where(table.c.scoring_id.in_(scorings), table.c.measure == measure)
-            .limit(1)
-        )
+    def has_any(self, scorings: Sequence[int], measures: Sequence[str]) -> bool:
+        """Whether any of these scorings has a score of one of these measures."""
+        query = select(schema.score.c.unit_id).where(_of_measures(scorings, measures)).limit(1)
         with self._database.reading() as connection:
             return connection.execute(query).first() is not None
+
+    def unit_places(
+        self, scorings: Sequence[int], measures: Sequence[str], items: Sequence[int]
+    ) -> set[UnitPlace]:
+        """Which units of some items these scorings have scores of."""
+        score, unit = schema.score, schema.unit
+        query = (
+            select(score.c.scoring_id, score.c.measure, unit.c.key, score.c.sample)
+            .join(unit, unit.c.id == score.c.unit_id)
+            .where(_of_measures(scorings, measures), unit.c.item_id.in_(items))
+        )
+        with self._database.reading() as connection:
+            return {tuple(row) for row in connection.execute(query)}
+
+    def answer_counts(self, scoring: int, measures: Sequence[str]) -> list[AnswerCount]:
+        """How often each outcome and answer was given on each basis, by measure and in order."""
+        score = schema.score
+        columns = (score.c.measure, score.c.outcome, score.c.answer, score.c.basis)
+        query = select(*columns, func.count()).where(_of_measures([scoring], measures))
+        with self._database.reading() as connection:
+            return [
+                AnswerCount(measure, OUTCOMES[outcome], answer, basis, n)
+                for measure, outcome, answer, basis, n in connection.execute(
+                    query.group_by(*columns).order_by(*columns)
+                )
+            ]
+
+    def unit_pages(
+        self,
+        scoring: int,
+        measures: Sequence[str],
+        items: Sequence[int] | None = None,
+        size: int = 2000,
+    ) -> Iterator[list[ScoredUnit]]:
+        """The scores of a scoring with their units and what judges said, of these items alone where
+        they are named, in the order of their units."""
+        score, unit, said = schema.score.c, schema.unit.c, schema.score_verdict.c
+        place = (score.unit_id, score.sample, score.measure)
+        names = ("scoring_id", "unit_id", "sample", "measure")
+        query = (
+            select(
+                unit.item_id, unit.kind, unit.version, unit.payload, score.sample, score.measure,
+                score.outcome, score.answer, score.basis, score.flags, said.payload, score.unit_id,
+            )
+            .select_from(schema.score)
+            .join(schema.unit, unit.id == score.unit_id)
+            .outerjoin(schema.score_verdict, and_(*(said[name] == score[name] for name in names)))
+            .where(_of_measures([scoring], measures))
+            .order_by(*place)
+            .limit(size)
+        )  # fmt: skip
+        if items is not None:
+            query = query.where(unit.item_id.in_(items))
+        page: Sequence[Any] = ()
+        while not page or len(page) == size:
+            here = query
+            if page:
+                last = page[-1]
+                here = query.where(tuple_(*place) > (last.unit_id, last.sample, last.measure))
+            with self._database.reading() as connection:
+                page = connection.execute(here).all()
+            if not page:
+                return
+            yield [_scored_unit(row) for row in page]
 
     def tallies(self, scoring: int) -> list[ScoreTally]:
         """The scores of a scoring, counted."""
@@ -441,10 +545,15 @@ def _unit_identity(unit: UnitRow) -> tuple[int, str, bytes]:
     return unit.item, unit.kind, unit.key
 
 
-def _scoring(row: Row[Any]) -> ScoringInfo:
-    return ScoringInfo(
-        row.id, row.hash, row.run_id, row.scorer_version, row.judge, row.created_at,
-        row.completed_at,
+def _of_measures(scorings: Sequence[int], measures: Sequence[str]) -> Any:
+    return schema.score.c.scoring_id.in_(scorings) & schema.score.c.measure.in_(measures)
+
+
+def _scored_unit(row: Any) -> ScoredUnit:
+    item, kind, version, payload, sample, measure, outcome, answer, basis, flags, said, _key = row
+    return ScoredUnit(
+        item, kind, version, payload, sample, measure, OUTCOMES[outcome], answer, basis, flags,
+        None if said is None else _DECODER.decode(said),
     )  # fmt: skip
 
 

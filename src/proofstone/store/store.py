@@ -57,7 +57,6 @@ from proofstone.store.runs import (
     ServedRows,
 )
 from proofstone.store.scores import ScoreStore
-from proofstone.store.verified import VerifiedRows
 from proofstone.store.writer import (
     OutcomeStore,
     Writer,
@@ -85,7 +84,6 @@ class Store:
         self.own_prompts = OwnPromptStore(self.database)
         self.scores = ScoreStore(self.database)
         self.item_tallies = ItemTallies(self.database)
-        self.verified = VerifiedRows(self.database)
         self.sent = SentRows(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)

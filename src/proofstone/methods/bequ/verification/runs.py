@@ -30,13 +30,14 @@ from proofstone.methods.bequ.verification.planning import (
     make_plan,
 )
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
+from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, posed_questions
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, run_label
 from proofstone.records.tables import Row
-from proofstone.records.triples import Against, Direction, Group, Verdict
+from proofstone.records.triples import DIRECTIONS, Against, Direction, Group, Verdict
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
 from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, seated
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
@@ -94,7 +95,8 @@ def open_verified(
     newest = store.scores.newest(key, method.scorer_version, against.label)
     if newest is not None and not again and is_current(store, newest, key, run):
         return newest.key
-    made = store.scores.begin(key, run, method.scorer_version, against.label, clock.now())
+    settings = canonical_json(against)
+    made = store.scores.begin(key, run, method.scorer_version, against.label, clock.now(), settings)
     base = store.scores.newest(key, method.scorer_version, "")
     if base is not None:  # what was read of the replies is there already: the rest is added
         store.scores.copy(base.key, made)
@@ -103,7 +105,7 @@ def open_verified(
 
 def is_current(store: Store, scoring: ScoringInfo, key: int, run: Run) -> bool:
     """Whether what a scoring holds is of the sample that would be drawn now."""
-    if not store.verified.is_any([scoring.key]):
+    if not store.scores.has_any([scoring.key], DIRECTIONS):
         return True
     return store.scores.n_scored(scoring.key) >= store.runs.count_done(key, run.last_step)
 
@@ -336,7 +338,7 @@ class _Places:
         self._found = found
         self._scorings = scorings
         begun = [key for key in scorings if key is not None]
-        self._begun = begun if store.verified.is_any(begun) else []
+        self._begun = begun if store.scores.has_any(begun, DIRECTIONS) else []
         self._entity = -1
         self._places: set[tuple[int, str, bytes, int]] = set()
 
@@ -347,7 +349,8 @@ class _Places:
             return False
         if entity != self._entity:
             items = self._found.items_of(entity)
-            self._entity, self._places = entity, self._store.verified.places(self._begun, items)
+            self._entity = entity
+            self._places = self._store.scores.unit_places(self._begun, DIRECTIONS, items)
         unit = self._found.unit(direction, group, entity, sampled)
         key = content_id("unit", [unit.kind, unit.payload])
         return (scoring, direction, key, unit.sample) in self._places
@@ -549,7 +552,7 @@ def _made(
 ) -> VerifiedRun:
     """What came of a run of which so many triples are in the sample; the scoring is whole where
     all of them have a verdict, and then counts as the newest."""
-    counts = session.store.verified.counts(scoring)
+    counts = counts_of(session.store, scoring)
     n = sum(sum(each.values()) for each in counts.values())
     if n >= wanted:
         session.store.scores.complete(scoring, session.clock.now())

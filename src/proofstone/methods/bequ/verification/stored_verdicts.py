@@ -32,9 +32,8 @@ from proofstone.records.verdicts import Passage
 from proofstone.results.table import CURRENT, Selection, View, chosen_scorings, respondents_of
 from proofstone.run.judges import verdict_lines
 from proofstone.store.corrections import Retired
-from proofstone.store.scores import ScoreTally, ScoringInfo
+from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo
 from proofstone.store.store import Store
-from proofstone.store.verified import VerifiedRow
 
 _PAGE = 500
 
@@ -59,7 +58,7 @@ class _Reading:
 
 def against_of(scoring: ScoringInfo) -> Against | None:
     """What a scoring's triples were verified against; None where they were not."""
-    return read_against(scoring.judge)
+    return read_against(scoring.settings)
 
 
 def verified_scorings(
@@ -207,7 +206,7 @@ class _Entities:
 
 def _read(store: Store, readings: Sequence[_Reading], entities: _Entities) -> Iterator[Verified]:
     for reading in readings:
-        for page in store.verified.pages(reading.scoring):
+        for page in store.scores.unit_pages(reading.scoring, DIRECTIONS):
             for row in page:
                 place = entities.places.get(row.item)
                 if place is not None:
@@ -217,7 +216,7 @@ def _read(store: Store, readings: Sequence[_Reading], entities: _Entities) -> It
 def _verified(
     store: Store,
     reading: _Reading,
-    row: VerifiedRow,
+    row: ScoredUnit,
     entities: _Entities,
     place: int,
 ) -> Verified:
@@ -241,7 +240,7 @@ def _verified(
     )
 
 
-def text_of(store: Store, row: VerifiedRow, entity: str) -> TripleText:
+def text_of(store: Store, row: ScoredUnit, entity: str) -> TripleText:
     """What a verified triple says of the entity of this name, unless that was purged."""
     try:
         payload = store.payloads.decode(row.kind, row.version, row.payload)
@@ -250,7 +249,7 @@ def text_of(store: Store, row: VerifiedRow, entity: str) -> TripleText:
     return triple_text(entity, payload)
 
 
-def verdict_of(row: VerifiedRow) -> Verdict:
+def verdict_of(row: ScoredUnit) -> Verdict:
     """The verdict that a score holds, with its reason and the text that it rests on."""
     said = row.verdict
     rests_on = None if said is None else said.rests_on
@@ -324,12 +323,12 @@ def verified_of_reply(store: Store, run: int, item: int, sample: int, name: str)
     """The verified triples of a reply in each whole scoring that verified it, newest first: those
     that it says, then those of the reference that were looked for in it."""
     for scoring in reversed(store.scores.of_run(run)):
-        against = read_against(scoring.judge)
+        against = against_of(scoring)
         if against is None:
             continue
         rows = [
             row
-            for page in store.verified.pages(scoring.key, [item])
+            for page in store.scores.unit_pages(scoring.key, DIRECTIONS, [item])
             for row in page
             if row.sample == sample
         ]
@@ -339,7 +338,18 @@ def verified_of_reply(store: Store, run: int, item: int, sample: int, name: str)
 
 def verified_counts(store: Store, scoring: int) -> str:
     """What the triples of a scoring came to, as one line; empty where none was verified."""
-    return counted_sentence(store.verified.counts(scoring))
+    return counted_sentence(counts_of(store, scoring))
+
+
+def counts_of(store: Store, scoring: int) -> dict[str, dict[str, int]]:
+    """How many verified triples of a scoring came to what, by measure: the label, or unparsed;
+    those without a reference are told apart from what judges found neutral."""
+    found: dict[str, dict[str, int]] = {}
+    for each in store.scores.answer_counts(scoring, DIRECTIONS):
+        name = each.basis if each.basis == "no reference" else each.answer or each.outcome
+        counts = found.setdefault(each.measure, {})
+        counts[name] = counts.get(name, 0) + each.n
+    return found
 
 
 def counted_sentence(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -356,7 +366,7 @@ def _head(scoring: ScoringInfo, against: Against) -> str:
     return f"--- verified in scoring:{short(scoring.id)} {by}"
 
 
-def _lines(store: Store, rows: list[VerifiedRow], name: str) -> Iterator[str]:
+def _lines(store: Store, rows: list[ScoredUnit], name: str) -> Iterator[str]:
     for row in sorted(rows, key=lambda row: DIRECTIONS.index(row.measure)):
         text, verdict = text_of(store, row, name), verdict_of(row)
         said = f"{text.subject} | {text.predicate} | {text.object}"
@@ -364,7 +374,7 @@ def _lines(store: Store, rows: list[VerifiedRow], name: str) -> Iterator[str]:
         yield from (f"    {line}" for line in _evidence(row, verdict, text.passage))
 
 
-def _evidence(row: VerifiedRow, verdict: Verdict, known: Passage) -> Iterator[str]:
+def _evidence(row: ScoredUnit, verdict: Verdict, known: Passage) -> Iterator[str]:
     ballots = () if row.verdict is None else row.verdict.ballots
     if verdict.basis in _RULED:
         yield f"by rule: {_RULED[verdict.basis]}"
