@@ -44,7 +44,7 @@ from proofstone.search.bm25 import TERMS_VERSION, terms_of
 
 # Triples whose object stands in their passage: a model also writes what it knows from elsewhere.
 #
-# Seen with a small model (docs/log.md, 2026-11-22): of a passage that names no birth place it took
+# Seen with a small model (decision 0019): of a passage that names no birth place it took
 # one, and of 1906-12-09 it made 1906-02-09.
 
 _ELSEWHERE = "not in the passage"
