@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.extraction import Extraction, extract_choice
 from proofstone.choices.options import labels
 from tools.generated import settle
 from tools.resolved import ROOT

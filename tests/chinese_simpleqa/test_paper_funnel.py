@@ -15,7 +15,7 @@ from proofstone.build.flow import perform_plain, plain_keys
 from proofstone.build.funnel import read_funnel
 from proofstone.build.funnels import funnel_lines
 from proofstone.build.walking import MemoryJournal, make_row
-from proofstone.judging.difficulty import MemberAnswer, decide_difficulty, not_all_right
+from proofstone.judging.difficulty import DifficultyRule, MemberAnswer, decide_difficulty
 from proofstone.judging.question import read_label
 from proofstone.methods.chinese_simpleqa.payloads import Pair
 from proofstone.methods.chinese_simpleqa.review import check_answer
@@ -94,7 +94,7 @@ def difficulty(row: Made, _context: StepContext) -> Kept:
         MemberAnswer(member=name, state="right" if right else "wrong")
         for name, right in zip(PANEL, row.right, strict=True)
     ]
-    decision = decide_difficulty(answers, not_all_right(len(PANEL)))
+    decision = decide_difficulty(answers, DifficultyRule(len(PANEL), 1))
     return row if decision.state == "keep" else Drop("too easy")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.extraction import Extraction, extract_choice
 from proofstone.choices.options import as_labels, labels
 
 NOTHING = Extraction("", "", "", False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from choices.test_extract import NOTHING
-from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.extraction import Extraction, extract_choice
 
 ELEMENTS = ("carbon", "Carbon dioxide", "oxygen (O2)", "3.5 m", "None of the above")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proofstone.choices.extract import extract_choice
+from proofstone.choices.extraction import extract_choice
 from proofstone.choices.outcomes import read_choice
 from proofstone.records.runs import Reply
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.choices.extract import Extraction
+from proofstone.choices.extraction import Extraction
 from proofstone.choices.outcomes import read_choice
 from proofstone.records.runs import Finish, Reply
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choices.test_extract_contents import ELEMENTS
-from proofstone.choices.extract import Extraction, extract_choice
+from proofstone.choices.extraction import Extraction, extract_choice
 from proofstone.choices.options import canonical
 
 LETTERS = st.sampled_from("ABCDEFGHIJ")

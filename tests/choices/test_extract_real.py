@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.choices.extract import extract_choice
+from proofstone.choices.extraction import extract_choice
 from proofstone.choices.options import labels
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mcq-responses-mmlu-pro.jsonl.gz"

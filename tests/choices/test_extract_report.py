@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tools.extraction_report import PAGE, Reading, Row, kind_of, page, readings
 
-from proofstone.choices.extract import extract_choice
+from proofstone.choices.extraction import extract_choice
 
 
 def _reading(response: str, options: list[str]) -> Reading:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofstone.choices.extract_rows import extract_rows
+from proofstone.choices.outcomes import extract_rows
 from proofstone.errors import BadInput, Problem
 from proofstone.records.tables import Row
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 
-from proofstone.choices.extract import Extraction
+from proofstone.choices.extraction import Extraction
 from proofstone.choices.outcomes import read_verdict
 from proofstone.choices.verdicts import extract_verdict
 from proofstone.records.runs import Finish, Reply

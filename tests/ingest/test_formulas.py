@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput
-from proofstone.files.formulas import neutralised, restored
+from proofstone.files.csv import neutralised, restored
 from proofstone.files.tables import read_rows
 from proofstone.files.write import write_rows
 

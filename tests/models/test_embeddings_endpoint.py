@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from proofstone.errors import EndpointUnusable
 from proofstone.models.config import load_config, resolve
-from proofstone.models.embedding_reply import UnreadableVectorsError, read_vectors
-from proofstone.models.embeddings import EmbeddingsEndpoint
+from proofstone.models.embeddings import EmbeddingsEndpoint, UnreadableVectorsError, read_vectors
 from proofstone.models.names import parse_model_name
 from scripted_server import Act, Script, ScriptedServer, Seen, error, half, html
 from serving import HurriedClock

@@ -14,9 +14,15 @@ import pytest
 from proofstone.errors import BadUsage, EndpointUnusable, NotFound
 from proofstone.models.entries import Entry
 from proofstone.models.failures import treatment
-from proofstone.models.gguf import open_gguf
 from proofstone.models.limits import SystemClock
-from proofstone.models.local import ChildProcess, LocalModel, LocalOptions, LocalServer, open_local
+from proofstone.models.local import (
+    ChildProcess,
+    LocalModel,
+    LocalOptions,
+    LocalServer,
+    open_gguf,
+    open_local,
+)
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from serving import PATIENCE_S, wait_until

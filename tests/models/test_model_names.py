@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import BadUsage
-from proofstone.models.names import ModelName, parse_model_name, parse_model_names
+from proofstone.models.names import ModelName, parse_model_name
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,3 @@ def test_any_text_is_a_name_or_bad_usage(text: str) -> None:
     except BadUsage:
         return
     assert str(name) == text
-
-
-def test_several_names_stand_once_each_in_order() -> None:
-    names = parse_model_names(["b/x,a/y", "b/x", "a/y?ability=1"])
-    assert [str(name) for name in names] == ["b/x", "a/y", "a/y?ability=1"]
-
-
-def test_every_wrong_name_of_several_is_named() -> None:
-    with pytest.raises(BadUsage) as caught:
-        parse_model_names(["one,a/b", "two"])
-    assert "'one'" in caught.value.message
-    assert "'two'" in caught.value.message
-
-
-def test_no_name_at_all_is_bad_usage() -> None:
-    with pytest.raises(BadUsage, match="no model was named"):
-        parse_model_names([])

@@ -17,7 +17,7 @@ import pytest
 
 from proofstone.errors import BadUsage, CallFailed, EndpointUnusable, NotFound
 from proofstone.models.ask import Asked, Asker, Retries
-from proofstone.models.checking import check_model
+from proofstone.models.check import check_model
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.entries import Entry
 from proofstone.models.limits import Limiters, SystemClock

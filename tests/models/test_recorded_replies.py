@@ -21,8 +21,7 @@ from proofstone.models.ask import Asker, Retries
 from proofstone.models.budget import read_budget
 from proofstone.models.client import CompletionsEndpoint
 from proofstone.models.config import load_config, resolve
-from proofstone.models.embedding_reply import UnreadableVectorsError, read_vectors
-from proofstone.models.embeddings import EmbeddingsEndpoint
+from proofstone.models.embeddings import EmbeddingsEndpoint, UnreadableVectorsError, read_vectors
 from proofstone.models.failures import treatment
 from proofstone.models.limits import Limiter, SystemClock
 from proofstone.models.names import parse_model_name

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from proofstone.models.availability import call_roll
-from proofstone.models.checking import Checked
+from proofstone.models.check import Checked, Listing, list_is_telling, read_listing
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.limits import SystemClock
-from proofstone.models.listing import Listing, list_is_telling, read_listing
 from scripted_server import Act, ScriptedServer, Seen, answer, error, html, models_list
 
 KEY = "sk-a-key-of-the-tests"

@@ -16,12 +16,12 @@ from proofstone.judging.difficulty import (
     MemberAnswer,
     MemberState,
     PanelDecision,
-    all_wrong,
-    at_least_wrong,
+    PanelFilter,
+    ask_members,
     decide_difficulty,
-    not_all_right,
+    filtered_roles,
+    panel_step,
 )
-from proofstone.judging.filtering import PanelFilter, ask_members, filtered_roles, panel_step
 from proofstone.records.building import Drop, Kept, StepCall, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.knowledge import Role
@@ -37,17 +37,17 @@ def answers(signs: str) -> list[MemberAnswer]:
 @pytest.mark.parametrize(
     ("rule", "signs", "state"),
     [
-        (at_least_wrong(3, 5), "++---", "keep"),  # KINA
-        (at_least_wrong(3, 5), "+++--", "drop"),
-        (at_least_wrong(3, 5), "++?--", "keep"),  # an unread reply is wrong
-        (not_all_right(5), "+++++", "drop"),  # Chinese SimpleQA
-        (not_all_right(5), "++++-", "keep"),
-        (not_all_right(5), "++++?", "keep"),
-        (all_wrong(3), "---", "keep"),  # ELAIPBench
-        (all_wrong(3), "--+", "drop"),
-        (all_wrong(3), "?-?", "keep"),
-        (at_least_wrong(3, 5), "---!+", "blocked"),  # though three are wrong whatever it says
-        (all_wrong(3), "+!-", "blocked"),  # though one is right already
+        (DifficultyRule(5, 3), "++---", "keep"),  # KINA
+        (DifficultyRule(5, 3), "+++--", "drop"),
+        (DifficultyRule(5, 3), "++?--", "keep"),  # an unread reply is wrong
+        (DifficultyRule(5, 1), "+++++", "drop"),  # Chinese SimpleQA
+        (DifficultyRule(5, 1), "++++-", "keep"),
+        (DifficultyRule(5, 1), "++++?", "keep"),
+        (DifficultyRule(3, 3), "---", "keep"),  # ELAIPBench
+        (DifficultyRule(3, 3), "--+", "drop"),
+        (DifficultyRule(3, 3), "?-?", "keep"),
+        (DifficultyRule(5, 3), "---!+", "blocked"),  # though three are wrong whatever it says
+        (DifficultyRule(3, 3), "+!-", "blocked"),  # though one is right already
     ],
 )
 def test_the_published_rules(rule: DifficultyRule, signs: str, state: str) -> None:
@@ -65,15 +65,17 @@ def test_order_means_nothing_and_a_lower_bar_keeps_no_less(signs: str, data: st.
     found = answers(signs)
     shuffled = data.draw(st.permutations(found))
     states = [
-        decide_difficulty(shuffled, at_least_wrong(bar, len(signs))).state
+        decide_difficulty(shuffled, DifficultyRule(len(signs), bar)).state
         for bar in range(1, len(signs) + 1)
     ]
-    assert states[k - 1] == decide_difficulty(found, at_least_wrong(k, len(signs))).state
+    assert states[k - 1] == decide_difficulty(found, DifficultyRule(len(signs), k)).state
     assert states == sorted(states, key="keep drop".index)  # kept up to some bar, then dropped
 
 
 def test_rules_say_what_they_do() -> None:
-    said = [str(rule) for rule in (at_least_wrong(3, 5), not_all_right(5), all_wrong(3))]
+    said = [
+        str(rule) for rule in (DifficultyRule(5, 3), DifficultyRule(5, 1), DifficultyRule(3, 3))
+    ]
     assert said == [
         "kept if at least 3 of 5 are wrong",
         "dropped if all 5 are right",
@@ -84,11 +86,11 @@ def test_rules_say_what_they_do() -> None:
 def test_panels_that_cannot_decide_are_refused() -> None:
     for k, n in ((0, 3), (4, 3), (1, 0)):
         with pytest.raises(BadUsage, match="keeps what 1 to"):
-            at_least_wrong(k, n)
+            DifficultyRule(n, k)
     with pytest.raises(BadUsage, match="by 3 answers of different members, not by 2 of 2"):
-        decide_difficulty(answers("+-"), all_wrong(3))
+        decide_difficulty(answers("+-"), DifficultyRule(3, 3))
     with pytest.raises(BadUsage, match="not by 3 of 1"):
-        decide_difficulty([*answers("+")] * 3, all_wrong(3))
+        decide_difficulty([*answers("+")] * 3, DifficultyRule(3, 3))
 
 
 async def rate(reply: Reply) -> Score | None:
@@ -154,7 +156,7 @@ async def worked(*said: str | Exception, rule: DifficultyRule | None = None) -> 
 
     panel = PanelFilter(
         seats=seats,
-        rule=rule or not_all_right(len(said)),
+        rule=rule or DifficultyRule(len(said), 1),
         messages=lambda row: [Message("user", row.question)],
         rate=rated,
         kept=kept,
@@ -180,7 +182,7 @@ async def test_a_blocked_row_is_tried_again_another_time() -> None:
 
 async def test_a_panel_has_as_many_models_as_its_rule() -> None:
     with pytest.raises(BadUsage, match="a panel of 4 needs so many different models"):
-        await worked("right", "right", "right", rule=not_all_right(4))
+        await worked("right", "right", "right", rule=DifficultyRule(4, 1))
 
 
 def test_members_are_recorded_by_role() -> None:

@@ -17,11 +17,11 @@ from tools.resolved import ROOT
 
 from proofstone.check.semantic_map import _plane
 from proofstone.documents.ocr.engine import OcrEngine
-from proofstone.documents.other_formats import document_advice
 from proofstone.documents.reader import Job
 from proofstone.documents.wiki import article_blocks, wikitext_blocks
 from proofstone.documents.worker import OpenFiles, read_job
 from proofstone.errors import BadUsage, ProofstoneError
+from proofstone.files.other_formats import document_advice
 from proofstone.files.tables import RowReader
 from proofstone.files.xlsx import xlsxwriter_module
 from proofstone.keep.findings import find_all

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from proofstone.stats.repeated_looks import error_of_looks, look_confidence
+from proofstone.stats.intervals import error_of_looks, look_confidence
 
 LIMIT = 0.02
 # Ten looks: equal steps, and each twice the one before.

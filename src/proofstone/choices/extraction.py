@@ -1,964 +1,180 @@
-"""Answers that a reply states in so many words: "The answer is (B)", "答案：B", "\\boxed{B}".
+"""Which option a reply chose, and how one can tell.
 
-The last one decides: a reply that corrects itself, or goes on to questions nobody asked, ends with
-what it stands by. One that names several letters at once ("the answer is (A, B)") names none, and
-one that says no option fits ("the answer is not listed") takes back what was stated before.
+Order (the tiers of Encyclo-K, section 4.2, made stricter where it reads what no reader would):
+
+1. on the last line: an answer stated in words ("The answer is (B)", "答案：B", "\\boxed{B}"), a
+   bracketed letter, a bare letter;
+2. the same in the whole text;
+3. an option's content behind an anchor word, or alone on the last line;
+4. nothing: unparsed.
+
+Of several stated answers the last counts. One statement that names several letters chooses none,
+and so does one that says no option fits, unless the same line goes on to choose. Letters count in
+either case and in full width; a letter that labels no option is kept and is no choice. What is
+not an answer: a word ("A ...", "I ..."), a variable ($x$), a label in a list of options.
+
+Every pattern is bounded or possessive, and every search but that for anchor words looks at a
+bounded part of the text: a reply of a million characters costs milliseconds, whatever is in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from proofstone.choices.options import (
-    ANY_LETTER,
-    CLAUSE_END,
-    CLOSING,
-    NEGATES,
-    NOT_IN_WORD,
-    OPENING,
-    PAD,
-    UPPER_LETTER,
-    canonical,
-    opens_roman_list,
+from proofstone.choices.answers import (
+    Line,
+    Lone,
+    Mark,
+    last_line,
+    last_mark,
+    lone_in_line,
+    lone_in_text,
+    lowered,
 )
+from proofstone.choices.option_text import named_at, option_by_content
+from proofstone.choices.options import as_labels
 
-# How languages other than English and Chinese state which option is right.
-#
-# A language is a row: the words that announce an answer, what may stand between such a word and the
-# letter, and how a sentence says that a letter is right. English and Chinese, of which there is
-# more to know, are in ``marks``. Every pattern is bounded or possessive.
-
-_SIGNS = r"[:：=→>—–-]"
+Tier = Literal["marked", "bracketed", "bare", "content", ""]
 
 
-_LETTER = rf"{OPENING}{{0,4}}(?-i:{UPPER_LETTER})(?![A-Za-z0-9])"
+Scope = Literal["last line", "whole text", ""]
 
 
-class AnswerWords(Struct, frozen=True):
-    """One language, or several whose words do not collide.
+class Extraction(Struct, frozen=True):
+    """What a reply chose. ``is_option``: ``letter`` is the label of an option.
 
-    ``anchors`` are in lower case; ``ending`` is what inflection may add to one. ``states`` makes a
-    statement of what stands between anchor and letter, ``between`` may stand there too.
-    ``is_right`` behind a letter says that it is the answer, ``denies`` that it is not. ``further``
-    leads from the anchor through the sentence up to a letter, ``before`` from a letter to the
-    anchor: with its group ``right``, or with ``and_right`` behind the anchor. ``answers`` are the
-    anchors that mean an answer and not an option, and ``opens`` what may lead up to one that has
-    its letter right behind it. ``nothing`` says that no option fits. ``chooses`` are the anchors
-    that make a choice by themselves: "I choose", "the right one is".
-    """
-
-    anchors: tuple[str, ...]
-    ending: re.Pattern[str]
-    forward: re.Pattern[str]
-    states: re.Pattern[str]
-    is_right: re.Pattern[str]
-    denies: re.Pattern[str]
-    further: re.Pattern[str]
-    before: re.Pattern[str]
-    and_right: re.Pattern[str]
-    nothing: re.Pattern[str]
-    answers: tuple[str, ...]
-    opens: re.Pattern[str]
-    chooses: frozenset[str]
-
-
-def _words(
-    anchors: str, *, ending: str, states: str, between: str, is_right: str, denies: str,
-    further: str, before: str, and_right: str, nothing: str, answers: str, opens: str, chooses: str,
-) -> AnswerWords:  # fmt: skip
-    states = rf"(?:{_SIGNS}|{states})"
-    chosen = [words.replace("_", " ") for words in chooses.split()]
-    return AnswerWords(
-        anchors=(*anchors.split(), *chosen),
-        chooses=frozenset(chosen),
-        ending=re.compile(ending, re.IGNORECASE),
-        forward=re.compile(
-            rf"(?:{OPENING}|{states}|{between}|[,،、】」』]){{0,20}}+"
-            rf"(?P<letter>{ANY_LETTER}){NOT_IN_WORD}",
-            re.IGNORECASE,
-        ),
-        states=re.compile(states, re.IGNORECASE),
-        is_right=re.compile(rf"{CLOSING}{{0,4}}(?:{is_right})", re.IGNORECASE),
-        denies=re.compile(rf"{CLOSING}{{0,4}}(?:{denies})", re.IGNORECASE),
-        further=re.compile(
-            rf"{further}{OPENING}{{0,4}}(?P<letter>(?-i:{UPPER_LETTER}))"
-            rf"(?:{CLAUSE_END}|(?=[ \t]?(?:です|である|입니다|이다|번)))",
-            re.IGNORECASE,
-        ),
-        before=re.compile(
-            rf"(?<![A-Za-z0-9])(?<![A-Z][、,・とやか와과])(?<![A-Z][와과,、]\s)(?<!または)(?<!もし)(?<!또는\s)"
-            rf"(?P<letter>(?-i:{UPPER_LETTER})){CLOSING}{{0,4}}(?:{before})$",
-            re.IGNORECASE,
-        ),
-        and_right=re.compile(and_right, re.IGNORECASE),
-        answers=tuple(answers.split()),
-        opens=re.compile(
-            rf"(?:^|[\n.:：*#>。—–]|\b(?:{opens})\b)[\s,،、*#_`]{{0,4}}$", re.IGNORECASE
-        ),
-        nothing=re.compile(rf"(?:{OPENING}|{states}){{0,6}}+(?:{nothing})", re.IGNORECASE),
-    )
-
-
-_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?"  # on within the sentence
-
-
-_ARTICLE = rf"(?:[ao](?=\s(?:letra|alternativa|op[cç][aã]o)\b|\s{_LETTER}))"  # Portuguese a, o
-
-
-_RIGHT_LATIN = (
-    r"correct[oa]|correcte?|exact[ea]|juste|bonne|adecuad[oa]|richtige?|korrekte?|corret[oa]|"
-    r"cert[oa]|exat[oa]|adequad[oa]"
-)
-
-
-# Spanish, French, German and Portuguese.
-_LATIN = _words(
-    "respuesta réponse reponse antwort resposta opción opcion opção alternativa option choix "
-    "lösung gabarito correcta correta richtig korrekt zutreffend lettre letra proposition",
-    ending=r"(?:en|s)?(?![a-zà-öø-ÿ])",
-    states=r"(?:(?:es|sería|será|est|serait|ist|wäre|lautet|sind|sont|son|são|é|seria|está|"
-    r"sei|soit|sea|seja|corresponde|correspond)\b|c['’]est\b)",
-    between=rf"(?:(?:in(?:correct[oa]|correcte|corret[oa])|fals[oa]|fausse|falsche|la|el|los?|las|les?|die|der|das|den|{_RIGHT_LATIN}|más|mais|plus|probable|"
-    r"provável|opción|opção|option|letra|lettre|buchstabe|alternativa|respuesta|réponse|antwort|"
-    r"resposta|choix|final[ea]?|endgültige|siguiente|seguinte|suivante|donc|also|daher|somit|"
-    r"portanto|entonces|então|pues|por|tanto|lo|deber?ía|debe|deve|doit|ser|être|sein|möglichkeit|"
-    rf"apropiada|apropriada|appropriée|au|à)\b|l['’]|{_ARTICLE})",
-    is_right=r"(?:\s?(?:es|est|ist|é|está|wäre|sería|serait|seria)\s(?:la\s|le\s|die\s|[ao]\s)?"
-    rf"(?:única\s|seule\s|einzig\s)?(?:opción\s|opção\s|option\s)?|\s)(?:{_RIGHT_LATIN})\b|"
-    r"\s(?:qui convient|que conviene|que corresponde)\b",
-    denies=r"(?:no|n['’]est|nicht|não|ist nicht|est pas)\b",
-    further=r",? ?(?:que|die|welche|del?|al?|para|à|au|qui|pour|auf|zur?|für|da|do|dos|das)\b"
-    rf"{_SENTENCE}\b(?:es|est|ist|lautet|é)\s(?:la\s|le\s|die\s|[ao]\s|l['’])?"
-    r"(?:opción\s|opção\s|option\s|letra\s|lettre\s|alternativa\s|antwort\s)?",
-    before=r"\s(?:die\s|"
-    r"(?:es|est|ist|é|sería|serait|wäre|seria)\s(?:la\s|le\s|die\s|[ao]\s|l['’])?)"
-    rf"(?P<right>(?:única|seule|mejor|melhor|meilleure|beste|{_RIGHT_LATIN})\s)?",
-    and_right=rf"s?\s(?:{_RIGHT_LATIN})\b",
-    nothing=r"no (?:está|figura|aparece|se encuentra)|ningun[ao]|ne figure|"
-    r"n['’]est pas (?:dans|parmi)|aucune|keine|"
-    r"(?:steht|ist) nicht (?:dabei|aufgeführt|in|unter|zur)|"
-    r"não (?:está|consta|aparece|figura)|nenhuma",
-    answers="respuesta réponse reponse antwort resposta lösung gabarito",
-    opens=r"la|die|ist|also|somit|daher|donc|portanto|entonces|então|final|bonne|mi|minha|ma|"
-    rf"meine|{_RIGHT_LATIN}",
-    chooses="quedo_con elijo escojo selecciono opto_por decanto_por je_choisis j'opte_pour "
-    "j’opte_pour je_retiens je_sélectionne entscheide_mich_für ich_wähle ich_nehme tippe_auf "
-    "fico_com escolho marque assinale opto_pela vou_de inclino_por encaja_es faut_cocher "
-    "faut_donc_cocher richtige_wahl_ist es_muss",
-)
-
-
-_RUSSIAN = _words(
-    "ответ вариант верным правильным",
-    ending=r"[а-яё]{0,3}",
-    states=r"(?:это|является|будет|под)\b",
-    between=r"(?:правильн|верн|итогов|окончательн|единственн)[а-яё]{1,4}\b|"
-    r"(?:вариант|буква|буквой|ответ)[а-яё]{0,3}\b|"
-    r"номер(?:ом)?\b",
-    is_right=r"[—–-]?\s?(?:является\s|это\s)?(?:правильн|верн)[а-яё]{1,4}\b",
-    denies=r"не\b",
-    further=rf"\s(?:на|в|по|к|для)\b{_SENTENCE}\s?(?:[—–:-]|это|является|будет)\s"
-    r"(?:вариант\s|буква\s)?",
-    before=r"\s?[—–-]?\s?(?:это\s|является\s|будет\s)?"
-    r"(?:единственн[а-яё]{1,4}\s)?(?:правильн|верн)[а-яё]{1,4}\s",
-    and_right=r"",
-    nothing=r"нет\b|отсутствует|ни один|не\s(?:указан|представлен|приведён)",
-    answers="ответ",
-    opens=r"следовательно|значит|итак|поэтому|таким образом|мой|"
-    r"(?:правильн|верн|итогов)[а-яё]{1,4}",
-    chooses="выбираю выберу остановлюсь_на верно_утверждение подходит_вариант",
-)
-
-
-_JAPANESE = _words(
-    "答え 正解 解答 回答 選択肢 選びます 選択します",
-    ending=r"(?:番号|記号)?",
-    states=r"は|が|として",
-    between=r"(?:最も|適切な|正しい|選択肢|記号|答え|番|の)",
-    is_right=r"が(?:最も)?(?:正しい|正解|適切|答え|当てはまる)",
-    denies=r"(?:では|じゃ|で)(?:ありません|あり|な[いく])",
-    further=r"(?:として|に|で)[^。\n]{1,60}?(?:のは|は)",
-    before=r"(?:番)?(?:が(?:最も)?(?:適切な|正しい)?|を)",
-    and_right=r"(?:です|で|だ|と|。|$)",
-    nothing=r"(?:[はが]|の中に|に)*+(?:ありません|ない|存在しません|該当なし|なし)",
-    answers="答え 正解 解答 回答",
-    opens=r"最終|よって|従って|したがって",
-    chooses="適切なのは 正しいのは 適当なのは 当てはまるのは",
-)
-
-
-_KOREAN = _words(
-    "답 선택지 보기 고르겠 고릅 선택하겠 선택합 택하겠 맞습니다",
-    ending=r"(?:변|안)?",
-    states=r"(?:은|는|이|가)(?=[\s(*\"'‘“]|[A-Z])",
-    between=r"(?:올바른|정확한|맞는|가장|적절한|선택지|보기|옵션|정?답|번|바로)(?:은|는)?",
-    is_right=r"번?\s?[이가]\s?(?:정답|맞|옳|올바|적절)",
-    denies=r"번?[이가은]?\s?아(?:니|닙)",
-    further=r"(?:으로|로|에|중)\s[^.\n]{1,60}?[은는]\s",
-    before=r"(?:번)?(?:[이가]\s(?:올바른\s|정확한\s|맞는\s|가장\s|적절한\s){0,2}정?|[을를]\s)",
-    and_right=r"(?:입니다|이다|이에요|임|이므로|습니다|니다|\.|$)",
-    nothing=r"(?:[이은는가]|으로|중에|에)?\s?(?:선택지|보기)?(?:에|중에)?(?:는)?\s?없",
-    answers="답",
-    opens=r"따라서|그러므로|최종|정",
-    chooses="적절한_것은 올바른_것은 옳은_것은 맞는_것은 알맞은_것은",
-)
-
-
-_ARABIC = _words(
-    "إجاب اجاب جواب خيار",
-    ending=r"(?:ات|[ةهت])?",
-    states=r"(?:هي|هو)\b",
-    between=r"(?:الصحيحة?|الأصحة?|النهائية?|الأنسب|الخيار|الحرف|حرف|الإجابة|الجواب)\b|[\u200e\u200f]",
-    is_right=r"(?:هو|هي)\s(?:الخيار\s|الإجابة\s)?(?:الصحيح|الأصح|الأنسب)",
-    denies=r"(?:ليس|غير)",
-    further=rf"\s{_SENTENCE}\b(?:هي|هو)\s",
-    before=r"\s(?:هي|هو)\s(?:ال)?",
-    and_right=r"[ةهت]?\s(?:الصحيح|الأصح|الأنسب|النهائي)",
-    nothing=r"(?:ليست?|غير)\s(?:بين|موجود|من|ضمن)",
-    answers="إجاب اجاب جواب",
-    opens=r"ال|إذن|إذًا|لذلك",
-    chooses="أختار اختار",
-)
-
-
-ANSWER_WORDS = (_LATIN, _RUSSIAN, _JAPANESE, _KOREAN, _ARABIC)
-
-
-@lru_cache(maxsize=1)
-def _by_anchor() -> dict[str, AnswerWords]:
-    return {anchor: words for words in ANSWER_WORDS for anchor in words.anchors}
-
-
-def words_of(anchor: str) -> AnswerWords | None:
-    """The language of an anchor; None for those of English and Chinese alone."""
-    return _by_anchor().get(anchor)
-
-
-# Where a reply may state its answer: anchor words, found from the end of the text.
-#
-# Plain substring search on a lower-cased copy is linear and fast however the text is made; the
-# number of anchors looked at is bounded, so that a reply of nothing but anchors costs no more.
-
-# A reply that names its answer more often than this has degenerated; the last ones decide.
-MOST_ANCHORS = 250
-
-
-_ENGLISH = ("answer", "boxed", "option", "choice", "closest", "[[")
-
-
-_CHINESE = ("答案", "选", "正确")
-
-
-_OTHERS = tuple(
-    anchor for words in ANSWER_WORDS for anchor in words.anchors if anchor not in _ENGLISH
-)
-
-
-_ASCII = _ENGLISH + tuple(anchor for anchor in _OTHERS if anchor.isascii())
-
-
-_ALL = _ENGLISH + _CHINESE + _OTHERS
-
-
-class Anchor(Struct, frozen=True):
-    """An anchor word and where it stands: [start, end) in the text."""
-
-    word: str
-    start: int
-    end: int
-
-
-def lowered(text: str) -> str:
-    """``text`` in lower case, character by character in the same places."""
-    # The one character whose lower case is longer is the Turkish dotted capital I.
-    if not text.isascii() and "\u0130" in text:
-        text = text.replace("\u0130", "I")
-    return text.lower()
-
-
-def anchors_from_end(lower: str, words: Sequence[str] | None = None) -> Iterator[Anchor]:
-    """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them; ``words`` are
-    those of questions with options, unless others are given."""
-    if words is None:
-        words = _ASCII if lower.isascii() else _ALL
-    last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
-    for _ in range(MOST_ANCHORS):
-        if not last:
-            return
-        place, word = found = max(last)
-        yield Anchor(word, place, place + len(word))
-        last.remove(found)
-        if (before := lower.rfind(word, 0, place)) >= 0:
-            last.append((before, word))
-
-
-class Mark(Struct, frozen=True):
-    """A stated answer: its letter and where the letter stands.
-
-    ``letter`` is empty where the statement names ``several`` or says that ``none`` fits.
+    Without a letter and with tier "marked", the reply states several at once; with neither,
+    nothing was found.
     """
 
     letter: str
-    start: int
-    says: Literal["one", "several", "none"] = "one"
+    tier: Tier
+    scope: Scope
+    is_option: bool
 
 
-# Between the anchor and the letter only these may stand: a word that states, and small words.
-_STATES = r"(?:(?=[A-Za-z]{2})(?i:is|are|was|be)\b|[:：=→>—–-]|为|是)"
+# Behind a letter these end it: no option's words begin with it.
+_CLOSED = frozenset(["", ")", "]", "}", "）", "】", "*", "`", "$", "\n", "。"])
 
 
-_BETWEEN = (
-    r"(?:(?=[A-Za-z]{2})(?i:would|should|will|must|may|might|could|seems?|appears?|to|most|likely|probably|"
-    r"therefore|thus|hence|so|clearly|simply|definitely|actually|indeed|option|choice|letter|"
-    r"answer|the|best|correct|right|final|closest|one|as|follows|number)\b|"
-    r"应该|应|就|选择|选项|选|项|择|最终|正确|的|可能)"
-)
+UNPARSED = Extraction("", "", "", False)
 
 
-_FORWARD = re.compile(
-    rf"(?:{OPENING}|[】」』]|{_STATES}|{_BETWEEN}|,){{0,20}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
-)
+def extract_choice(
+    text: str, letters: str | Sequence[str], options: Sequence[str] = ()
+) -> Extraction:
+    """The option that ``text`` chooses.
 
-
-_STATED = re.compile(_STATES)
-
-
-# "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
-_FURTHER = re.compile(
-    r" ?(?:(?i:to|that|which|for|of|based|given|in|from|among|as|is)\b|[,(])"
-    r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?\b(?:is|be) (?:the )?(?:option |choice |answer )?"
-    rf"(?:[*`$]{{0,3}}\((?P<inside>{UPPER_LETTER})\)|[*`]{{0,3}}(?P<letter>{UPPER_LETTER}){CLAUSE_END})"
-)
-
-
-# "(F) must be the correct answer", read backwards from the anchor.
-_BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9])(?<!not )(?<!nor )(?<!not \()(?<!nor \()(?P<letter>{UPPER_LETTER})"
-    rf"{CLOSING}{{0,4}} {{0,2}}(?:is|must be|would be|should be|will be) "
-    r"(?:therefore |clearly |thus |likely |probably )?"
-    r"(?:the|our|my) (?:only |most |single )?"
-    r"(?:(?:correct|best|right|final|accurate|appropriate|closest|suitable) )?$"
-)
-
-
-_NOTHING = re.compile(
-    rf"(?:{OPENING}|{_STATES}|(?:the|therefore|thus)\b){{0,12}}+"
-    r"(?:(?i:none\b|not\s+(?:listed|in|among|given|provided|available|present|included|one|any|"
-    r"possible|here|clear|shown|the\b|\()|cannot\b|can't|unknown|impossible|undetermined|n/a)|"
-    r"无法|没有|都不|以上都不)"
-)
-
-
-# "Answer B", with nothing between, states an answer only where a clause begins with it.
-_BEGINS = re.compile(
-    r"(?:^|[\n.:：*#>]|\b(?i:or|is|be|final|correct|my|so|therefore))[\s,*#_`]{0,4}$"
-)
-
-
-_EXCLUDES = re.compile(r"[不别非排多单未]\s?$")
-
-
-_CHOSEN = re.compile(r"(?:正确|最佳|最终|答案)的?$")
-
-
-_LOWER_END = re.compile(
-    r"[)\]}）】」』>]|[*_`\"'”’$]{0,4}+[ \t]{0,9}+(?:$|[\r\n,，;；。!！<]|\.(?![A-Za-z0-9]))"
-)
-
-
-_UPPER_END = re.compile(CLAUSE_END)
-
-
-# After the words "A" and "I" the sentence may go on; after the letters, only like this.
-_WORD_FOLLOWS = re.compile(r"[ \t]{1,9}+[A-Za-z\"“'*`$]")
-
-
-_GOES_ON = re.compile(
-    r"[ \t]{1,9}+(?i:because|since|as|is|and|or|which|due|but|based|given|according|"
-    r"porque|ya|dado|debido|por|puesto|es|está|sería|y|o|car|parce|puisque|est|serait|et|ou|weil|da|denn|ist|und|oder|wäre|"
-    r"pois|já|devido|é|seria|e)\b"
-)
-
-
-# Only these may have their letter on the next line.
-_OVER_LINES = frozenset({"boxed", "answer", "答案"})
-
-
-# After a line break the letter may label the first line of a list, "each of the answers: / A. ...".
-_LIST_GOES_ON = re.compile(r"[^\n]{0,400}\n\s{0,4}[*_(\[（-]{0,3}[A-Z][.．、:：)）\]]")
-
-
-_OR_ANOTHER = re.compile(
-    rf"{PAD}(?:(?:[,，、;/&+،]|(?i:and|or|y|o|u|e|et|ou|und|oder|и|или|또는|혹은)\b|"
-    rf"[和或与及とか와과및و]|أو|나\s){PAD}){{1,2}}(?:(?i:option|choice)\s)?"
-    rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}"
-    r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b))"
-)
-
-
-_RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,20}}+(?P<run>[A-Z]{{2,10}}){CLAUSE_END}")
-
-
-def last_mark(text: str, lower: str, letters: str) -> Mark | None:
-    """The last stated answer of ``text``, or None. ``lower`` is the text in lower case, ``letters``
-    the labels of the options."""
-    for anchor in anchors_from_end(lower):
-        mark = _mark_at(text, anchor, letters)
-        if mark is not None:
-            return mark
-    return None
-
-
-def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """What one anchor states, if anything."""
-    if anchor.word == "[[":
-        return _double_bracket(text, anchor, letters)
-    words = words_of(anchor.word)
-    if words is not None:
-        mark = _in_words(text, anchor, words, letters)
-        if mark is not None or anchor.word != "option":  # which English has, too
-            return mark
-    end = anchor.end
-    if anchor.word == "answer" and text.startswith("s", end):
-        end += 1
-    match = _FORWARD.match(text, end)
-    if match is not None and _states(text, anchor, match):
-        mark = _letter_at(text, match.start("letter"), letters, boxed=anchor.word == "boxed")
-        if mark is not None:
-            return mark
-    if anchor.word == "选":
-        return _fits(text, anchor, letters)
-    if anchor.word in {"answer", "option", "choice", "closest"}:
-        mark = _around(text, anchor, end)
-        if mark is not None:
-            return mark
-    return _no_single(text, end, letters) if anchor.word in {"answer", "答案"} else None
-
-
-_DOUBLE = re.compile(
-    r"[\s*_`\"']{0,4}(?P<letters>[A-Za-zＡ-Ｚ](?:[ ,;/&|]{1,3}[A-Z]){0,9})[\s*_`\"']{0,4}\]\]"
-)
-
-
-# "or [[B]]" behind one: a choice that is still open.
-_OR_DOUBLE = re.compile(r"[\s*_`]{0,4}(?:,|/|\||(?i:and|or|vs\.?)\b)[\s*_`]{0,4}\[\[")
-
-
-_DOUBLE_OR = re.compile(r"\]\][\s*_`]{0,4}(?:/|\||,?\s?(?i:and|or|vs\.?)\b|,)[\s*_`]{0,4}$")
-
-
-_INDEXED = re.compile(r"[A-Za-z0-9_\])\[]$")
-
-
-def _double_bracket(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """``[[B]]``, wherever it stands, but for an index, x[[B]], and what is ruled out."""
-    match = _DOUBLE.match(text, anchor.end)
-    before = text[max(0, anchor.start - 24) : anchor.start]
-    if match is None or _INDEXED.search(before) or NEGATES.search(before):
-        return None
-    named = [letter for letter in match["letters"] if letter.isalpha()]
-    if len(named) > 1 or _OR_DOUBLE.match(text, match.end()) or _DOUBLE_OR.search(before):
-        return Mark("", match.start("letters"), "several")
-    letter = canonical(named[0])
-    if named[0].islower() and letter not in letters:
-        return None
-    return Mark(letter, match.start("letters"))
-
-
-def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Mark | None:
-    """What an anchor of another language than English or Chinese states, if anything."""
-    ending = words.ending.match(text, anchor.end)
-    is_within = anchor.word[0] < "\u0590" and text[anchor.start - 1 : anchor.start].isalpha()
-    if ending is None or is_within:  # "incorrecta" is not "correcta"
-        return None
-    end = ending.end()
-    match = words.forward.match(text, end)
-    if match is not None and not _lists(text, anchor, end, match, words):
-        mark = _letter_at(text, match.start("letter"), letters, boxed=False)
-        after = match.end("letter")
-        is_said = words.states.search(text, end, match.start("letter")) is not None
-        is_right = words.is_right.match(text, after) is not None
-        is_clause = anchor.word in words.answers and _at_once(text, anchor, end, match, words)
-        is_chosen = anchor.word in words.chooses and _is_choice(text, anchor, after)
-        if mark is not None and words.denies.match(text, after):
-            return None
-        if mark is not None and (is_said or is_right or is_clause or is_chosen):
-            return mark
-    match = words.further.match(text, end)
-    if match is not None:
-        letter = canonical(match["letter"])
-        several = _names_another(text, letter, match.end("letter"))
-        return Mark(
-            "" if several else letter, match.start("letter"), "several" if several else "one"
-        )
-    match = words.before.search(text, max(0, anchor.start - 60), anchor.start)
-    if match is not None and (
-        match.groupdict().get("right") or words.and_right.match(text, anchor.end)
-    ):
-        return Mark(canonical(match["letter"]), match.start("letter"))
-    return Mark("", end, "none") if words.nothing.match(text, end) else None
-
-
-# What makes no choice of "I choose B": a denial, and a case that is only thought of.
-_NO_CHOICE = re.compile(
-    r"(?:(?:\b(?:no|ne|não|non|ни|не)|لا|لن)(?:\s(?:me|se|la|le|yo|eu))?\s?|"
-    r"(?:\b(?:si|wenn|falls|se|если|quand|cuando|quando|if|whether)\b|إذا|لو)[^.,;،\n]{0,14})$",
-    re.IGNORECASE,
-)
-
-
-_AND_OTHERS = re.compile(rf"{PAD}(?:y|o|e|et|ou|und|oder|и|или)\s{PAD}{UPPER_LETTER}{NOT_IN_WORD}")
-
-
-_AFTER_CHOICE = re.compile(
-    r"[\s)*_\]]{0,4}(?:です|である|だと?[考思]|だ[。\n]|と[考思]|입니다|이다|번|لأن|بسبب|حيث|إذ)"
-)
-
-
-def _is_choice(text: str, anchor: Anchor, after: int) -> bool:
-    """Whether words that choose are meant so, and the letter behind them ends what is chosen."""
-    if _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
-        return False
-    if _AND_OTHERS.match(text, after):
-        return False
-    ends = (_UPPER_END, _GOES_ON, _AFTER_CHOICE)
-    return any(end.match(text, after) is not None for end in ends)
-
-
-# "A) ... B) ...": the options again, and no statement of the first.
-_OPTIONS_AGAIN = re.compile(r"[)\].:：、．）][\s\S]{1,400}?(?<![A-Za-z])B[)\].:：、．）]")
-
-
-def _lists(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
-    """Whether the letter labels an option of a list that the anchor introduces."""
-    is_answer = anchor.word in words.answers
-    if end > anchor.end and text[anchor.end : end] in {"s", "es"} and not is_answer:
-        return True
-    if "\n" in text[end : match.start("letter")] and (
-        not is_answer or _LIST_GOES_ON.match(text, match.end())
-    ):
-        return True
-    is_first = text[match.start("letter")] in "AaＡ"
-    return is_first and _OPTIONS_AGAIN.match(text, match.end("letter")) is not None
-
-
-def _at_once(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
-    """Whether an answer word and a letter, with nothing between, are a clause: "Antwort C." """
-    if text[end : match.start("letter")].strip(" \n*_`([（"):
-        return False
-    if _UPPER_END.match(text, match.end("letter")) is None:
-        return False
-    if text[match.end("letter") : match.end("letter") + 2].lstrip("*_` ").startswith((":", "：")):
-        return False  # "Antwort B: ..." goes through the options
-    return words.opens.search(text[max(0, anchor.start - 24) : anchor.start]) is not None
-
-
-def _no_single(text: str, end: int, letters: str) -> Mark | None:
-    """A statement that no option fits, or of letters written together: "答案：ABD"."""
-    if _NOTHING.match(text, end):
-        return Mark("", end, "none")
-    match = _RUN.match(text, end)
-    if match is None or not _STATED.search(text, end, match.start("run")):
-        return None
-    run = match["run"]
-    if all(letter in letters for letter in run) and list(run) == sorted(set(run)):
-        return Mark("", match.start("run"), "several")
-    return None
-
-
-def _states(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
-    """Whether what stands between anchor and letter makes it a statement."""
-    broken = text.find("\n", anchor.end, match.end()) >= 0
-    if broken and (anchor.word not in _OVER_LINES or _LIST_GOES_ON.match(text, match.end())):
-        return False
-    if anchor.word in {"boxed", "答案"}:
-        return True
-    before = text[max(0, anchor.start - 24) : anchor.start]
-    if anchor.word == "选":
-        return _chooses(text, anchor, before)
-    stated = _STATED.search(text, anchor.end, match.start("letter")) is not None
-    return stated or (anchor.word == "answer" and _answers_at_once(text, anchor, match, before))
-
-
-def _chooses(text: str, anchor: Anchor, before: str) -> bool:
-    """Whether 选 is said of a choice made: not excluded, and not the noun 选项 in passing."""
-    if _EXCLUDES.search(before):
-        return False
-    if not text.startswith("项", anchor.end):
-        return True
-    return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
-
-
-# "A选项符合题意": the letter before the word, what is said of it behind.
-_BEFORE_OPTION = re.compile(
-    rf"(?<![A-Za-z0-9])(?<![A-Z][、，,和与或])(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}}$"
-)
-
-
-_FITS = re.compile(r"项(?:最)?(?:符合题意|符合要求|当选|恰当|合适)")
-
-
-def _fits(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """An option that is said to fit what is asked for."""
-    if not _FITS.match(text, anchor.end):
-        return None
-    match = _BEFORE_OPTION.search(text, max(0, anchor.start - 8), anchor.start)
-    if match is None or match["letter"] not in letters:
-        return None
-    return Mark(match["letter"], match.start("letter"))
-
-
-def _answers_at_once(text: str, anchor: Anchor, match: re.Match[str], before: str) -> bool:
-    """Whether "answer" and a letter, with nothing between, are a clause: "Answer (C)." """
-    if _BEGINS.search(before) is None or _UPPER_END.match(text, match.end()) is None:
-        return False
-    return not text[anchor.end : match.start("letter")].strip(" \n*_`([（")
-
-
-def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | None:
-    """The letter at ``start`` as a mark, unless it is a word, a formula or a Roman numeral."""
-    raw = text[start]
-    end = start + 1
-    if not _ends_as_letter(text, raw, end):
-        return None
-    letter = canonical(raw)
-    if raw in "IVXivx" and opens_roman_list(text, start):
-        return None
-    if letter not in letters and (text.startswith("$", end) or (boxed and raw != letter)):
-        return None  # a variable, $x$
-    if boxed and not _UPPER_END.match(text, end):
-        return None
-    # A last character leaves no room for another letter.
-    if len(text) - end >= 2 and _names_another(text, letter, end):
-        return Mark("", start, "several")
-    return Mark(letter, start)
-
-
-def _ends_as_letter(text: str, raw: str, end: int) -> bool:
-    """Whether what follows lets ``raw`` be a letter rather than the word "a", "A" or "I"."""
-    if raw.islower():
-        return _LOWER_END.match(text, end) is not None or _OR_ANOTHER.match(text, end) is not None
-    if raw in "AI" and _WORD_FOLLOWS.match(text, end):
-        return _GOES_ON.match(text, end) is not None
-    return True
-
-
-def _names_another(text: str, letter: str, end: int) -> bool:
-    """Whether a list goes on from here with a letter that is not ``letter``."""
-    match = _OR_ANOTHER.match(text, end)
-    return match is not None and canonical(match["letter"]) != letter
-
-
-# "Option (G) is the one that fits".
-_THE_ONE = re.compile(
-    rf"{OPENING}{{1,4}}(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}} is the (?:only )?"
-    r"(?:one|option|choice) (?:that|which) "
-    r"(?:fits|matches|holds|works|applies|satisfies|agrees|describes)\b"
-)
-
-
-def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
-    """An answer stated further on in the sentence, or before the anchor."""
-    match = _THE_ONE.match(text, end)
-    if match is not None and not _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
-        return Mark(canonical(match["letter"]), match.start("letter"))
-    match = _FURTHER.match(text, end)
-    if match is not None:
-        name = "inside" if match["inside"] else "letter"
-        letter = canonical(match[name])
-        several = _names_another(text, letter, match.end(name))
-        return (
-            Mark("", match.start(name), "several") if several else Mark(letter, match.start(name))
-        )
-    window = max(0, anchor.start - 80)
-    match = _BEFORE.search(text, window, anchor.start)
-    if match is not None:
-        return Mark(canonical(match["letter"]), match.start("letter"))
-    return None
-
-
-# The last line of a reply: the last that says something, without what generation leaves behind.
-
-# Of a longer line only this many characters are read.
-LONGEST_LINE = 4096
-
-
-# Nothing is said where more characters than this are markup and white space.
-_LONGEST_MARKUP = 16_384
-
-
-_MARKUP = " \t\r\n\f\v\u3000*_`#~|=+-—>.。,，;；:：!！?？\"'“”’()（）[]【】{}$\\/"
-
-
-_END_TOKEN = re.compile(r"<\|?/?[A-Za-z_]{1,16}$")
-
-
-class Line(Struct, frozen=True):
-    """A line of a text and the place of its first character."""
-
-    text: str
-    start: int
-    whole: bool = True
-
-
-def last_line(text: str) -> Line:
-    """The last line with a letter or digit in it; of a very long one the last 4,096 characters."""
-    said = _without_end_tokens(text)
-    start = text.rfind("\n", 0, said) + 1
-    stop = text.find("\n", said)
-    stop = len(text) if stop < 0 else stop
-    stop = min(stop, said + LONGEST_LINE)
-    whole = stop - start <= LONGEST_LINE
-    start = start if whole else stop - LONGEST_LINE
-    return Line(text[start:stop], start, whole)
-
-
-def _without_end_tokens(text: str) -> int:
-    """Where the text ends without markup, closing tags and end-of-text tokens."""
-    said = _said_until(text, len(text))
-    for _ in range(4):
-        match = _END_TOKEN.search(text, max(0, said - 20), said)
-        if match is None or text[said : said + 1] not in {">", "|"}:
-            break
-        said = _said_until(text, match.start())
-    return said
-
-
-def _said_until(text: str, stop: int) -> int:
-    """Where the last character before ``stop`` ends that is not markup."""
-    begin = max(0, stop - _LONGEST_MARKUP)
-    return begin + len(text[begin:stop].rstrip(_MARKUP))
-
-
-def first_line(text: str) -> Line:
-    """The first line with a letter or digit in it, of a very long one the start."""
-    head = text[:_LONGEST_MARKUP]
-    start = len(head) - len(head.lstrip(_MARKUP))
-    stop = text.find("\n", start, start + LONGEST_LINE)
-    begin = text.rfind("\n", 0, start) + 1
-    begin = max(begin, start - 16)
-    return Line(text[begin : start + LONGEST_LINE if stop < 0 else stop], begin)
-
-
-# Letters that answer without an anchor: in brackets, "(B)", or bare, "B", "B. text", "option B".
-#
-# Each rule needs a letter that stands like an answer (alone, labelling the line, closing the
-# sentence, or named as the option), and gives it only where no other letter stands so.
-
-# Beyond the line, letters without an anchor are sought only in the end of a text.
-WINDOW = 16_384
-
-
-# A conclusion fits into this many characters at the end of a line.
-LAST_WORDS = 400
-
-
-class Lone(Struct, frozen=True):
-    """A letter that stands for an answer by how it stands."""
-
-    letter: str
-    tier: Literal["bracketed", "bare"]
-
-
-_NAMED = (
-    r"(?:(?i:option|choice|answer|opci[oó]n|opç[aã]o|letra|lettre|вариант|الخيار)[ \t]|"
-    r"选项?|選択肢|선택지[ \t]?|보기[ \t]?)?"
-)
-
-
-_ALONE = re.compile(
-    rf"{OPENING}{{0,12}}+{_NAMED}(?P<letter>{ANY_LETTER})(?![A-Za-z0-9])[.。,，:：;；!]?"
-    rf"{CLOSING}{{0,12}}+[.。]?\s*$"
-)
-
-
-_LINE_ALONE = re.compile(
-    rf"^[ \t*_`#>$-]{{0,8}}(?:(?P<bare>{UPPER_LETTER})|"
-    rf"[(\[（【](?P<inside>{UPPER_LETTER})[)\]）】])"
-    r"[.。)*_`$]{0,6}[ \t]{0,4}$",
-    re.MULTILINE,
-)
-
-
-_BRACKETED = re.compile(
-    rf"(?<![A-Za-z0-9_^\\}}\])\[])[(\[（［【「『][*\s`]{{0,3}}{_NAMED}"
-    rf"(?P<letter>{UPPER_LETTER})[*\s`]{{0,3}}[)\]）］】」』]"
-)
-
-
-# A word that leads up to a letter, and what may follow one that ends its sentence.
-_LEADS = re.compile(r"(?i:\b(?:is|be|option|choice|answer)|[:：是为选])[\s*_`]{0,3}$")
-
-
-_ENDS = re.compile(r"[*_`\"'”’ \t]{0,4}[.。!！]?[*_`\"'”’)\]）】 \t]{0,4}(?:$|[\r\n<])")
-
-
-_LISTED = re.compile(r"[A-Z][)\]）】]\s?(?:[,，、;/&]|\b(?:and|or)\b|[和或与及])[\s\w]{0,6}$")
-
-
-_LIST_FOLLOWS = re.compile(
-    r"[*_`]{0,3}\s?(?:[,，、;/&]|(?:and|or|y|o|et|ou|und|oder|e|и|или)\b|[和或与及])\s?"
-    r"[*_`]{0,3}[(\[（【][A-Z][)\]）】]"
-)
-
-
-_TWO_NAMED = re.compile(
-    r"\W{0,8}[A-Z]\W{1,4}(?:(?:and|or|y|et|und|e|и)\W{1,4}|[,、]\W{0,3})[A-Z]\W"
-)
-
-
-_DENIED = re.compile(
-    r"[\s)\]）】*_`]{0,4}(?:(?i:(?:is|was) (?:not|incorrect|wrong|false)|isn't)|"
-    r"(?:选项|项)?(?:是|为)?(?:不正确|错误|不对))"
-)
-
-
-_LABELS = re.compile(
-    rf"[\s*_`#>-]{{0,8}}+{_NAMED}[*_`(\[（【]{{0,3}}(?P<letter>{UPPER_LETTER})"
-    r"(?:[*_`]{0,3}[.．、:：)）\]】])[*_`]{0,3}(?:\s|[^\x00-\x7f]|$)"
-)
-
-
-_ENUMERATES = re.compile(
-    rf"^[ \t*_`#>(\[（【-]{{0,8}}{_NAMED}([A-Z]|[IVX]{{2,4}})[*_`]{{0,3}}[.．、:：)）\]】]",
-    re.MULTILINE,
-)
-
-
-_CUED = (
-    # "... corresponds to option G.", "option G is correct"
-    re.compile(
-        rf"(?:(?i:\b(?:option|choice|answer)\s)|选项?)[*_`(\[\"]{{0,4}}(?P<letter>{UPPER_LETTER})"
-        rf"{NOT_IN_WORD}(?={CLOSING}{{0,4}}(?:[.。!]?\s*$|\s?(?:(?i:is|must be|would be)\s"
-        r"(?i:the\s)?(?i:correct|right|true|best|accurate|most)\b|(?:是|为)?(?:最)?正确)))"
-    ),
-    # "B is correct", "B项正确"
-    re.compile(
-        rf"(?<![A-Za-z0-9])(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}{CLOSING}{{0,3}}"
-        r"(?=(?:选项|项)?(?:是|为)?(?:最)?正确|(?i:is (?:the )?(?:correct|right|best)\b))"
-    ),
-    # "Therefore, it must be B."
-    re.compile(
-        r"(?:(?i:\b(?:(?:it|that|this|which|one|solution|result|pick)\s"
-        r"(?:is|must be|should be|would be)|"
-        r"(?:must|should|would|has to|have to) be|therefore|thus|so|hence|choose|select|pick|"
-        r"(?:go|going|stick|stay) with|would say|(?:it|that|here)['’]s)\b)|[→:：是为选])"
-        rf"[,，\s*_`\"]{{0,4}}(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}(?=[*_`\"]{{0,4}}[.。!]?\s*$)"
-    ),
-)
-
-
-def enumerates(text: str) -> bool:
-    """Whether lines at the text's end are labelled with different letters: a list of options."""
-    return len({label for label, _ in _labelled_lines(text[-WINDOW:])}) > 1
-
-
-def label_and_line(text: str) -> tuple[str, str] | None:
-    """The last label that opens a line at the text's end, and what follows it on that line."""
-    tail = text[-WINDOW:]
-    found = _labelled_lines(tail)
-    return (found[-1][0], tail[found[-1][1] :].partition("\n")[0]) if found else None
-
-
-@lru_cache(maxsize=1)
-def _labelled_lines(tail: str) -> list[tuple[str, int]]:
-    """The labels that open lines, and where each ends. Several rules ask it of one text."""
-    return [(match[1], match.end()) for match in _ENUMERATES.finditer(tail)]
-
-
-def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone | None:
-    """The one letter that the last line gives without an anchor, or None.
-
-    ``text`` is all of it and ``letters`` the labels of the options. Where the text has ``stated``
-    an answer, only a line that is nothing but a letter stands above it.
+    ``letters`` are the labels of the options, A to Z; ``options`` their texts in the same order,
+    where known: they allow the content tier. Raises ValueError for other labels, or where there
+    are texts but not one a letter.
     """
-    alone = _alone(line, letters)
-    if alone is not None:
-        before = _alone(last_line(text[: line.start]), letters)
-        return None if before is not None and before.letter != alone.letter else alone
-    if stated:
-        return None
-    listed = enumerates(text)
-    return (
-        _only(_bracketed(line.text, listed), "bracketed")
-        or (None if listed else _label(line))
-        or _only(_cued(line.text[-LAST_WORDS:]), "bare")
-    )
+    labels = as_labels(letters)
+    if options and len(options) != len(labels):
+        raise ValueError(f"expected {len(labels)} option texts, got {len(options)}")
+    lower = lowered(text)
+    mark = last_mark(text, lower, labels)
+    line = last_line(text)
+    if mark is not None and mark.start >= line.start and mark.says != "none":
+        return _marked(text, mark, "last line", labels, options)
+    stated = mark is not None and mark.says != "none"
+    if mark is not None and mark.start >= line.start:
+        line = Line(text[mark.start : line.start + len(line.text)], mark.start)
+    lone = lone_in_line(line, text, labels, stated=stated)
+    if lone is not None and (mark is None or lone.letter in labels):
+        return _lone(lone, "last line", labels)
+    if mark is not None and mark.says != "none":
+        return _marked(text, mark, "whole text", labels, options)
+    if mark is None and (lone := lone_in_text(text, labels)) is not None:
+        return _lone(lone, "whole text", labels)
+    since = 0 if mark is None else mark.start
+    place = option_by_content(text, lower, line.text, labels, options, since=since)
+    return UNPARSED if place is None else Extraction(labels[place], "content", "whole text", True)
 
 
-def lone_in_text(text: str, letters: str) -> Lone | None:
-    """The one letter that the text gives without an anchor, or None: it opens with it, or its end
-    holds one such letter and no other."""
-    line = first_line(text)
-    tail = text[-WINDOW:]
-    lines = [match["bare"] or match["inside"] for match in _LINE_ALONE.finditer(tail)]
-    alone = _alone(line, letters)
-    if alone is not None or lines:
-        return _only([*lines, *([alone.letter] if alone else [])], "bare")
-    listed = enumerates(text)
-    in_brackets = {match["letter"] for match in _BRACKETED.finditer(tail)}
-    return (None if listed else _label(line)) or (
-        _only(_bracketed(tail, listed), "bracketed") if len(in_brackets) == 1 else None
-    )
+def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[str]) -> Extraction:
+    """A stated answer; where the statement goes on to spell out an option, that option."""
+    known = mark.letter in labels
+    named = None
+    if not known or text[mark.start + 1 : mark.start + 2] not in _CLOSED:
+        named = named_at(text, mark.start, options, longer_than=int(known))
+    if named is not None:
+        return Extraction(labels[named], "content", scope, True)
+    return Extraction(mark.letter, "marked", scope, known and mark.says == "one")
 
 
-def _only(letters: Iterable[str], tier: Literal["bracketed", "bare"]) -> Lone | None:
-    """The letter, where all of ``letters`` are the same one."""
-    found = set(map(canonical, letters))
-    return Lone(found.pop(), tier) if len(found) == 1 else None
+def _lone(lone: Lone, scope: Scope, labels: str) -> Extraction:
+    return Extraction(lone.letter, lone.tier, scope, lone.letter in labels)
 
 
-def _alone(line: Line, letters: str) -> Lone | None:
-    """The letter of a line that holds nothing else; a lower-case one only where it is an option."""
-    match = _ALONE.match(line.text) if line.whole else None
-    if match is None or (match["letter"].islower() and canonical(match["letter"]) not in letters):
-        return None
-    if line.text.count("(") > line.text.count(")"):
-        return None  # cut off: "(D" opens the next line of a list
-    before = line.text[: match.start("letter")].rstrip("*_`$ \t")
-    return Lone(canonical(match["letter"]), "bracketed" if before[-1:] in _OPENERS else "bare")
+# Which options a reply chose where several may be right: the set of all letters that it states.
+
+_EDGE = r"[\s*_`\"'“”‘’()（）\[\]【】{}$]{0,8}+"
 
 
-_OPENERS = tuple("([（［【「『")
+_AND = r"(?:[,，、;；/&+]|(?i:and|y|e|et|und|и)\b|[和与及と와과و])"
 
 
-def _bracketed(text: str, listed: bool) -> Iterator[str]:
-    """Letters in brackets that end a sentence or are led up to; or open a line, outside lists."""
-    for match in _BRACKETED.finditer(text):
-        before = text[max(0, match.start() - 24) : match.start()]
-        if NEGATES.search(before) or _DENIED.match(text, match.end()):
-            continue
-        if (
-            _LISTED.search(before)
-            or _LIST_FOLLOWS.match(text, match.end())
-            or opens_roman_list(text, match.start("letter"))
-        ):
-            continue
-        opens = not listed and not before.rpartition("\n")[2].strip(" \t*_`#>-")
-        if opens or _ENDS.match(text, match.end()) or _LEADS.search(before):
-            yield match["letter"]
+_SET = re.compile(
+    rf"{_EDGE}(?P<letters>[A-Za-z](?:{_EDGE}(?:{_AND}{_EDGE}){{1,2}}[A-Za-z](?![A-Za-z])){{0,25}})"
+    r"(?![A-Za-z])"
+)
 
 
-def _label(line: Line) -> Lone | None:
-    """The letter that labels the line: "F. 4 x m = 12"."""
-    match = _LABELS.match(line.text) if line.whole else None
-    # "A:" introduces an answer, and "I." or "A." a name, more often than it labels an option.
-    if match is None or line.text[match.start("letter") :][:2] == "A:":
-        return None
-    if _TWO_NAMED.match(line.text):
-        return None  # "[A] and [B] are ..."
-    return Lone(canonical(match["letter"]), "bare")
+_RUN = re.compile(rf"{_EDGE}(?P<letters>[A-Z]{{2,26}})(?![A-Za-z])")
 
 
-def _cued(text: str) -> Iterator[str]:
-    """Letters that the line's words make the answer."""
-    for pattern in _CUED:
-        for match in pattern.finditer(text):
-            before = text[max(0, match.start("letter") - 24) : match.start("letter")]
-            if not NEGATES.search(before) and not _DENIED.match(text, match.end()):
-                yield match["letter"]
+_OPEN = re.compile(
+    rf"{_EDGE},?\s?(?:(?i:or|oder|ou|o)\b|[或か]|또는|أو|или\b)\s?{_EDGE}[A-Z](?![A-Za-z])"
+)
+
+
+_HEAD = re.compile(r"[\s*_`#>-]{0,8}(?:(?i:answers?|options?)\s?[:：]|答案\s?[:：]|选)?")
+
+
+_WORDS = re.compile(r"[A-Za-z]+")
+
+
+def extract_choices(text: str, letters: str | Sequence[str]) -> Extraction:
+    """The options that ``text`` chooses, as ``"A, C"``: those of the last statement of an answer,
+    else of a last line that is nothing but letters. A choice that is left open ("A or C") and a
+    letter that is no option choose nothing."""
+    labels = as_labels(letters)
+    mark = last_mark(text, lowered(text), labels)
+    if mark is not None and mark.says == "none":
+        return UNPARSED
+    if mark is not None:
+        return _stated(text, mark.start, labels, is_whole=False)
+    line = last_line(text)
+    head = _HEAD.match(line.text)
+    return _stated(line.text, head.end() if head else 0, labels, is_whole=True)
+
+
+def joined(letters: Sequence[str]) -> str:
+    """Letters as one label: ``"A, C"``."""
+    return ", ".join(sorted(set(letters)))
+
+
+def _stated(text: str, start: int, labels: str, *, is_whole: bool) -> Extraction:
+    run = _RUN.match(text, start)
+    match = run or _SET.match(text, start)
+    if match is None:
+        return UNPARSED
+    if is_whole and text[match.end() :].strip(" \t*_`\"'”’.。!)）]】}$"):
+        return UNPARSED
+    if _OPEN.match(text, match.end()):
+        return Extraction("", "marked", "whole text", False)
+    said = match["letters"]
+    named = list(said) if run else [one for one in _WORDS.findall(said) if len(one) == 1]
+    if any(one.isupper() for one in named):  # "A y C", "A e C": a word, and no letter
+        named = [one for one in named if one.isupper()]
+    found = [letter.upper() for letter in named]
+    if run is not None and found != sorted(set(found)):
+        return UNPARSED
+    is_option = all(letter in labels for letter in found)
+    scope: Scope = "last line" if is_whole else "whole text"
+    return Extraction(joined(found), "bare" if is_whole else "marked", scope, is_option)

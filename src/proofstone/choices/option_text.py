@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from proofstone.choices.extraction import anchors_from_end, enumerates, label_and_line
+from proofstone.choices.answers import anchors_from_end, enumerates, label_and_line
 
 # Anchors looked at for content.
 _MOST_ANCHORS = 20

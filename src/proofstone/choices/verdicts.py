@@ -24,8 +24,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from proofstone.choices.extract import UNPARSED, Extraction, Scope, Tier
-from proofstone.choices.extraction import (
+from proofstone.choices.answers import (
     Anchor,
     Line,
     anchors_from_end,
@@ -33,6 +32,7 @@ from proofstone.choices.extraction import (
     last_line,
     lowered,
 )
+from proofstone.choices.extraction import UNPARSED, Extraction, Scope, Tier
 from proofstone.choices.options import roman
 
 # The words by which a reply calls a statement true or false, in English and Chinese.

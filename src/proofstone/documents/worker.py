@@ -31,7 +31,6 @@ from proofstone.documents.ocr.pictures import (
     page_pixels,
     scanned_pages,
 )
-from proofstone.documents.other_formats import formats_hint
 from proofstone.documents.passages import Cutter, garbled
 from proofstone.documents.pdf.reader import READER as PDF_READER
 from proofstone.documents.pdf.reader import PdfFile, PdfPage, front_matter
@@ -65,6 +64,7 @@ from proofstone.documents.wiki import read_dump_pages, read_zim_pages
 from proofstone.documents.wiki_api import PAGE_READER, read_wiki_file
 from proofstone.errors import BadInput, BadUsage, ProofstoneError
 from proofstone.files.csv import read_whole_file
+from proofstone.files.other_formats import formats_hint
 from proofstone.texts.languages import guess_language
 
 if TYPE_CHECKING:

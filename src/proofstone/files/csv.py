@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +16,32 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
-from proofstone.files.formulas import restored
 from proofstone.records.tables import Row
+
+# Texts that a spreadsheet would take for a formula, made harmless in a way that reads back.
+#
+# A text that begins with ``= + - @``, a tab or a line break (also in full width) gets an apostrophe
+# before it, as spreadsheets themselves mark a text; one that began with apostrophes and such a sign
+# gets one more. Reading takes one away, so every text comes back as it was. Numbers are no texts.
+
+_SIGNS = "=+\\-@\t\r\n＝＋－＠"
+
+
+_LIVE = re.compile(f"'*[{_SIGNS}]")
+
+
+_MARKED = re.compile(f"'+[{_SIGNS}]")
+
+
+def neutralised(text: str) -> str:
+    """``text`` as a cell that no spreadsheet evaluates."""
+    return f"'{text}" if _LIVE.match(text) else text
+
+
+def restored(cell: str) -> str:
+    """The text of which ``neutralised`` made ``cell``."""
+    return cell[1:] if _MARKED.match(cell) else cell
+
 
 # Text in other encodings than UTF-8: read as UTF-8 where a user names one, and told apart where
 # none was named.
@@ -266,7 +291,7 @@ def separated_rows(
     """One row a record, placed at its first line, under the names of the header.
 
     An empty cell is a missing value; the apostrophe before what would be a formula is taken away
-    (``formulas.restored``). A first column without a name, which data frames write for the numbers
+    (``restored``). A first column without a name, which data frames write for the numbers
     of their rows, is passed over.
     """
     # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.

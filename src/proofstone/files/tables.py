@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from proofstone.documents.other_formats import table_advice
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.csv import (
     LINE_LIMIT,
@@ -28,7 +28,7 @@ from proofstone.files.csv import (
     separated_rows,
 )
 from proofstone.files.json import array_rows, group_rows, line_rows, may_be_grouped
-from proofstone.files.option_columns import read_watched
+from proofstone.files.other_formats import table_advice
 from proofstone.files.parquet import parquet_rows
 from proofstone.files.xlsx import sheet_rows
 from proofstone.records.tables import Row
@@ -190,3 +190,71 @@ def _hint(path: Path, problems: Sequence[Problem]) -> str:
 def _line(problem: Problem) -> int:
     number = re.search(r"\d+", problem.where)
     return int(number[0]) if number else 0
+
+
+# Columns of a file that nobody reads: the values of a misspelt one would be lost unseen.
+
+
+class _Watched(dict[str, Any]):
+    """Values that note in ``looked_for`` by which names they were asked for."""
+
+    __slots__ = ("_looked_for",)
+
+    def __init__(self, values: dict[str, Any], looked_for: set[str]) -> None:
+        super().__init__(values)
+        self._looked_for = looked_for
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._looked_for.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        self._looked_for.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self._looked_for.add(str(name))
+        return super().__contains__(name)
+
+
+def read_watched(
+    rows: Iterable[Row],
+    read: Callable[[Iterable[Row]], T],
+    tell: Callable[[Sequence[str]], None],
+) -> T:
+    """What ``read`` makes of ``rows``. ``tell`` gets the columns that ``read`` never asked
+    for, each with the name that may be meant (``disipline (discipline?)``), if any."""
+    made, unread, looked_for = read_noting(rows, read)
+    if unread:
+        tell(with_near(unread, looked_for))
+    return made
+
+
+def read_noting(
+    rows: Iterable[Row], read: Callable[[Iterable[Row]], T]
+) -> tuple[T, list[str], set[str]]:
+    """What ``read`` makes of ``rows``, the columns that it never asked for, in the order of the
+    file, and the names of columns that it asked for and that are not there."""
+    looked_for: set[str] = set()
+    there: dict[str, None] = {}
+
+    def watched() -> Iterator[Row]:
+        for row in rows:
+            if row.values.keys() <= looked_for:  # looking on costs time
+                yield row
+                continue
+            there.update(dict.fromkeys(row.values))
+            yield Row(row.place, _Watched(row.values, looked_for))
+
+    made = read(watched())
+    unread = [name for name in there if name not in looked_for]
+    return made, unread, looked_for - there.keys()
+
+
+def with_near(names: Sequence[str], known: set[str]) -> list[str]:
+    """Names, each with the one of ``known`` that may be meant."""
+    plain = (name.strip().lower().replace(" ", "_") for name in names)
+    near = (get_close_matches(each, sorted(known), n=1, cutoff=0.8) for each in plain)
+    return [
+        f"{name} ({meant[0]}?)" if meant else name for name, meant in zip(names, near, strict=True)
+    ]

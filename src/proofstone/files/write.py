@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from proofstone.errors import BadUsage, StoreFailed
-from proofstone.files.formulas import neutralised
+from proofstone.files.csv import neutralised
 from proofstone.files.parquet import write_parquet
 from proofstone.files.tables import table_suffix
 from proofstone.files.xlsx import write_xlsx
@@ -35,7 +35,7 @@ def write_rows(
     first appearance. CSV and TSV: a missing value, None and
     an empty text are all an empty cell, which reads back as missing; true, false and numbers as
     JSON spells them; lists and objects as JSON in one cell. A text that a spreadsheet would take
-    for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
+    for a formula is marked (``neutralised``). Reading gives texts back as they were.
     """
     path = Path(path)
     suffix = check_target(path)

@@ -1,7 +1,7 @@
 """Rows as an Excel workbook, by XlsxWriter, which is the extra ``[xlsx]`` and imported only here.
 
 Every text is a text cell, and one that would be a formula if it were typed is marked as in CSV
-(``formulas.neutralised``), so that it stays harmless when the sheet is saved as CSV or edited.
+(``neutralised``), so that it stays harmless when the sheet is saved as CSV or edited.
 """
 
 from __future__ import annotations
@@ -21,8 +21,13 @@ from xml.etree import ElementTree as Tree
 import orjson
 
 from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
-from proofstone.files.csv import checked_encoding, read_whole_file, separator_of
-from proofstone.files.formulas import neutralised, restored
+from proofstone.files.csv import (
+    checked_encoding,
+    neutralised,
+    read_whole_file,
+    restored,
+    separator_of,
+)
 from proofstone.records.tables import Grid, Row, SheetTab, Workbook
 
 _MOST_ROWS = 1_048_575  # below the header

@@ -10,7 +10,6 @@ from typing import Protocol, cast
 from msgspec import Struct, structs
 
 from proofstone.documents.folders import FoundFile, find_files
-from proofstone.documents.other_formats import document_advice, formats_hint
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.documents.reader import (
     INSTALL_OCR,
@@ -26,6 +25,7 @@ from proofstone.documents.reader import (
 )
 from proofstone.documents.sources import Stated, has_pictures, merged, readable_name
 from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged
+from proofstone.files.other_formats import document_advice, formats_hint
 from proofstone.ingest.ingest_report import (
     SURE,
     Ingested,

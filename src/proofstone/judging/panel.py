@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, CallFailed, NotAsked
 from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
-from proofstone.judging.row_judge import RowJudge
 from proofstone.judging.verdicts import decide
 from proofstone.records.banks import Parameter
-from proofstone.records.building import StepContext
+from proofstone.records.building import StepCall, StepContext
 from proofstone.records.builds import seats_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
@@ -36,6 +35,39 @@ from proofstone.records.verdicts import (
     PanelVerdict,
     RowVerdict,
 )
+
+# The model behind a role of a build step as a judge.
+
+
+class RowJudge:
+    """A ``JudgeModel`` over a step's call for one row; its votes are samples."""
+
+    takes_schema = True  # the client leaves a schema out where the endpoint takes none
+
+    def __init__(self, call: StepCall, question: str, *, name: str) -> None:
+        self.name = name
+        self.failure: CallFailed | None = None
+        self._call = call
+        self._question = question
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
+    ) -> Reply:
+        """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
+        row that has to be judged again."""
+        try:
+            return await self._call(
+                self._question, messages, schema=schema, reask=reask, sample=vote
+            )
+        except CallFailed as failure:
+            self.failure = failure
+            raise
+
 
 # A ranking by a panel, and what becomes of it when each judge is left out.
 #

@@ -18,11 +18,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import CallFailed, EgressRefused, EndpointUnusable, ProofstoneError
-from proofstone.models.checking import Checked, Lister, check_model, fetch_listing
+from proofstone.models.check import Checked, Lister, Listing, check_model, fetch_listing
 from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry
 from proofstone.models.failures import advise
-from proofstone.models.listing import Listing
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
 from proofstone.models.registry import open_endpoint, open_model
 from proofstone.records.calls import Clock, Message, Model

@@ -143,6 +143,11 @@ def _codes(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
+    """Phrases between bars; of each all parts between ampersands."""
+    return tuple(tuple(phrase.split(" & ")) for phrase in text.split(" | "))
+
+
 # In order: what is said most exactly stands first.
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -152,14 +157,10 @@ RULES: tuple[Rule, ...] = (
             " data_inspection_failed datainspectionfailed sensitive_words_detected 1301"
             " invalid_prompt prohibited_content"
         ),
-        (
-            ("content management policy",),
-            ("content filtering policy",),
-            ("flagged", "usage policy"),
-            ("content exists risk",),
-            ("inappropriate content",),
-            ("flagged", "moderation"),
-            ("requires moderation",),
+        _phrases(
+            "content management policy | content filtering policy | flagged & usage policy | "
+            "content exists risk | inappropriate content | flagged & moderation | requires "
+            "moderation"
         ),
         # Never from a broken server: the words might be an echo of the prompt.
         frozenset({0, 200, 400, 403, 422, 451}),
@@ -171,50 +172,33 @@ RULES: tuple[Rule, ...] = (
             " insufficient_balance insufficientbalance insufficient_credits account_overdue"
             " accountoverdueerror allocationquota.freetieronly billing_error 1113"
         ),
-        (
-            ("insufficient balance",),
-            ("insufficient credit",),
-            ("credit balance is too low",),
-            ("requires more credits",),
-            ("out of credits",),
-            ("account", "overdue"),
-            ("billing", "hard limit"),
-            ("credits are depleted",),
-            ("free tier", "exhausted"),
-            # The quota of a day, or one of nothing: no pause of ours outlasts it.
-            ("free-models-per-day",),
-            ("quota exceeded", "limit: 0,"),
-            ("perday",),
+        # The quota of a day, or one of nothing: no pause of ours outlasts it.
+        _phrases(
+            "insufficient balance | insufficient credit | credit balance is too low | "
+            "requires more credits | out of credits | account & overdue | billing & hard "
+            "limit | credits are depleted | free tier & exhausted | free-models-per-day | "
+            "quota exceeded & limit: 0, | perday"
         ),
     ),
     # Google's words for a limit of a minute are OpenAI's for an empty account: its code is read.
     Rule("rate_limited", _codes("resource_exhausted")),
-    Rule("no_credit", phrases=(("exceeded your current quota", "billing"),)),
+    Rule("no_credit", phrases=_phrases("exceeded your current quota & billing")),
     Rule(
         "too_long",
         _codes(
             "context_length_exceeded string_above_max_length request_too_large"
             " too_many_prompt_tokens"
         ),
-        (
-            ("maximum context length",),
-            ("context window",),
-            ("context length", "exceed"),
-            ("context size", "exceed"),
-            ("prompt is too long",),
-            ("input is too long",),
-            ("input token count", "exceed"),
-            ("input tokens", "exceed"),
-            ("length of all messages is too long",),
-            ("range of input length",),
-            ("max_model_len",),
-            ("exceed context limit",),
-            ("must be at least 1, got -",),
-            # One request above the limit of a whole minute: no pause makes it fit.
-            ("request too large", "must be reduced"),
+        # One request above the limit of a whole minute: no pause makes it fit.
+        _phrases(
+            "maximum context length | context window | context length & exceed | context size "
+            "& exceed | prompt is too long | input is too long | input token count & exceed | "
+            "input tokens & exceed | length of all messages is too long | range of input "
+            "length | max_model_len | exceed context limit | must be at least 1, got - | "
+            "request too large & must be reduced"
         ),
     ),
-    Rule("overloaded", phrases=(("experiencing high demand",),)),
+    Rule("overloaded", phrases=_phrases("experiencing high demand")),
     Rule(
         "rate_limited",
         _codes(
@@ -222,7 +206,7 @@ RULES: tuple[Rule, ...] = (
             " throttling.ratequota throttling.allocationquota throttling.burstrate"
             " limit_requests limit_burst_rate tokens requests too_many_requests 1302 1303 1305"
         ),
-        (("rate limit", "reached"), ("rate limit", "exceeded"), ("too many requests",)),
+        _phrases("rate limit & reached | rate limit & exceeded | too many requests"),
         frozenset({0, 200, 400, 403, 429, 503}),
     ),
     Rule(
@@ -233,16 +217,10 @@ RULES: tuple[Rule, ...] = (
             " permission_denied permission_error permissiondenied"
             " unsupported_country_region_territory"
         ),
-        (
-            ("incorrect api key",),
-            ("invalid api key",),
-            ("api key not valid",),
-            ("invalid api-key",),
-            ("no auth credentials",),
-            ("user not found",),
-            ("authentication fails",),
-            ("invalid subscription key",),
-            ("user location is not supported",),
+        _phrases(
+            "incorrect api key | invalid api key | api key not valid | invalid api-key | no "
+            "auth credentials | user not found | authentication fails | invalid subscription "
+            "key | user location is not supported"
         ),
         frozenset({0, 200, 400, 401, 403}),
     ),
@@ -253,42 +231,26 @@ RULES: tuple[Rule, ...] = (
             " operationnotsupported modelnotopen not_found_error invalid_model model_decommissioned"
             " invalidendpointormodel.notfound"
         ),
-        (
-            ("model", "does not exist"),
-            ("model", "not found"),
-            ("not a valid model",),
-            ("model identifier is invalid",),
-            ("model", "is not supported", "supported models"),
-            ("model not exist",),
-            ("models/", "is not found"),
-            ("model", "has been deprecated"),
-            ("model", "decommissioned"),
-            ("no endpoints found for",),
+        _phrases(
+            "model & does not exist | model & not found | not a valid model | model "
+            "identifier is invalid | model & is not supported & supported models | model not "
+            "exist | models/ & is not found | model & has been deprecated | model & "
+            "decommissioned | no endpoints found for"
         ),
         frozenset({0, 200, 400, 403, 404, 410, 422}),
     ),
     Rule(
         "unsupported_parameter",
         _codes("unsupported_parameter unsupported_value unknown_parameter"),
-        (
-            ("unsupported parameter",),
-            ("unrecognized request argument",),
-            ("extra inputs are not permitted",),
-            ("extra fields not permitted",),
-            ("unknown parameter",),
-            ("unknown name", "cannot find field"),
-            ("does not support", "parameter"),
-            ("parameter", "is not supported"),
-            ("no endpoints found that can handle the requested parameters",),
-            ("no endpoints found that support",),
-            ("must be set to false for non-streaming calls",),
-            ("enable thinking", "stream="),
-            ("only support stream mode",),
-            ("invalid max_tokens value",),
-            ("range of max_tokens should be",),
-            ("max_tokens is too large", "supports at most"),
-            ("greater than max allowed",),
-            ("is not a multimodal model",),
+        _phrases(
+            "unsupported parameter | unrecognized request argument | extra inputs are not "
+            "permitted | extra fields not permitted | unknown parameter | unknown name & "
+            "cannot find field | does not support & parameter | parameter & is not supported "
+            "| no endpoints found that can handle the requested parameters | no endpoints "
+            "found that support | must be set to false for non-streaming calls | enable "
+            "thinking & stream= | only support stream mode | invalid max_tokens value | range "
+            "of max_tokens should be | max_tokens is too large & supports at most | greater "
+            "than max allowed | is not a multimodal model"
         ),
         frozenset({0, 200, 400, 404, 422}),
     ),
@@ -298,7 +260,7 @@ RULES: tuple[Rule, ...] = (
             "overloaded_error overloaded server_overloaded engine_overloaded service_unavailable"
             " serviceunavailable unavailable modeloverloaded"
         ),
-        (("overloaded",), ("no capacity",), ("over capacity",), ("server is busy",)),
+        _phrases("overloaded | no capacity | over capacity | server is busy"),
         frozenset({0, 200, 429, 498, 500, 502, 503, 529}),
     ),
     # Behind status 200, where no status says so.
@@ -310,29 +272,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-BY_STATUS: Mapping[int, FailureKind] = {
-    400: "bad_request",
-    401: "bad_key",
-    402: "no_credit",
-    403: "bad_key",
-    404: "unknown_model",
-    405: "not_an_api",
-    407: "proxy_refused",
-    408: "timeout",
-    409: "server_error",
-    410: "unknown_model",
-    413: "too_long",
-    422: "bad_request",
-    425: "server_error",
-    429: "rate_limited",
-    451: "content_filter",
-    498: "overloaded",
-    502: "overloaded",
-    503: "overloaded",
-    504: "timeout",
-    524: "timeout",
-    529: "overloaded",
-}
+_STATUSES: Mapping[FailureKind, tuple[int, ...]] = {
+    "bad_request": (400, 422), "bad_key": (401, 403), "no_credit": (402,),
+    "unknown_model": (404, 410), "not_an_api": (405,), "proxy_refused": (407,),
+    "timeout": (408, 504, 524), "server_error": (409, 425), "too_long": (413,),
+    "rate_limited": (429,), "content_filter": (451,), "overloaded": (498, 502, 503, 529),
+}  # fmt: skip
+
+
+BY_STATUS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
 
 
 _MESSAGE_CHARS = 2000  # an error that quotes a whole prompt is not searched to its end

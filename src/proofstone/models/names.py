@@ -46,25 +46,6 @@ def parse_model_name(text: str) -> ModelName:
     return ModelName(provider, model)
 
 
-def parse_model_names(texts: Iterable[str]) -> tuple[ModelName, ...]:
-    """Several names, each once and in order; each text may hold several, parted by commas.
-
-    Raises BadUsage naming every one that cannot be read, or when there is none.
-    """
-    names: dict[ModelName, None] = {}
-    problems: list[str] = []
-    for text in (part.strip() for whole in texts for part in whole.split(",")):
-        try:
-            names[parse_model_name(text)] = None
-        except BadUsage as error:
-            problems.append(error.message)
-    if problems:
-        raise BadUsage("\n".join(problems), hint=_EXAMPLES)
-    if not names:
-        raise BadUsage("no model was named", hint=_EXAMPLES)
-    return tuple(names)
-
-
 def _problem(text: str, provider: str, model: str) -> str:
     if "://" in text:
         return "it is an address; name it as a provider in proofstone.toml ([providers.NAME])"
@@ -82,10 +63,6 @@ def _problem(text: str, provider: str, model: str) -> str:
 # Where a request goes: a host and port, and whether that is this machine.
 
 _PORTS = {"http": 80, "https": 443}
-
-
-# How the stored endpoint of a model begins that runs in a child of this process, or is simulated.
-IN_PROCESS = ("gguf:", "sim:")
 
 
 class Destination(Struct, frozen=True, order=True):

@@ -42,8 +42,7 @@ from proofstone.results.compare import (
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import PairedDifference, compare_pair, units_to_pass
 from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.intervals import equal_weights
-from proofstone.stats.repeated_looks import error_of_looks, look_confidence
+from proofstone.stats.intervals import equal_weights, error_of_looks, look_confidence
 from proofstone.wording.messages import counted, joined
 
 # What a gate answers, with everything that it goes by.

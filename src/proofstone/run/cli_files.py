@@ -108,7 +108,7 @@ def extract_command(file: Path, output: Path | None) -> None:
     """
     import msgspec
 
-    from proofstone.choices.extract_rows import extract_rows
+    from proofstone.choices.outcomes import extract_rows
     from proofstone.files.tables import read_checked
     from proofstone.files.write import write_rows
 

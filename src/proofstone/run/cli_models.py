@@ -16,7 +16,7 @@ from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.models.checking import Checked
+    from proofstone.models.check import Checked
     from proofstone.models.registry import Listed
     from proofstone.run.judges import JudgeTrial
     from proofstone.session.models import PriceRow

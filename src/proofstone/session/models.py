@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.models.availability import call_roll
-from proofstone.models.checking import Checked
+from proofstone.models.check import Checked
 from proofstone.models.config import ModelConfig, card_of, price_of
 from proofstone.models.entries import key_lines
 from proofstone.models.names import parse_model_name

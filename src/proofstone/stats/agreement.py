@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import Dependence, SharedKeys
-from proofstone.stats.flags import Flag
+from proofstone.stats.flags import group_flags
+from proofstone.stats.intervals import percentiles
 from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
 
 Floats = NDArray[np.float64]
@@ -37,9 +38,6 @@ _Reduce = Callable[[Floats], Floats]
 
 
 _PURPOSE = 6
-
-
-_FEW_UNITS = 50
 
 
 def cohen_kappa(
@@ -221,10 +219,7 @@ def _estimate(
         how = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
     if groups >= 2.0:
         made_by = how
-        drawn = drawn[~np.isnan(drawn)]
-        if len(drawn):
-            tail = (1.0 - confidence) / 2.0
-            low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
+        low, high = percentiles(drawn, confidence)
     return Estimate(
         value=value,
         n=n,
@@ -235,7 +230,7 @@ def _estimate(
         made_by=made_by,
         resampled="units" if clusters is None else "clusters",
         effective_n=groups,
-        flags=_flags(n, groups),
+        flags=group_flags(n, groups),
     )
 
 
@@ -269,14 +264,6 @@ def _normal_sums(
     root = dependence.moments(columns - columns.mean(axis=0)).root()
     noise = rng.standard_normal((n_draws, len(root))) @ root.T
     return np.asarray(np.maximum(columns.sum(axis=0) + noise, 0.0))
-
-
-def _flags(n: int, n_blocks: float) -> tuple[Flag, ...]:
-    if not n:
-        return ("no-scores",)
-    if n_blocks < 2:
-        return ("one-group",)
-    return ("few-groups",) if n_blocks < _FEW_UNITS else ()
 
 
 # A judge against people: who was right, label by label.

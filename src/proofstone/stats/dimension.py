@@ -12,8 +12,8 @@ from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import Dependence, SharedKeys, partner_sums
 from proofstone.stats.estimates import DrawnMeans
-from proofstone.stats.intervals import quadratic_p
-from proofstone.stats.ranks import FEWEST_MODELS, models_drawn, percentiles, weighted_correlation
+from proofstone.stats.intervals import percentiles, quadratic_p
+from proofstone.stats.ranks import FEWEST_MODELS, models_drawn, weighted_correlation
 from proofstone.stats.resampling import generator
 
 # What two benchmarks would correlate if both had endless items.

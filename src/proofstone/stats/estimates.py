@@ -33,8 +33,10 @@ from proofstone.stats.intervals import (
     MeanIntervals,
     Moments,
     Weighting,
+    covariance_root,
     equal_weights,
     interval_of_means,
+    no_estimate,
     unlike_values,
 )
 from proofstone.stats.resampling import (
@@ -334,7 +336,8 @@ def mean_estimates(
     No unit gives NaN, flagged.
     """
     if not len(values):
-        return tuple(_nothing(estimand, confidence) for _ in range(values.shape[1]))
+        nothing = no_estimate(estimand_name(estimand), confidence, "items")
+        return tuple(nothing for _ in range(values.shape[1]))
     spread = measure_spread(values, weighting, keys, estimand)
     return estimates_of(spread, values, weighting, confidence=confidence, n_parts=n_parts)
 
@@ -406,20 +409,6 @@ def _means_flags(spread: Spread, found: MeanIntervals, r: int) -> tuple[Flag, ..
     elif spread.groups < _FEW_GROUPS:
         flags.append("few-groups")
     return tuple(flags)
-
-
-def _nothing(estimand: Estimand, confidence: float) -> Estimate:
-    return Estimate(
-        value=float("nan"),
-        n=0,
-        low=float("nan"),
-        high=float("nan"),
-        level=confidence,
-        estimand=estimand_name(estimand),
-        made_by="none",
-        resampled=resampled_unit(is_shared=False),
-        flags=("no-scores",),
-    )
 
 
 # The means of all respondents over other items than those there were: what a statistic of means
@@ -541,8 +530,7 @@ def _normal(
         drawn = np.full((values.shape[1], n_draws), np.nan)
         return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
     spread = measure_spread(values[units], equal_weights(len(units)), keys.among(units), estimand)
-    own, axes = np.linalg.eigh(spread.covariance())
-    root = axes * np.sqrt(np.maximum(own, 0.0))
+    root = covariance_root(spread.covariance())
     normal = rng.standard_normal((root.shape[1], n_draws))
     return DrawnMeans(
         means=spread.means,

@@ -9,6 +9,7 @@ tested whether the effect is the same for all models: the interaction of model a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -19,8 +20,15 @@ from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import Dependence, SharedKeys
 from proofstone.stats.comparisons import Contrasts, measure_contrasts
-from proofstone.stats.flags import Estimand, Flag, estimand_name
-from proofstone.stats.intervals import holm, t_quantile, t_two_sided_p
+from proofstone.stats.flags import Estimand, estimand_name, group_flags
+from proofstone.stats.intervals import (
+    covariance_root,
+    holm,
+    over_known,
+    percentiles,
+    t_quantile,
+    t_two_sided_p,
+)
 from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
 
 # Whether several quantities are all nothing, or all the same: one test of them together.
@@ -173,7 +181,7 @@ def analyse_factor(
         effects=_effects(contrasts, table, others, confidence),
         average=_averages(contrasts, table, others, confidence),
         by_model=by_model,
-        p_by_model=tuple(_holm_of_known(np.array([test.p for test in by_model])).tolist()),
+        p_by_model=tuple(over_known(holm, np.array([test.p for test in by_model])).tolist()),
         interaction=_interaction(contrasts, table[:, complete]),
         n_complete=len(complete),
     )
@@ -188,9 +196,9 @@ def _effects(
     p = np.where(known, contrasts.p(), np.nan)
     beyond = contrasts.combined(_against_others(table, known))
     compared = known & (known[table].sum(axis=1) > 1).repeat(table.shape[1])
-    p_beyond = _holm_of_known(np.where(compared, beyond.p(), np.nan))
+    p_beyond = over_known(holm, np.where(compared, beyond.p(), np.nan))
     more = beyond.estimates(confidence=confidence, bound=2.0)
-    adjusted = _holm_of_known(p)
+    adjusted = over_known(holm, p)
     return tuple(
         Effect(
             model=model,
@@ -259,14 +267,6 @@ def _joint(contrasts: Contrasts, columns: NDArray[np.intp]) -> WaldTest:
         contrasts.covariance_alone()[chosen],
         float(degrees.min()) + 1.0,
     )
-
-
-def _holm_of_known(p: Floats) -> Floats:
-    """Holm's correction over the tests that were made; NaN stays."""
-    adjusted = np.full_like(p, np.nan)
-    made = ~np.isnan(p)
-    adjusted[made] = holm(p[made])
-    return adjusted
 
 
 # Are longer replies better, or only asked for by harder questions?
@@ -376,9 +376,6 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
 _PURPOSE = 9
 
 
-_FEW_GROUPS = 50
-
-
 _ESTIMAND: Estimand = "knowledge"
 
 
@@ -410,7 +407,7 @@ def relative_drop(
     n_blocks = int(block.max(initial=-1)) + 1
     sums = np.zeros((n_blocks, 2))
     np.add.at(sums, block, np.stack([before, after], axis=1))
-    low, high = _percentiles(_drawn(sums, n_draws, seed), confidence)
+    low, high = percentiles(_drawn(sums, n_draws, seed), confidence)
     return Estimate(
         value=value,
         n=n,
@@ -421,7 +418,7 @@ def relative_drop(
         made_by=f"bootstrap, percentile, {n_draws} draws, seed {seed}" if n_blocks > 1 else "none",
         resampled="items" if clusters is None else "clusters",
         effective_n=float(n_blocks),
-        flags=_flags(n, n_blocks),
+        flags=group_flags(n, n_blocks),
     )
 
 
@@ -437,22 +434,6 @@ def _drawn(sums: Floats, n_draws: int, seed: int) -> Floats:
         has_some = before > 0
         found.append((before[has_some] - after[has_some]) / before[has_some])
     return np.concatenate(found)
-
-
-def _percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
-    if not len(drawn):
-        return float("nan"), float("nan")
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
-    return low, high
-
-
-def _flags(n: int, n_blocks: int) -> tuple[Flag, ...]:
-    if not n:
-        return ("no-scores",)
-    if n_blocks >= _FEW_GROUPS:
-        return ()
-    return ("one-group",) if n_blocks < 2 else ("few-groups",)
 
 
 # How far several means lie apart: the largest less the least, and their standard deviation.
@@ -507,9 +488,9 @@ def spread_apart(
     drawn = _means_apart_drawn(means, covariance, degrees, seed)
     halves = [slice(0, m), slice(m, 2 * m)]
     found = {}
-    for name, spread in (("range", _range), ("deviation", _deviation)):
-        own = [float(spread(means[None, half])[0]) for half in halves]
-        others = [spread(drawn[:, half]) for half in halves]
+    for name, spread in (("range", np.ptp), ("deviation", partial(np.std, ddof=1))):
+        own = [float(spread(means[half])) for half in halves]
+        others = [np.asarray(spread(drawn[:, half], axis=1)) for half in halves]
         known = degrees >= 1.0
         for when, value, draws in zip(("before", "after"), own, others, strict=True):
             found[f"{name}_{when}"] = _basic(value, draws, confidence, known=known, least=0.0)
@@ -522,21 +503,11 @@ def spread_apart(
 def _means_apart_drawn(means: Floats, covariance: Floats, degrees: float, seed: int) -> Floats:
     """Means drawn again (draws, 2 m). A sum over overlapping pairs may have a direction of less
     than no variance, which is noise: none is drawn along it."""
-    values, vectors = np.linalg.eigh(covariance)
-    factor = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = generator(seed, _MEANS_APART_PURPOSE)
-    noise = rng.standard_normal((_DRAWS, len(means))) @ factor.T
+    noise = rng.standard_normal((_DRAWS, len(means))) @ covariance_root(covariance).T
     if degrees >= 1.0:
         noise *= np.sqrt(degrees / rng.chisquare(degrees, size=(_DRAWS, 1)))
     return np.asarray(means + noise)
-
-
-def _range(rows: Floats) -> Floats:
-    return np.asarray(np.ptp(rows, axis=1))
-
-
-def _deviation(rows: Floats) -> Floats:
-    return np.asarray(rows.std(axis=1, ddof=1))
 
 
 def _basic(value: float, draws: Floats, confidence: float, *, known: bool, least: float) -> Apart:

@@ -45,6 +45,19 @@ FLAGS: Mapping[Flag, str] = {
 _NAMES: Mapping[Estimand, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
 
 
+FEW_GROUPS = 50.0
+
+
+def group_flags(n: int, groups: float, *, is_alike: bool = False) -> tuple[Flag, ...]:
+    """What limits ``n`` scores of so many effective groups; ``is_alike``: nothing moves them."""
+    if not n:
+        return ("no-scores",)
+    found: list[Flag] = ["no-spread"] if is_alike else []
+    if groups < FEW_GROUPS:
+        found.append("one-group" if groups < 2.0 else "few-groups")
+    return tuple(found)
+
+
 def estimand_name(estimand: Estimand) -> str:
     """The estimand's name as every interval states it."""
     return _NAMES[estimand]

@@ -12,7 +12,7 @@ from scipy import sparse, special
 from scipy.special import gammaincc
 
 from proofstone.stats.clusters import Dependence, SharedKeys
-from proofstone.stats.intervals import benjamini_hochberg, quadratic_p, t_two_sided_p
+from proofstone.stats.intervals import benjamini_hochberg, over_known, quadratic_p, t_two_sided_p
 
 Floats = NDArray[np.float64]
 
@@ -77,9 +77,7 @@ def describe_items(
     n, difficulty = _means(values)
     correlation, rest = item_rest_correlations(values)
     p = one_sided_p(correlation, n)
-    known = ~np.isnan(p)
-    adjusted = np.ones(len(p))
-    adjusted[known] = benjamini_hochberg(p[known])
+    adjusted = over_known(benjamini_hochberg, p)
     is_strong, is_weak = _thirds(rest)
     strong, weak = (_mean_where(values, chosen) for chosen in (is_strong, is_weak))
     distractor, share = _distractors(answers, gold, is_strong)
@@ -248,8 +246,8 @@ def describe_keys(
     discrimination = row_correlations(own, np.where(both, others, np.nan))
     n = both.sum(axis=1)
     p_low = one_sided_p(discrimination, n)
-    harder = (lift < 0) & (_adjusted(p) < false_share)
-    weak_beat = (_adjusted(p_low) < false_share) & (n >= _FEWEST_RESPONDENTS)
+    harder = (lift < 0) & (over_known(benjamini_hochberg, p) < false_share)
+    weak_beat = (over_known(benjamini_hochberg, p_low) < false_share) & (n >= _FEWEST_RESPONDENTS)
     wrong = harder & (discrimination <= 0) & (n >= _FEWEST_RESPONDENTS)
     found: dict[KeyFlag, NDArray[np.bool_]] = {
         "harder-than-the-rest": harder,
@@ -306,13 +304,6 @@ def _lifts(
 
 def _ratio(sums: Floats, number: NDArray[np.float64] | NDArray[np.int64]) -> Floats:
     return np.asarray(sums / np.where(number > 0, number, np.nan))
-
-
-def _adjusted(p: Floats) -> Floats:
-    known = ~np.isnan(p)
-    adjusted = np.ones(len(p))
-    adjusted[known] = benjamini_hochberg(p[known])
-    return adjusted
 
 
 # Does a respondent favour a position among the options?

@@ -23,9 +23,12 @@ from proofstone.records.runs import Estimate
 from proofstone.stats.estimates import DrawnMeans, Spread
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
+    covariance_root,
     holm,
     is_rare,
     normal_quantile,
+    over_known,
+    percentiles,
     share_interval,
     t_quantile,
     t_two_sided_p,
@@ -78,26 +81,24 @@ def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
     difference = spread.means[first] - spread.means[second]
     variance = spread.difference_variances()[first, second]
     p = _two_sided(difference, variance, spread.groups)
+    half = _half_widths(variance, spread.groups, confidence)
+    return _ranking(m, difference, half, p, confidence)
+
+
+def _ranking(m: int, difference: Floats, half: Floats, p: Floats, confidence: float) -> Ranking:
+    """The ranking by the differences of all pairs of m (as ``np.triu_indices`` has them), half the
+    widths of their intervals, and p-values that Holm corrects."""
+    first, second = np.triu_indices(m, 1)
     adjusted = holm(p)
     resolved = adjusted < 1.0 - confidence
     better = np.zeros((m, m), dtype=bool)
     better[first, second] = resolved & (difference > 0)
     better[second, first] = resolved & (difference < 0)
-    half = _half_widths(variance, spread.groups, confidence)
-    columns = zip(
-        first.tolist(),
-        second.tolist(),
-        difference.tolist(),
-        np.maximum(difference - half, -1.0).tolist(),
-        np.minimum(difference + half, 1.0).tolist(),
-        p.tolist(),
-        adjusted.tolist(),
-        resolved.tolist(),
-        strict=True,
-    )
+    ends = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
+    columns = (first, second, difference, *ends, p, adjusted, resolved)
     comparisons = tuple(
         Comparison(first=a, second=b, difference=d, low=low, high=high, p=p, p_holm=h, resolved=r)
-        for a, b, d, low, high, p, h, r in columns
+        for a, b, d, low, high, p, h, r in zip(*(each.tolist() for each in columns), strict=True)
     )
     return Ranking(comparisons, rank_intervals(better), better)
 
@@ -244,27 +245,8 @@ def rank_shares(
         variance = np.where(np.isnan(variance), np.inf, variance)
         own = np.where(np.isnan(own), np.inf, own)
         z = np.where(difference == 0, 0.0, np.abs(difference) / np.sqrt(variance))
-    p = 2.0 * special.ndtr(-z)
-    adjusted = holm(p)
-    resolved = adjusted < 1.0 - confidence
     half = normal_quantile(confidence) * np.sqrt(own[first] + own[second])
-    better = np.zeros((m, m), dtype=bool)
-    better[first, second] = resolved & (difference > 0)
-    better[second, first] = resolved & (difference < 0)
-    comparisons = tuple(
-        Comparison(
-            first=int(first[pair]),
-            second=int(second[pair]),
-            difference=float(difference[pair]),
-            low=float(max(difference[pair] - half[pair], -1.0)),
-            high=float(min(difference[pair] + half[pair], 1.0)),
-            p=float(p[pair]),
-            p_holm=float(adjusted[pair]),
-            resolved=bool(resolved[pair]),
-        )
-        for pair in range(len(first))
-    )
-    return Ranking(comparisons, rank_intervals(better), better)
+    return _ranking(m, difference, half, 2.0 * special.ndtr(-z), confidence)
 
 
 def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
@@ -457,16 +439,6 @@ def _kept_order(benchmark: DrawnMeans) -> float:
     return float(known.mean()) if len(known) else 1.0
 
 
-def percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
-    """The middle ``confidence`` of the draws that have a value; NaN where none has."""
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
-        return float("nan"), float("nan")
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(known, [tail, 1.0 - tail])
-    return float(low), float(high)
-
-
 _COEFFICIENTS: tuple[tuple[RankCoefficient, Callable[[Floats, Floats, Floats], Floats]], ...] = (
     ("Kendall's tau-b", _tau),
     ("Spearman's rho", _rho),
@@ -525,9 +497,7 @@ def rank_moves(
     over = _misses(drawn[0], drawn[1], scale)
     errors = _deviations(over)
     p = _p(shift[:, 0], errors)
-    known = ~np.isnan(p)
-    adjusted = np.full(len(p), np.nan)
-    adjusted[known] = holm(p[known])
+    adjusted = over_known(holm, p)
     found = []
     for place, model in enumerate(kept.tolist()):
         low, high = percentiles(moved[place].astype(np.float64), confidence)
@@ -709,7 +679,7 @@ def _stepped_down(
     ones reaches its own; never below that of a larger one."""
     order = np.argsort(statistic, kind="stable")
     first, second = pairs[0][order], pairs[1][order]
-    root = _root(covariance)
+    root = covariance_root(covariance)
     scale = np.sqrt(((root[first] - root[second]) ** 2).sum(axis=1))
     scale = np.where(scale > 0.0, scale, 1.0)
     ascending = statistic[order].astype(np.float32)
@@ -732,12 +702,6 @@ def _as_normal(statistic: Floats, degrees: Floats) -> Floats:
     return np.asarray(-special.ndtri(t_two_sided_p(statistic, degrees) / 2.0))
 
 
-def _root(covariance: Floats) -> Floats:
-    """A square root of the nearest covariance without negative parts (m, m)."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
 def _drawn(root: Floats, degrees: float, number: int, rng: np.random.Generator) -> Floats:
     """Means under equal skill (m, number), each draw over one draw of their common scale; infinite
     degrees leave that as it is."""
@@ -755,10 +719,7 @@ def tau_b(first: Floats, second: Floats) -> float:
 
     NaN where either gives all things the same score, or there are fewer than two (Kendall 1945).
     """
-    a, b = np.triu_indices(len(first), 1)
-    x, y = np.sign(first[a] - first[b]), np.sign(second[a] - second[b])
-    scale = float(np.sqrt((x**2).sum() * (y**2).sum()))
-    return float((x * y).sum()) / scale if scale else float("nan")
+    return float(_tau(first[:, None], second[:, None], np.ones((1, len(first))))[0])
 
 
 class Homogeneity(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, mean_estimates
-from proofstone.stats.flags import Estimand, Flag
-from proofstone.stats.intervals import equal_weights, share_interval, t_quantile
+from proofstone.stats.flags import Estimand, group_flags
+from proofstone.stats.intervals import equal_weights, percentiles, share_interval, t_quantile
 from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
 
 Floats = NDArray[np.float64]
@@ -63,9 +63,6 @@ def ratio_estimates(
 _PURPOSE = 23
 
 
-_FEW_GROUPS = 50.0
-
-
 @dataclass(frozen=True, slots=True)
 class DrawnRatios:
     """K ratios: their ``values`` (K; NaN where nothing is counted), and as they come out in each
@@ -93,15 +90,12 @@ class DrawnRatios:
         """What ``make`` makes of rows of the ratios (rows, K) -> (rows), which uses those of
         ``places``; held within [0, 1]. n and groups are the least of theirs."""
         value = float(np.clip(make(self.values[None, :])[0], 0.0, 1.0))
-        drawn = make(self.draws)
-        drawn = drawn[~np.isnan(drawn)]
         n = int(min(self.n[place] for place in places))
         groups = float(min(self.groups[place] for place in places))
         low, high = (0.0, 1.0) if n else (float("nan"), float("nan"))
-        if groups >= 2.0 and len(drawn):
-            tail = (1.0 - confidence) / 2.0
-            ends = np.quantile(drawn, [tail, 1.0 - tail])
-            low, high = (float(end) for end in np.clip(ends, 0.0, 1.0))
+        found = percentiles(make(self.draws), confidence)
+        if groups >= 2.0 and not np.isnan(found[0]):
+            low, high = (float(end) for end in np.clip(found, 0.0, 1.0))
         is_alike = low == high
         if is_alike and groups >= 2.0:  # no draw can move it: clusters count as one answer each
             ends = np.concatenate(share_interval(np.array([value]), np.array([groups]), confidence))
@@ -116,7 +110,7 @@ class DrawnRatios:
             made_by=self.made_by if groups >= 2.0 else "none",
             resampled=self.clusters,
             effective_n=groups,
-            flags=_flags(n, groups, is_alike=is_alike),
+            flags=group_flags(n, groups, is_alike=is_alike),
         )
 
 
@@ -209,15 +203,6 @@ def more_for_half_width(estimate: Estimate, half_width: float) -> int | None:
 
 def _divided(tops: Floats, bottoms: Floats) -> Floats:
     return np.where(bottoms > 0, tops / np.where(bottoms > 0, bottoms, 1.0), np.nan)
-
-
-def _flags(n: int, groups: float, *, is_alike: bool) -> tuple[Flag, ...]:
-    if not n:
-        return ("no-scores",)
-    found: list[Flag] = ["no-spread"] if is_alike else []
-    if groups < _FEW_GROUPS:
-        found.append("one-group" if groups < 2.0 else "few-groups")
-    return tuple(found)
 
 
 # Ratios of sums of several respondents over the same clusters, and F1: how far each, and each
@@ -383,19 +368,14 @@ def _estimate(
     n_together: int,
 ) -> Estimate:
     n = int(min(drawn.n[place] for place in made.places))
-    flags: list[Flag] = []
-    low, high = made.low, made.high
-    if np.isnan(value) or not n:
-        low = high = float("nan")
-        flags.append("no-scores")
-    elif groups >= 2.0:
-        if not half:
-            half = _unmoved(groups, confidence)
-            flags.append("no-spread")
+    is_known = bool(n) and not np.isnan(value)
+    low, high = (made.low, made.high) if is_known else (float("nan"), float("nan"))
+    is_alike = is_known and groups >= 2.0 and not half
+    if is_known and groups >= 2.0:
+        half = half or _unmoved(groups, confidence)
         half *= t_quantile(max(groups - 1.0, 1.0), confidence) / t_quantile(_MANY, confidence)
         low, high = max(value - half, made.low), min(value + half, made.high)
-    if n and groups < _FEW_GROUPS:
-        flags.append("one-group" if groups < 2.0 else "few-groups")
+    flags = group_flags(n, groups, is_alike=is_alike)
     return Estimate(
         value=value,
         n=n,
@@ -406,7 +386,7 @@ def _estimate(
         made_by=_made_by(drawn.made_by, n_together) if groups >= 2.0 else "none",
         resampled=drawn.clusters,
         effective_n=groups,
-        flags=tuple(flags),
+        flags=flags if is_known or not n else ("no-scores", *flags),
     )
 
 

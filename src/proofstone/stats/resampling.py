@@ -18,7 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import SharedKeys, partner_sums
-from proofstone.stats.flags import Estimand, Flag, estimand_name
+from proofstone.stats.flags import Estimand, Flag, estimand_name, group_flags
+from proofstone.stats.intervals import no_estimate
 
 Counts = NDArray[np.float32]
 
@@ -245,9 +246,6 @@ Codes = NDArray[np.integer]
 _PURPOSE = 4
 
 
-_FEW_GROUPS = 50.0
-
-
 @dataclass(frozen=True, slots=True)
 class _Blocks:
     """What is drawn as a whole: sums of values and counts of units, (blocks, R) each, ordered by
@@ -278,7 +276,9 @@ def bootstrap_means(
     """
     n, m = values.shape
     if not n:
-        return tuple(_nothing(clusters, confidence) for _ in range(m))
+        what = "items" if clusters is None else "clusters"
+        nothing = no_estimate(estimand_name(_estimand(clusters)), confidence, what)
+        return tuple(nothing for _ in range(m))
     blocks = _blocks(values, strata, clusters)
     drawn = _drawn_means(blocks, n_draws, seed)
     total = blocks.held.sum(axis=0)
@@ -362,16 +362,8 @@ def _percentiles(
 
 
 def _flags(strata: Strata, n: int, groups: float, *, is_alike: bool) -> tuple[Flag, ...]:
-    if not n:
-        return ("no-scores",)
-    found: list[Flag] = []
-    if len(strata.sizes) > 1 and (strata.sizes == 1).any():
-        found.append("lone-units")
-    if is_alike:
-        found.append("no-spread")
-    if groups < _FEW_GROUPS:
-        found.append("one-group" if groups < 2.0 else "few-groups")
-    return tuple(found)
+    has_lone = n > 0 and len(strata.sizes) > 1 and bool((strata.sizes == 1).any())
+    return (*(("lone-units",) if has_lone else ()), *group_flags(n, groups, is_alike=is_alike))
 
 
 def _estimand(clusters: Codes | None) -> Estimand:
@@ -381,18 +373,3 @@ def _estimand(clusters: Codes | None) -> Estimand:
 def _resampled(clusters: Codes | None, strata: Strata) -> str:
     what = "items" if clusters is None else "clusters"
     return f"{what} within strata" if len(strata.sizes) > 1 else what
-
-
-def _nothing(clusters: Codes | None, confidence: float) -> Estimate:
-    nan = float("nan")
-    return Estimate(
-        value=nan,
-        n=0,
-        low=nan,
-        high=nan,
-        level=confidence,
-        estimand=estimand_name(_estimand(clusters)),
-        made_by="none",
-        resampled="items" if clusters is None else "clusters",
-        flags=("no-scores",),
-    )

@@ -18,9 +18,6 @@ SECTIONS = {
 }  # fmt: skip
 
 
-RUN_IN = {"paragraph", "subparagraph"}
-
-
 MATHS = {
     "equation", "displaymath", "align", "alignat", "flalign", "gather", "multline", "eqnarray",
     "dmath", "xalignat", "IEEEeqnarray",
@@ -234,11 +231,6 @@ class Input:
     def files(self) -> list[str]:
         """The files that are open, the outermost first."""
         return [source.file for source in self._stack if source.file]
-
-    def end_file(self) -> None:
-        """Leaves the innermost open file unread."""
-        while self._stack and not self._stack.pop().file:
-            continue
 
     def _top(self) -> _Text | None:
         while self._stack:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from proofstone.choices.answer_format import read_answer_format
-from proofstone.choices.extract import joined
+from proofstone.choices.extraction import joined
 from proofstone.choices.options import labels, option_text
 from proofstone.choices.outcomes import (
     Reading,

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, NotFound
 from proofstone.files.fields import read_identity, read_json
-from proofstone.files.option_columns import read_noting, with_near
+from proofstone.files.tables import read_noting, with_near
 from proofstone.method import Method, PayloadType
 from proofstone.records.banks import BuiltFact
 from proofstone.records.items import (

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.choices.outcomes import ask_for
-from proofstone.judging.difficulty import DifficultyRule, PanelDecision
-from proofstone.judging.filtering import PanelFilter, panel_step
+from proofstone.judging.difficulty import DifficultyRule, PanelDecision, PanelFilter, panel_step
 from proofstone.judging.panel import SeatedJudges, why_undecided
 from proofstone.methods.chinese_simpleqa.ask import STEPS, messages, oracle, prepare
 from proofstone.methods.chinese_simpleqa.build.examples import (

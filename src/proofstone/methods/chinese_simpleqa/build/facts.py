@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import structs
 
-from proofstone.judging.filtering import filtered_roles
+from proofstone.judging.difficulty import filtered_roles
 from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Pair, Twin
 from proofstone.records.banks import BuiltFact
