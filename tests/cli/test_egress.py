@@ -15,9 +15,8 @@ from proofstone.ingest.ingest import ingest_paths
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.models.limits import SystemClock
 from proofstone.models.names import Destination
-from proofstone.run.outbound import Outgoing
 from proofstone.session.cli_egress import describe
-from proofstone.session.egress import Leaving, Load, clear_loads, keep_local
+from proofstone.session.egress import Leaving, Load, Outgoing, clear_loads, keep_local
 from proofstone.session.permits import Permits
 from proofstone.store.provenance import Origin
 from scripted_proxy import ScriptedProxy

@@ -21,11 +21,12 @@ from proofstone.records.ids import short
 from proofstone.records.items import ContextName, context_of, left_out_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.run.campaign import RunResult
+from proofstone.run.outbound import plan_loads
 from proofstone.run.request import Asking, RunRequest, specs_of
 from proofstone.run.retrieved_prompt import evidence_block
 from proofstone.run.run_file import read_run_file
 from proofstone.run.run_files import perform_request, save_request
-from proofstone.session.egress import Leaving, clear_loads, plan_loads
+from proofstone.session.egress import Leaving, clear_loads
 from proofstone.session.permits import Permits
 from proofstone.store import schema
 from scripted_server import Seen, answering

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from proofstone.build.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.build.list_files import list_files
+from proofstone.build.outbound import clear_build, web_finders
 from proofstone.build.plan import BuildSpec, PlannedBuild, builder_of, entering_rows, plan_build
 from proofstone.errors import BadUsage
 from proofstone.ingest.pages import document_of
@@ -27,7 +28,6 @@ from proofstone.run.campaign import Watch
 from proofstone.run.dry_running import PILOT
 from proofstone.search.searching import index_for, web_finder
 from proofstone.session.askers import session_askers
-from proofstone.session.egress import let_out
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from proofstone.models.spending import Spending
     from proofstone.run.forecasts import BuildForecast
     from proofstone.run.self_preference import Kin
-    from proofstone.search.web_finding import WebFinder
     from proofstone.store.builds import EnteringRow
 
 
@@ -139,7 +138,7 @@ def forecast_build(
             spec, inputs=(*pilot_rows,), limit=None, per_input=None, gathered=None
         )
         rows = list(entering_rows(session.store, planned.builder, only, planned.build.params))
-    _clear_build(session, planned, rows)
+    clear_build(session, planned, rows)
     shown: list[BuildProgress] = []
 
     async def work(stop: asyncio.Event) -> BuildForecast:
@@ -181,7 +180,7 @@ def prompts_of_build(
     connections = (max_connections, cache, start_spending(session, budget))
     spec = gather_inputs(session, chosen, spec, connections[2])
     planned = _plan(session, spec, chosen, connections)
-    for finder in _web_finders(planned):
+    for finder in web_finders(planned):
         finder.sends = "nothing"
 
     async def work(stop: asyncio.Event) -> list[StepPrompt]:
@@ -209,7 +208,7 @@ def perform_build_spec(
     connections = (max_connections, cache, spending)
     spec = gather_inputs(session, method, spec, spending)
     planned = _plan(session, spec, method, connections)
-    _clear_build(session, planned)
+    clear_build(session, planned)
     shown: list[BuildProgress] = []
 
     async def work(stop: asyncio.Event) -> BuildResult:
@@ -375,26 +374,9 @@ async def _at_work(
             yield askers, kept
 
 
-def _clear_build(
-    session: Session, planned: PlannedBuild, rows: Sequence[EnteringRow] | None = None
-) -> None:
-    """Lets out what a build (or a pilot of these ``rows``) sends, once it is allowed."""
-    from proofstone.run.outbound import rows_would_leave  # noqa: PLC0415
-    from proofstone.search.search_loads import web_loads  # noqa: PLC0415
-    from proofstone.session.egress import build_loads  # noqa: PLC0415
-
-    loads = build_loads(session.store, planned, session.config, rows)
-    if loads:
-        let_out(session, loads)
-    for finder in _web_finders(planned):
-        queries = rows_would_leave(session.store, planned, rows)
-        let_out(session, web_loads(finder.searcher, rows=queries))
-        finder.sends = "cleared"
-
-
 def _tell_searched(session: Session, planned: PlannedBuild) -> None:
     """What became of the queries that steps searched the web for, and of the pages."""
-    for finder in _web_finders(planned):
+    for finder in web_finders(planned):
         if finder.failed:
             query, why = next(iter(finder.failed.items()))
             tell_step(
@@ -404,12 +386,6 @@ def _tell_searched(session: Session, planned: PlannedBuild) -> None:
             )
         if len(finder.failed) < len(finder.asked):
             tell_unread_pages(session, finder, list(finder.asked))
-
-
-def _web_finders(planned: PlannedBuild) -> list[WebFinder]:
-    from proofstone.search.web_finding import WebFinder  # noqa: PLC0415
-
-    return [each for each in planned.reads.searches.values() if isinstance(each, WebFinder)]
 
 
 def _watch(shown: Sequence[BuildProgress], watch: Watch | None) -> None:

@@ -23,11 +23,11 @@ from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
 from proofstone.run.fitting import fewer_facts, retired_facts
 from proofstone.run.judges import AskedJudge
-from proofstone.run.outbound import Outgoing, facts_would_leave
+from proofstone.run.outbound import facts_would_leave
 from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.searching import open_embedder
 from proofstone.session.askers import session_askers
-from proofstone.session.egress import let_out
+from proofstone.session.egress import Outgoing, let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target

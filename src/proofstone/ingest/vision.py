@@ -27,9 +27,8 @@ from proofstone.records.calls import CallRecord, ImagePart, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
-from proofstone.run.outbound import Outgoing
 from proofstone.session.cli_progress import RunProgress
-from proofstone.session.egress import let_out
+from proofstone.session.egress import Outgoing, let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.workspace import Background

@@ -475,7 +475,7 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
 
 async def _plan_loads(session: Session, specs: Sequence[RunSpec], retriever: Retriever) -> Loads:
     """What ``specs`` would send to each host that is not this machine."""
-    from proofstone.session.egress import plan_loads  # noqa: PLC0415
+    from proofstone.run.outbound import plan_loads  # noqa: PLC0415
 
     return await plan_loads(session.store, specs, session.config, session.clock, retriever)
 

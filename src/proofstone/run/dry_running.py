@@ -193,7 +193,7 @@ def _pilots(session: Session, groups: Sequence[Group], n: int) -> list[Pilot]:
 
 def _clear_pilots(session: Session, pilots: Sequence[Pilot]) -> None:
     """Lets out what the pilots send, once it is allowed: they are calls like any."""
-    from proofstone.session.egress import pilot_loads  # noqa: PLC0415
+    from proofstone.run.outbound import pilot_loads  # noqa: PLC0415
 
     loads = pilot_loads(session.store, pilots, session.config)
     if loads:

@@ -48,10 +48,10 @@ from proofstone.records.verdicts import (
     Passage,
 )
 from proofstone.run.forecasts import Amounts, Range
-from proofstone.run.outbound import Outgoing
 from proofstone.run.remaining_work import Survey
 from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record
+from proofstone.session.egress import Outgoing
 from proofstone.session.prompt_tokens import counted_tokens
 from proofstone.stats.ranks import share_estimate
 from proofstone.store.provenance import Origin

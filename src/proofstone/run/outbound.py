@@ -3,66 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.errors import CallFailed
-from proofstone.method import Method
-from proofstone.records.calls import Message
+from proofstone.method import Method, find_method
+from proofstone.models.config import ModelConfig
+from proofstone.models.registry import leaves_to, open_endpoint
+from proofstone.records.calls import Clock, Message
 from proofstone.records.items import ItemSet, LoadedItem, Oracle, Way
 from proofstone.records.runs import Reply
-from proofstone.run.evidence import ask_item, passages_behind, retrieved_origins, spread_items
-from proofstone.run.plan import PlannedRun
-from proofstone.search.sources import OF_THE_WEB, WEB
-from proofstone.store.builds import EnteringRow
+from proofstone.run.evidence import (
+    Retriever,
+    ask_item,
+    passages_behind,
+    retrieved_origins,
+    spread_items,
+)
+from proofstone.run.plan import PlannedRun, RunSpec, plan_run
+from proofstone.session.egress import Load, Loads, Outgoing, joined_origins
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    from proofstone.run.pilot import Pilot
+
 
 _AT_ONCE = 500  # positions in one statement
 
 
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
-
-
-class Outgoing(Struct, frozen=True, kw_only=True):
-    """What one or more runs would send to one place: questions, requests (each sample counts, and
-    what the cache may spare), characters of their first prompts (estimated from some), origins. Of
-    a build the items are rows (``noun``). ``passages`` of the sources are sent in their own words
-    with questions; of pages that go as images each is one, and has no characters."""
-
-    items: int = 0
-    noun: str = "question"
-    requests: int = 0
-    characters: int = 0
-    origins: tuple[Origin, ...] = ()
-    passages: int = 0
-
-    def __add__(self, other: Outgoing) -> Outgoing:
-        """Both, of different item sets."""
-        return Outgoing(
-            items=self.items + other.items,
-            noun=other.noun,
-            requests=self.requests + other.requests,
-            characters=self.characters + other.characters,
-            origins=_joined([*self.origins, *other.origins], lambda a, b: a + b),
-            passages=self.passages + other.passages,
-        )
-
-    def again(self, other: Outgoing) -> Outgoing:
-        """Both, of one item set: its questions are counted once."""
-        return Outgoing(
-            items=max(self.items, other.items),
-            noun=other.noun,
-            requests=self.requests + other.requests,
-            characters=self.characters + other.characters,
-            origins=_joined([*self.origins, *other.origins], max),
-            passages=max(self.passages, other.passages),
-        )
 
 
 async def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
@@ -76,7 +49,7 @@ async def what_would_leave(store: Store, method: Method, planned: PlannedRun) ->
         items=planned.n_asked,
         requests=left,
         characters=round(left * length),
-        origins=_joined(
+        origins=joined_origins(
             [
                 *_of_questions(store, planned),
                 *_of_shots(store, planned.way, planned.item_set),
@@ -100,7 +73,7 @@ def cells_would_leave(
         items=len(positions),
         requests=len(cells),
         characters=round(len(cells) * length),
-        origins=_joined(
+        origins=joined_origins(
             [
                 *origins,
                 *_of_shots(store, planned.way, planned.item_set),
@@ -110,57 +83,6 @@ def cells_would_leave(
         ),
         passages=sum(origin.n_items for origin in passages),
     )
-
-
-def questions_would_leave(store: Store, item_set: bytes) -> Outgoing:
-    """What one query for each question of a set sends; how long they are is not told."""
-    n_items = store.items.item_set(item_set).n_items
-    origins = store.origins.of_set(item_set)
-    return Outgoing(items=n_items, requests=n_items, origins=_joined(origins, max))
-
-
-def rows_would_leave(
-    store: Store, planned: PlannedBuild, rows: Iterable[EnteringRow] | None = None
-) -> Outgoing:
-    """What one step of a build sends if it asks once for each row that enters (or for these
-    ``rows``); rows of no source, and of the web, are known by the names of the inputs: these say
-    what was searched for."""
-    builder, spec = planned.builder, planned.spec
-    characters, by_source = 0, Counter[bytes | None]()
-    if rows is None:
-        rows = entering_rows(store, builder, spec, planned.build.params)
-    for entering in rows:
-        characters += len(entering.row.payload.decode())
-        by_source[entering.source] += 1
-    known = store.knowledge.sources([each for each in by_source if each is not None])
-    origins = [
-        Origin(source.title, source.licence, by_source[identity], (source.title,))
-        for identity, source in known.items()
-        if source.kind != WEB
-    ]
-    n_others = by_source.total() - sum(origin.n_items for origin in origins)
-    if n_others:
-        origins += [Origin(name, "", n_others, (name,)) for name in map(_file_name, spec.inputs)]
-    n_rows = by_source.total()
-    return Outgoing(
-        items=n_rows,
-        noun="row",
-        requests=n_rows,
-        characters=characters,
-        origins=_joined(origins, max),
-    )
-
-
-def searched_would_leave(
-    store: Store, outgoing: Outgoing, *, sources: bool = True, web: bool = False
-) -> Outgoing:
-    """``outgoing`` of a step that shows what a search of all ``sources`` finds, texts of each of
-    which may go along, or a search of the ``web``."""
-    found = [Origin(OF_THE_WEB, "", 0, (OF_THE_WEB,))] if web else []
-    if sources:
-        known = store.knowledge.sources(each.id for each in store.indexed.sources()).values()
-        found += [Origin(each.title, each.licence, 0, (each.title,)) for each in known]
-    return structs.replace(outgoing, origins=_joined([*outgoing.origins, *found], max))
 
 
 def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:
@@ -179,12 +101,8 @@ def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, character
         noun=noun,
         requests=len(facts) // 2,
         characters=characters,
-        origins=_joined(origins, max),
+        origins=joined_origins(origins, max),
     )
-
-
-def _file_name(text: str) -> str:
-    return PurePath(text).name or text
 
 
 def _done(store: Store, planned: PlannedRun) -> int:
@@ -204,7 +122,7 @@ def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
     asked = [place for place in range(planned.n_items) if place not in evidence.left_out]
     parts = (asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE))
     found = [origin for part in parts for origin in store.origins.of_positions(item_set, part)]
-    return _joined(found, lambda a, b: a + b)
+    return joined_origins(found, lambda a, b: a + b)
 
 
 def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
@@ -227,21 +145,6 @@ def _of_passages(store: Store, planned: PlannedRun) -> list[Origin]:
 def _uncounted(origins: Iterable[Origin]) -> list[Origin]:
     """Origins of what goes along with questions: they are no more questions for it."""
     return [structs.replace(origin, n_items=0) for origin in origins]
-
-
-def _joined(origins: Iterable[Origin], count: Callable[[int, int], int]) -> tuple[Origin, ...]:
-    """Origins by title and licence, each once; ``count`` makes one number of two."""
-    found: dict[tuple[str, str], Origin] = {}
-    for origin in origins:
-        key = (origin.title, origin.licence)
-        known = found.get(key)
-        if known is not None:
-            names = tuple(sorted({*origin.names, *known.names}))
-            n_items = count(origin.n_items, known.n_items)
-            found[key] = Origin(origin.title, origin.licence, n_items, names)
-        else:
-            found[key] = origin
-    return tuple(found[key] for key in sorted(found))
 
 
 async def _mean_length(store: Store, method: Method, planned: PlannedRun) -> float:
@@ -274,3 +177,48 @@ class _CountingCall:
     ) -> Reply:
         self.characters += sum(len(message.content) for message in messages)
         raise CallFailed("not_sent", f"step {step} was only counted")
+
+
+async def plan_loads(
+    store: Store,
+    specs: Sequence[RunSpec],
+    config: ModelConfig,
+    clock: Clock,
+    retriever: Retriever | None = None,
+) -> Loads:
+    """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
+
+    Raises what ``open_model`` and ``plan_run`` raise.
+    """
+    loads: Loads = {}
+    for spec in specs:
+        to = leaves_to(spec.model, config)
+        model = open_endpoint(spec.model, config, clock=clock)
+        if to is None or to.is_local or model is None:
+            continue
+        method = find_method(store.items.item_set(spec.item_set).method)
+        planned = plan_run(store, method, spec, model, retriever)
+        outgoing = await what_would_leave(store, method, planned)
+        if outgoing.requests:
+            known = loads.get(to, Load())
+            loads[to] = known.with_run(spec.model, spec.item_set, outgoing)
+    return loads
+
+
+def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> Loads:
+    """What pilots would send to each host that is not this machine: of that which they drew, what
+    the cache does not have."""
+    loads: Loads = {}
+    for pilot in pilots:
+        model = pilot.group.planned.run.respondent
+        to = leaves_to(model, config)
+        if to is None or to.is_local:
+            continue
+        for place, survey in enumerate(pilot.group.surveys):
+            cells = [cell for at, cell in pilot.sample if at == place and cell not in survey.cached]
+            if cells:
+                length = survey.characters / survey.to_ask
+                outgoing = cells_would_leave(store, survey.planned, cells, length)
+                known = loads.get(to, Load())
+                loads[to] = known.with_run(model, survey.planned.item_set.id, outgoing)
+    return loads

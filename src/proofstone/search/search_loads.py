@@ -12,10 +12,9 @@ from proofstone.errors import BadUsage
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
     from proofstone.records.calls import Embedder
-    from proofstone.run.outbound import Outgoing
     from proofstone.search.embedding import ToEmbed
     from proofstone.search.web import WebSearcher
-    from proofstone.session.egress import Loads
+    from proofstone.session.egress import Loads, Outgoing
     from proofstone.store.store import Store
 
 
@@ -24,9 +23,9 @@ _OF_A_REQUEST = 96
 
 def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: ToEmbed) -> Loads:
     """The chunks of sources, in their own words; the embedder's log names them from now on."""
-    from proofstone.run.outbound import Outgoing  # noqa: PLC0415
     from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
     from proofstone.search.sources import OF_THE_WEB, WEB  # noqa: PLC0415
+    from proofstone.session.egress import Outgoing  # noqa: PLC0415
     from proofstone.store.provenance import Origin  # noqa: PLC0415
 
     if not isinstance(embedder, EndpointEmbedder):
@@ -52,7 +51,7 @@ def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: To
 
 def query_loads(embedder: Embedder, config: ModelConfig, query: str) -> Loads:
     """A query that a person wrote: of no source."""
-    from proofstone.run.outbound import Outgoing  # noqa: PLC0415
+    from proofstone.session.egress import Outgoing  # noqa: PLC0415
 
     return _loads(
         embedder, config, Outgoing(items=1, noun="query", requests=1, characters=len(query))
@@ -63,7 +62,7 @@ def question_loads(
     store: Store, embedder: Embedder, config: ModelConfig, item_sets: Sequence[bytes]
 ) -> Loads:
     """The questions of item sets, to be searched for by their meaning."""
-    from proofstone.run.outbound import questions_would_leave  # noqa: PLC0415
+    from proofstone.session.egress import questions_would_leave  # noqa: PLC0415
 
     loads: Loads = {}
     for item_set in dict.fromkeys(item_sets):
@@ -84,8 +83,11 @@ def web_loads(
     """What a search of the web would be sent: a ``query`` that a person wrote, one for each of so
     many questions of item sets, or one for each of the ``rows`` of a build, made of their text."""
     from proofstone.models.names import destination_of  # noqa: PLC0415
-    from proofstone.run.outbound import Outgoing, questions_would_leave  # noqa: PLC0415
-    from proofstone.session.egress import Load  # noqa: PLC0415
+    from proofstone.session.egress import (  # noqa: PLC0415
+        Load,
+        Outgoing,
+        questions_would_leave,
+    )
 
     to = destination_of(searcher.address)
     if to is None:

@@ -10,8 +10,7 @@ import click
 from proofstone.session.terminal import say
 
 if TYPE_CHECKING:
-    from proofstone.run.outbound import Outgoing
-    from proofstone.session.egress import Leaving
+    from proofstone.session.egress import Leaving, Outgoing
     from proofstone.store.provenance import Origin
 
 

@@ -7,44 +7,84 @@ refuses what neither has let out.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, structs
 
-from proofstone.build.plan import PlannedBuild
 from proofstone.errors import EgressRefused, ProofstoneError
-from proofstone.method import find_method
 from proofstone.models.config import ModelConfig
 from proofstone.models.failures import NOT_SENT
 from proofstone.models.names import Destination, destination_of
-from proofstone.models.registry import leaves_to, open_endpoint
+from proofstone.models.registry import leaves_to
 from proofstone.records.calls import Clock
-from proofstone.run.evidence import Retriever
-from proofstone.run.outbound import (
-    Outgoing,
-    cells_would_leave,
-    rows_would_leave,
-    searched_would_leave,
-    what_would_leave,
-)
-from proofstone.run.plan import RunSpec, plan_run
 from proofstone.session.folders import MARK
 from proofstone.session.permits import BesideKind, Permits, SentBeside
 from proofstone.session.session import Session
-from proofstone.store.builds import EnteringRow
 from proofstone.store.outbound import SentCalls
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from proofstone.models.egress import EgressGate
-    from proofstone.run.pilot import Pilot
 
 
 _CONFIG = "proofstone.toml"
+
+
+class Outgoing(Struct, frozen=True, kw_only=True):
+    """What one or more runs would send to one place: questions, requests (each sample counts, and
+    what the cache may spare), characters of their first prompts (estimated from some), origins. Of
+    a build the items are rows (``noun``). ``passages`` of the sources are sent in their own words
+    with questions; of pages that go as images each is one, and has no characters."""
+
+    items: int = 0
+    noun: str = "question"
+    requests: int = 0
+    characters: int = 0
+    origins: tuple[Origin, ...] = ()
+    passages: int = 0
+
+    def __add__(self, other: Outgoing) -> Outgoing:
+        """Both, of different item sets."""
+        return Outgoing(
+            items=self.items + other.items,
+            noun=other.noun,
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=joined_origins([*self.origins, *other.origins], lambda a, b: a + b),
+            passages=self.passages + other.passages,
+        )
+
+    def again(self, other: Outgoing) -> Outgoing:
+        """Both, of one item set: its questions are counted once."""
+        return Outgoing(
+            items=max(self.items, other.items),
+            noun=other.noun,
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=joined_origins([*self.origins, *other.origins], max),
+            passages=max(self.passages, other.passages),
+        )
+
+
+def joined_origins(
+    origins: Iterable[Origin], count: Callable[[int, int], int]
+) -> tuple[Origin, ...]:
+    """Origins by title and licence, each once; ``count`` makes one number of two."""
+    found: dict[tuple[str, str], Origin] = {}
+    for origin in origins:
+        key = (origin.title, origin.licence)
+        known = found.get(key)
+        if known is not None:
+            names = tuple(sorted({*origin.names, *known.names}))
+            n_items = count(origin.n_items, known.n_items)
+            found[key] = Origin(origin.title, origin.licence, n_items, names)
+        else:
+            found[key] = origin
+    return tuple(found[key] for key in sorted(found))
 
 
 class Leaving(Struct, frozen=True, kw_only=True):
@@ -102,75 +142,11 @@ class Load(Struct, frozen=True):
 Loads = dict[Destination, Load]
 
 
-async def plan_loads(
-    store: Store,
-    specs: Sequence[RunSpec],
-    config: ModelConfig,
-    clock: Clock,
-    retriever: Retriever | None = None,
-) -> Loads:
-    """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
-
-    Raises what ``open_model`` and ``plan_run`` raise.
-    """
-    loads: Loads = {}
-    for spec in specs:
-        to = leaves_to(spec.model, config)
-        model = open_endpoint(spec.model, config, clock=clock)
-        if to is None or to.is_local or model is None:
-            continue
-        method = find_method(store.items.item_set(spec.item_set).method)
-        planned = plan_run(store, method, spec, model, retriever)
-        outgoing = await what_would_leave(store, method, planned)
-        if outgoing.requests:
-            known = loads.get(to, Load())
-            loads[to] = known.with_run(spec.model, spec.item_set, outgoing)
-    return loads
-
-
-def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> Loads:
-    """What pilots would send to each host that is not this machine: of that which they drew, what
-    the cache does not have."""
-    loads: Loads = {}
-    for pilot in pilots:
-        model = pilot.group.planned.run.respondent
-        to = leaves_to(model, config)
-        if to is None or to.is_local:
-            continue
-        for place, survey in enumerate(pilot.group.surveys):
-            cells = [cell for at, cell in pilot.sample if at == place and cell not in survey.cached]
-            if cells:
-                length = survey.characters / survey.to_ask
-                outgoing = cells_would_leave(store, survey.planned, cells, length)
-                known = loads.get(to, Load())
-                loads[to] = known.with_run(model, survey.planned.item_set.id, outgoing)
-    return loads
-
-
-def build_loads(
-    store: Store,
-    planned: PlannedBuild,
-    config: ModelConfig,
-    rows: Sequence[EnteringRow] | None = None,
-) -> Loads:
-    """What a build would send to each host that is not this machine: as much as all its rows (or as
-    these ``rows``), once for each step that asks."""
-    loads: Loads = {}
-    outgoing: Outgoing | None = None
-    for step in planned.pipeline.steps:
-        for role in step.asks:
-            model = planned.build.models[role]
-            to = leaves_to(model, config)
-            if to is None or to.is_local:
-                continue
-            if outgoing is None:
-                outgoing = rows_would_leave(store, planned, rows)
-            known = loads.get(to, Load())
-            sources = planned.reads.searches_sources(step.reads)
-            web = planned.reads.searches_web(step.reads)
-            sent = searched_would_leave(store, outgoing, sources=sources, web=web)
-            loads[to] = known.with_run(model, planned.build.inputs, sent)
-    return loads
+def questions_would_leave(store: Store, item_set: bytes) -> Outgoing:
+    """What one query for each question of a set sends; how long they are is not told."""
+    n_items = store.items.item_set(item_set).n_items
+    origins = store.origins.of_set(item_set)
+    return Outgoing(items=n_items, requests=n_items, origins=joined_origins(origins, max))
 
 
 def clear_loads(

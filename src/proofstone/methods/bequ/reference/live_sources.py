@@ -20,10 +20,11 @@ from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.records.building import Maker
 from proofstone.records.builds import OnlineWanted, WebText, WikiText
 from proofstone.search.searching import web_finder
-from proofstone.session.egress import let_out
+from proofstone.session.egress import Load, Outgoing, let_out
 from proofstone.session.permits import SentBeside
 from proofstone.session.session import Session
 from proofstone.session.workspace import Background
+from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:
     from proofstone.build.plan import BuildSpec
@@ -260,10 +261,6 @@ def _let_out(
     inputs: Sequence[str],
 ) -> None:
     """Lets out what is sent to a wiki or a search, made of the inputs, once that is allowed."""
-    from proofstone.run.outbound import Outgoing  # noqa: PLC0415
-    from proofstone.session.egress import Load  # noqa: PLC0415
-    from proofstone.store.provenance import Origin  # noqa: PLC0415
-
     if to is None:
         raise BadUsage(f"{whom} has no address of the web")
     if to.is_local:
