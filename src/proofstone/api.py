@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from proofstone.results import compare_inputs, reading
     from proofstone.review import reviewing
     from proofstone.run import campaign, dry_running, retrieving, score_runs
+    from proofstone.run import score as run_score
     from proofstone.search import searching
     from proofstone.session import models as session_models
     from proofstone.session import session
@@ -83,6 +84,7 @@ if not TYPE_CHECKING:
     campaign = _Module("run.campaign")
     dry_running = _Module("run.dry_running")
     retrieving = _Module("run.retrieving")
+    run_score = _Module("run.score")
     score_runs = _Module("run.score_runs")
     searching = _Module("search.searching")
     session_models = _Module("session.models")
@@ -148,7 +150,7 @@ class Workspace(Session):
     work_list = Verb(lambda: reading.write_item_work_list)
     statistics = Verb(lambda: reading.describe)
     coverage = Verb(lambda: reading.coverage_of)
-    scorings = Verb(lambda: reading.list_scorings)
+    scorings = Verb(lambda: run_score.list_scorings)
     score_table = Verb(lambda: exporting.score_table)
     export = Verb(lambda: exporting.write_export)
     compare = Verb(lambda: compare_inputs.compare_targets)

@@ -20,6 +20,7 @@ from proofstone.methods.encyclo_k.ask import messages
 from proofstone.methods.encyclo_k.method import EncycloK
 from proofstone.models.limits import Limiters
 from proofstone.models.registry import open_asker
+from proofstone.models.tokens import counted_tokens, most_tokens
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, ImagePart, Message, TextPart
 from proofstone.records.ids import digest
@@ -27,7 +28,6 @@ from proofstone.records.items import ItemSet, LoadedItem, Way
 from proofstone.run.campaign import RunResult, perform_campaign, progress_of
 from proofstone.run.first_prompts import first_prompts
 from proofstone.run.plan import RunSpec, plan_run, store_run
-from proofstone.session.prompt_tokens import counted_tokens, most_tokens
 from proofstone.store.purge import PurgePlan, empty_rows, images_in
 from scripted_server import answer
 from serving import configure, serving

@@ -19,9 +19,9 @@ from proofstone.build.cli_taxonomy import (
 )
 from proofstone.ingest.cli import write_image
 from proofstone.records.ids import short
-from proofstone.results.audit.column_options import encoding_option
 from proofstone.run.cli import list_plans
 from proofstone.session.options import (
+    encoding_option,
     json_option,
     output_option,
     read_list,

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from proofstone.browse.export import export_bank, export_items, export_responses
-from proofstone.browse.origins_shown import plan_row
 from proofstone.build.built import ended_fields
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.method import find_method
 from proofstone.results.reading import leaderboard, selection_of
+from proofstone.run.run_facts import plan_row
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target

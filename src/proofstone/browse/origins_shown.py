@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from proofstone.errors import NotFound
 from proofstone.ingest.ingest_report import SURE
@@ -16,7 +15,6 @@ from proofstone.records.ids import short
 from proofstone.records.knowledge import Passage, Source, Stratum
 from proofstone.records.licences import permits_publication
 from proofstone.records.pages import Box, Page, model_that_read, naming_request, requests_named
-from proofstone.records.runs import Plan
 from proofstone.session.dates import minute
 from proofstone.session.description import Description
 from proofstone.store.lookup import Found
@@ -240,11 +238,3 @@ def describe_plan(store: Store, found: Found) -> Description:
         power = f"{100 * plan.power:g}% power"
         lines.append(("resolves", f"{100 * plan.resolves:.1f} points with {power}, if {assumed}"))
     return Description(title=f"plan:{short(plan.id)}", lines=tuple(lines))
-
-
-def plan_row(plan: Plan) -> dict[str, Any]:
-    """A plan as a row for a file: its fields, ids in hexadecimal digits."""
-    row = structs.asdict(plan)
-    pairs = [list(pair) for pair in plan.comparisons]
-    lists = {"comparisons": pairs, "exclusions": list(plan.exclusions)}
-    return row | lists | {"id": plan.id.hex(), "target": plan.target.hex()}

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from proofstone.browse.origins_shown import describe_page, describe_plan
 from proofstone.browse.show_item import describe, replies_of
-from proofstone.browse.trace import PURGED, Ancestor, Ancestry, call_line
+from proofstone.browse.trace import PURGED, Ancestry, call_line
 from proofstone.build.built import describe_build
 from proofstone.errors import BadUsage, TextPurged
 from proofstone.ingest.pages import find_page
@@ -27,7 +27,7 @@ from proofstone.records.triples import read_against
 from proofstone.run.judges import judges_of_reply, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
 from proofstone.session.dates import minute
-from proofstone.session.description import Description
+from proofstone.session.description import Ancestor, Description
 from proofstone.session.targets import (
     call_id,
     find_call,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
-from msgspec import Struct
 
 from proofstone.errors import NotFound
 from proofstone.records.calls import CallRecord
@@ -18,6 +17,7 @@ from proofstone.records.reviews import Correction, Ruling
 from proofstone.records.runs import run_label
 from proofstone.run.retrieved_prompt import shown_to
 from proofstone.session.dates import minute
+from proofstone.session.description import Ancestor
 from proofstone.session.targets import call_id, response_id
 from proofstone.store.lookup import Found
 from proofstone.store.payloads import is_purged
@@ -38,18 +38,6 @@ _SHOWN = 72  # characters of a text in one line
 
 
 _STEPS = 4  # generations of facts that name facts
-
-
-class Ancestor(Struct, frozen=True, kw_only=True):
-    """A row that another came from: how many steps behind it, its id, and a line about it."""
-
-    depth: int
-    kind: str
-    id: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{'  ' * self.depth}{self.id}  {self.text}".rstrip()
 
 
 class Ancestry:

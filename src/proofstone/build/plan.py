@@ -19,7 +19,6 @@ from proofstone.build.models import BuildReads, OpenIndex, OpenWebSearch, open_r
 from proofstone.build.walking import ids_digest, make_row
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ingest.ingest_report import in_languages
 from proofstone.records.building import BatchStep, Maker, Pipeline, StepBuilder
 from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.records.calls import Model
@@ -30,6 +29,7 @@ from proofstone.records.pages import PageRegion
 from proofstone.records.taxonomy import SampledSource
 from proofstone.store.builds import EnteringRow
 from proofstone.store.store import Store
+from proofstone.texts.languages import in_languages
 from proofstone.wording.messages import counted
 
 # Sources as builds take them: at the place that holds, and sampled so that their subject shows.

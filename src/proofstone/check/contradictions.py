@@ -7,6 +7,7 @@ orders. Falsified statements contradict by design, and are left out.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,16 +24,16 @@ from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
 from proofstone.run.fitting import fewer_facts, retired_facts
 from proofstone.run.judges import AskedJudge
-from proofstone.run.outbound import facts_would_leave
 from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.searching import open_embedder
 from proofstone.session.askers import session_askers
-from proofstone.session.egress import Outgoing, let_out
+from proofstone.session.egress import Outgoing, joined_origins, let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.session.workspace import Background
 from proofstone.store.lookup import Found
+from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
@@ -342,3 +343,23 @@ def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Seque
             loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
     if loads:
         let_out(session, loads)
+
+
+def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:
+    """What one request for each ``noun`` sends, whose texts are of ``facts``, two a request; facts
+    without a source are known by their book."""
+    found = store.knowledge.facts_by_id(dict.fromkeys(facts))
+    sources = store.knowledge.sources({f.source for f in found.values() if f.source is not None})
+    by_title: Counter[tuple[str, str]] = Counter()
+    for fact in found.values():
+        source = sources.get(fact.source or b"")
+        title = fact.stratum.book or "statements" if source is None else source.title
+        by_title[title, "" if source is None else source.licence] += 1
+    origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
+    return Outgoing(
+        items=len(facts) // 2,
+        noun=noun,
+        requests=len(facts) // 2,
+        characters=characters,
+        origins=joined_origins(origins, max),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Protocol
@@ -18,20 +18,6 @@ from proofstone.errors import BadUsage, NotFound, Problem
 from proofstone.records.knowledge import Source
 from proofstone.records.licences import permits_publication
 from proofstone.session.folders import MARK
-from proofstone.texts.languages import UNDETERMINED
-
-# Passages by their language: folders may mix them, and what is built may be of some alone.
-
-
-def main_language(code: str) -> str:
-    """The first part of a language's code, ``zh`` of ``zh-Hant``; ``und`` where none is known."""
-    return code.partition("-")[0] or UNDETERMINED
-
-
-def in_languages(code: str, languages: Collection[str]) -> bool:
-    """Whether a text of this language is wanted; every one is where ``languages`` is empty."""
-    return not languages or main_language(code) in languages
-
 
 # A page whose characters were read with less confidence on average is told, to be looked at.
 SURE = 0.9

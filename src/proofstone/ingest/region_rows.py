@@ -11,7 +11,6 @@ from msgspec import structs
 from proofstone.build.plan import BuildSpec, builder_of, named_sources, placed_source
 from proofstone.documents.reader import Draw
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.ingest.ingest_report import in_languages
 from proofstone.ingest.pages import DPI, around, draw_all
 from proofstone.ingest.regions import (
     RULES,
@@ -27,6 +26,7 @@ from proofstone.records.calls import Model
 from proofstone.records.knowledge import Source
 from proofstone.records.pages import Page, PageRegion
 from proofstone.store.store import Store
+from proofstone.texts.languages import in_languages
 
 _Chosen = tuple[Page, Region, str]
 

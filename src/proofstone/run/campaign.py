@@ -13,23 +13,26 @@ from msgspec import Struct
 from proofstone.errors import BadInput, BudgetReached
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
+from proofstone.models.config import ModelConfig, scrubber_of
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ContextName
 from proofstone.records.runs import Spent, replies_wanted, run_label
 from proofstone.run.calm import calm_interpreter
-from proofstone.run.judges import Bench, Judges, judge_spec
+from proofstone.run.judges import Bench, Judges, judge_loads, judge_spec, perform_judge_trial
 from proofstone.run.loop import perform_run
+from proofstone.run.outbound import plan_loads
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.run.prompts import check_told_apart
 from proofstone.run.request import specs_of
 from proofstone.run.retrieving import clear_searches, do_search, make_retriever
-from proofstone.run.run_facts import shares_of
+from proofstone.run.run_facts import perform_control, shares_of
 from proofstone.run.score import Judging, score_run
-from proofstone.session.askers import session_askers
+from proofstone.run.self_preference import kin_of_runs
+from proofstone.session.askers import check_replies_end, on_record, session_askers
 from proofstone.session.cli_progress import RunProgress
-from proofstone.session.egress import let_out
-from proofstone.session.models import family_of_model
+from proofstone.session.egress import clear_probe, let_out
+from proofstone.session.models import family_of_model, snapshots
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
@@ -313,9 +316,6 @@ def report_control(
     session: Session, model: str, *, spending: Spending | None = None
 ) -> ControlReport:
     """Asks a model a few simple completions, kept and cached like every call."""
-    from proofstone.run.run_facts import perform_control  # noqa: PLC0415
-    from proofstone.session.askers import on_record  # noqa: PLC0415
-
     _clear_probe(session, [model])
 
     async def work(stop: asyncio.Event) -> ControlReport:
@@ -332,9 +332,6 @@ def try_judge(
 ) -> JudgeTrial:
     """Asks a model to judge texts that try to talk it into a label, ``limit`` of them; every
     call is kept and cached."""
-    from proofstone.run.judges import perform_judge_trial  # noqa: PLC0415
-    from proofstone.session.askers import on_record  # noqa: PLC0415
-
     _clear_probe(session, [model])
     spending = start_spending(session, budget)
 
@@ -352,8 +349,6 @@ def try_judge(
 def kin_of_specs(session: Session, specs: Sequence[RunSpec]) -> tuple[Kin, ...]:
     """The contestants of these runs that had a part in the items they are asked, themselves or
     through their family. Asks nobody."""
-    from proofstone.run.self_preference import kin_of_runs  # noqa: PLC0415
-
     return kin_of_runs(session.store, specs, partial(family_of_model, session))
 
 
@@ -421,9 +416,6 @@ async def perform(
     ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
     ``cleared`` is what was searched for, where all that leaves was let out before.
     """
-    from proofstone.session.askers import on_record  # noqa: PLC0415
-    from proofstone.session.models import keep_cards  # noqa: PLC0415
-
     retriever = make_retriever(session, spending) if cleared is None else cleared
     if cleared is None:
         check_own_prompts(session, specs)
@@ -456,8 +448,6 @@ async def perform(
 def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
     """Raises BadInput for a template that holds a key of this workspace: it would be sent and
     kept; BadUsage where one would ask in several ways alike."""
-    from proofstone.models.config import scrubber_of  # noqa: PLC0415
-
     prompts = {spec.prompt for spec in specs if spec.prompt is not None}
     if not prompts:
         return
@@ -475,22 +465,16 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
 
 async def _plan_loads(session: Session, specs: Sequence[RunSpec], retriever: Retriever) -> Loads:
     """What ``specs`` would send to each host that is not this machine."""
-    from proofstone.run.outbound import plan_loads  # noqa: PLC0415
-
     return await plan_loads(session.store, specs, session.config, session.clock, retriever)
 
 
 def loads_of_judging(session: Session, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
     """What judging replies to these item sets would send to each host that is not this
     machine."""
-    from proofstone.run.judges import judge_loads  # noqa: PLC0415
-
     return judge_loads(session.store, item_sets, judges, session.config)
 
 
 def _clear_probe(session: Session, names: Sequence[str]) -> None:
-    from proofstone.session.egress import clear_probe  # noqa: PLC0415
-
     clear_probe(names, session.config, session.ask_egress)
 
 
@@ -498,12 +482,30 @@ def planned_specs(
     session: Session, specs: Sequence[RunSpec], askers: Mapping[str, Asker], retriever: Retriever
 ) -> list[PlannedRun]:
     """The runs that ``specs`` mean, all checked before one is stored."""
-    from proofstone.session.askers import check_bounded  # noqa: PLC0415
-
     plans = []
     for spec in specs:
         method = find_method(session.store.items.item_set(spec.item_set).method)
         model = askers[spec.model].model
         plans.append(plan_run(session.store, method, spec, model, retriever))
-    check_bounded([(plan, askers[spec.model]) for plan, spec in zip(plans, specs, strict=True)])
+    check_replies_end(
+        [(askers[spec.model], plan.run.settings) for plan, spec in zip(plans, specs, strict=True)]
+    )
     return plans
+
+
+def keep_cards(
+    store: Store,
+    config: ModelConfig,
+    runs: Sequence[tuple[PlannedRun, RunProgress]],
+    clock: Clock,
+) -> None:
+    """Keeps what is known now of the models of these runs; it is in force for those of the runs
+    that have something left to ask."""
+    names = {planned.run.respondent for planned, _progress in runs if not planned.run.simulated}
+    asked = {
+        planned.key: planned.run.respondent
+        for planned, progress in runs
+        if not planned.run.simulated and not progress.complete
+    }
+    if names:
+        store.models.record(snapshots(config, sorted(names), clock.now()), asked)

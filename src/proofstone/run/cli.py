@@ -205,8 +205,7 @@ def list_plans(session: Session, *, as_json: bool) -> None:
 def plans_of(session: Session, results: Iterable[RunResult]) -> list[dict[str, Any] | None]:
     """Of each run the plan in force with all that it fixes, and whether it was made after the
     first reply; None where there is none."""
-    from proofstone.browse.origins_shown import plan_row
-    from proofstone.run.run_facts import plan_in_force
+    from proofstone.run.run_facts import plan_in_force, plan_row
 
     found = [plan_in_force(session.store, each.planned.key, each.planned.run) for each in results]
     return [

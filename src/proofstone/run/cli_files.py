@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.results.audit.column_options import encoding_option
 from proofstone.run.kin import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
     cache_option,
+    encoding_option,
     output_option,
     quiet_option,
     read_list,

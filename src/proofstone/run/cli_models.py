@@ -184,7 +184,7 @@ def list_models(folder: Path | None, as_json: bool) -> None:
     The models are those of proofstone.toml and those once run here. A retired one is marked: its
     endpoint no longer served it when it was last checked; its results stay.
     """
-    from proofstone.results.cards import card_line
+    from proofstone.records.models import card_line
     from proofstone.session.models import known_models
     from proofstone.session.session import open_session
 

@@ -25,10 +25,9 @@ from proofstone.session.spending import tell_lost
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.keep.status import ScoringShown
     from proofstone.models.served import CacheUse
     from proofstone.run.judges import JudgingForecast
-    from proofstone.run.score import Scored
+    from proofstone.run.score import Scored, ScoringShown
 
 
 @click.command("score")
@@ -88,7 +87,7 @@ def score_command(
     applied by leaderboards.
     """
     from proofstone.methods.bequ.cli import Verifying, settings_of
-    from proofstone.results.reading import list_scorings
+    from proofstone.run.score import list_scorings
     from proofstone.run.score_runs import respondent_of, runs_meant, score, score_forecast
     from proofstone.session.session import open_session
 

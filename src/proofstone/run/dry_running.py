@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.run.campaign import Watch, check_own_prompts, planned_specs
+from proofstone.run.forecast import forecast_runs
+from proofstone.run.judges import forecast_of_runs
+from proofstone.run.outbound import pilot_loads
+from proofstone.run.pilot import ask_pilots, pilot_of
 from proofstone.run.plan import RunSpec
+from proofstone.run.remaining_work import group_surveys, survey_run
+from proofstone.run.rendered import render_prompts
 from proofstone.run.request import specs_of
 from proofstone.run.retrieving import clear_searches, remembered_retriever
-from proofstone.session.askers import session_askers
+from proofstone.session.askers import on_record, session_askers
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
@@ -114,8 +120,6 @@ def forecast_judging(
     max_connections: int | None = None,
 ) -> JudgingForecast:
     """What judging the replies to come of these runs takes at the most; nobody is asked."""
-    from proofstone.run.judges import forecast_of_runs  # noqa: PLC0415
-
     retriever = _told_retriever(session, specs)
     groups = Background(
         lambda stop: _survey(session, specs, retriever, stop, max_connections, "same", None)
@@ -134,8 +138,6 @@ def forecast_judging(
 
 def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
     """The prompts of the first ``n`` questions in each way as they would be sent."""
-    from proofstone.run.rendered import render_prompts  # noqa: PLC0415
-
     check_own_prompts(session, specs)
     retriever = _told_retriever(session, specs)
 
@@ -173,8 +175,6 @@ async def _survey(
     spending: Spending | None,
 ) -> list[Group]:
     """What is left of all runs, in groups that a pilot each is drawn from."""
-    from proofstone.run.remaining_work import group_surveys, survey_run  # noqa: PLC0415
-
     names = list(dict.fromkeys(spec.model for spec in specs))
     async with session_askers(session, names, max_connections, stop, cache, spending) as askers:
         plans = planned_specs(session, specs, askers, retriever)
@@ -186,15 +186,11 @@ async def _survey(
 
 
 def _pilots(session: Session, groups: Sequence[Group], n: int) -> list[Pilot]:
-    from proofstone.run.pilot import pilot_of  # noqa: PLC0415
-
     return [pilot_of(group, n) for group in groups]
 
 
 def _clear_pilots(session: Session, pilots: Sequence[Pilot]) -> None:
     """Lets out what the pilots send, once it is allowed: they are calls like any."""
-    from proofstone.run.outbound import pilot_loads  # noqa: PLC0415
-
     loads = pilot_loads(session.store, pilots, session.config)
     if loads:
         let_out(session, loads)
@@ -210,10 +206,6 @@ async def _forecast(
     cache: CacheUse,
     spending: Spending | None,
 ) -> DryRun:
-    from proofstone.run.forecast import forecast_runs  # noqa: PLC0415
-    from proofstone.run.pilot import ask_pilots  # noqa: PLC0415
-    from proofstone.session.askers import on_record  # noqa: PLC0415
-
     async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
         askers = {asker.model.name: asker for asker in opened.values()}
         used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]

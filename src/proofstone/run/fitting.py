@@ -17,13 +17,13 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.method import Method
 from proofstone.models.images import no_images
+from proofstone.models.tokens import FEWEST, MOST, counted_tokens, most_tokens
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Limits, Model
 from proofstone.records.ids import content_id
 from proofstone.records.items import ItemSet, Way
 from proofstone.records.knowledge import Fact
 from proofstone.run.first_prompts import first_prompts
-from proofstone.session.prompt_tokens import FEWEST, MOST, counted_tokens, most_tokens
 from proofstone.store.store import Store
 
 

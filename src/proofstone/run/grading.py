@@ -13,6 +13,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.files.tables import read_checked
 from proofstone.method import FileGrades, Method, find_method, method_names
+from proofstone.models.config import load_config
 from proofstone.records.items import Unit
 from proofstone.records.runs import Score
 from proofstone.records.tables import Row
@@ -115,8 +116,6 @@ def passing_workspace(folder: Path | None) -> Iterator[Session]:
         with Session(found) as session:
             yield session
         return
-    from proofstone.models.config import load_config  # noqa: PLC0415
-
     with (
         tempfile.TemporaryDirectory(prefix="proofstone-") as passing,
         create_session(passing) as session,

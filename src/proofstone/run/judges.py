@@ -35,6 +35,7 @@ from proofstone.models.ask import Asker
 from proofstone.models.budget import cost_usd
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to
+from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import CallRecord, Clock, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest, short
 from proofstone.records.runs import Estimate, Reply, Run, Usage
@@ -51,8 +52,7 @@ from proofstone.run.forecasts import Amounts, Range
 from proofstone.run.remaining_work import Survey
 from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record
-from proofstone.session.egress import Outgoing
-from proofstone.session.prompt_tokens import counted_tokens
+from proofstone.session.egress import Load, Outgoing
 from proofstone.stats.ranks import share_estimate
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
@@ -276,8 +276,6 @@ def loads_of(
 ) -> Loads:
     """The same of ``texts`` by what they are of: their origins, and how many replies they are;
     ``about`` so many characters go with each."""
-    from proofstone.session.egress import Load  # noqa: PLC0415
-
     loads: Loads = {}
     for judge in judges.models:
         to = leaves_to(judge, config)

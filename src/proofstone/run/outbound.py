@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -82,26 +81,6 @@ def cells_would_leave(
             max,
         ),
         passages=sum(origin.n_items for origin in passages),
-    )
-
-
-def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:
-    """What one request for each ``noun`` sends, whose texts are of ``facts``, two a request; facts
-    without a source are known by their book."""
-    found = store.knowledge.facts_by_id(dict.fromkeys(facts))
-    sources = store.knowledge.sources({f.source for f in found.values() if f.source is not None})
-    by_title: Counter[tuple[str, str]] = Counter()
-    for fact in found.values():
-        source = sources.get(fact.source or b"")
-        title = fact.stratum.book or "statements" if source is None else source.title
-        by_title[title, "" if source is None else source.licence] += 1
-    origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
-    return Outgoing(
-        items=len(facts) // 2,
-        noun=noun,
-        requests=len(facts) // 2,
-        characters=characters,
-        origins=joined_origins(origins, max),
     )
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from proofstone.errors import CallFailed
 from proofstone.method import Method
 from proofstone.models.ask import Asked, Asker
+from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import Message, ModelRequest
 from proofstone.records.ids import Draws, canonical_json
 from proofstone.records.items import Oracle
@@ -19,7 +20,6 @@ from proofstone.records.runs import Reply, Usage
 from proofstone.run.evidence import ask_item, asked_page
 from proofstone.run.plan import PlannedRun
 from proofstone.run.thinking import request_of, sent_to_model
-from proofstone.session.prompt_tokens import counted_tokens
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 

@@ -6,11 +6,19 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.records.ids import content_id, short
+from proofstone.records.items import Retrieved
+from proofstone.records.runs import Spent
+from proofstone.run.evidence import Retriever, within
+from proofstone.search.bm25 import TERMS_VERSION
+from proofstone.search.chunks import CHUNKS_VERSION
 from proofstone.search.search_loads import question_loads, web_loads
 from proofstone.search.searching import index_for, open_embedder, web_finder
+from proofstone.search.web_finding import WebQuery
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 
@@ -19,10 +27,9 @@ if TYPE_CHECKING:
     from proofstone.models.spending import Spending
     from proofstone.records.items import ItemSet, LoadedItem
     from proofstone.records.knowledge import Source
-    from proofstone.records.runs import Spent
-    from proofstone.run.evidence import RetrievalAsked, Retriever
+    from proofstone.run.evidence import RetrievalAsked
     from proofstone.run.plan import RunSpec
-    from proofstone.search.web_finding import WebFinder, WebFinding, WebQuery
+    from proofstone.search.web_finding import WebFinder, WebFinding
 
 
 class WebTask:
@@ -44,8 +51,6 @@ class WebTask:
 def make_retriever(session: Session, spending: Spending | None = None) -> Retriever:
     """What finds chunks of the workspace's sources; it opens their index where it is asked.
     What an embedder takes for it is charged to ``spending``."""
-    from proofstone.run.evidence import Retriever  # noqa: PLC0415
-
     return Retriever(session.store, partial(index_for, session, spending=spending))
 
 
@@ -96,8 +101,6 @@ def clear_searches(
 def forecast_searches(session: Session, specs: Sequence[RunSpec]) -> dict[str, Spent]:
     """What searching the web for these runs takes, by search: one request for each question
     that was not searched for yet. Sends nothing."""
-    from proofstone.records.runs import Spent  # noqa: PLC0415
-
     lacking: dict[str, dict[str, None]] = {}
     for task in _web_tasks(session, specs):
         queries = task.finder.lacking([task.query(item) for item in _items(session, task)])
@@ -123,8 +126,6 @@ def _web_tasks(
     session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
 ) -> Iterator[WebTask]:
     """One a set and way of searching, as far as the run that asks most of it."""
-    from msgspec import structs  # noqa: PLC0415
-
     most: dict[tuple[bytes, RetrievalAsked], int] = {}
     for spec in specs:
         asked = spec.retrieval
@@ -152,8 +153,6 @@ def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
 
 
 def _web_query(session: Session, task: WebTask, item: LoadedItem) -> WebQuery:
-    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
-
     return WebQuery(task.query(item), tuple(_behind(session, item)))
 
 
@@ -171,11 +170,6 @@ def _hand_in(
     found: Sequence[tuple[LoadedItem, WebFinding | None]],
     retriever: Retriever,
 ) -> None:
-    from proofstone.records.items import Retrieved  # noqa: PLC0415
-    from proofstone.run.evidence import within  # noqa: PLC0415
-    from proofstone.search.bm25 import TERMS_VERSION  # noqa: PLC0415
-    from proofstone.search.chunks import CHUNKS_VERSION  # noqa: PLC0415
-
     asked = task.asked
     fit = partial(within, most_tokens=asked.most_tokens)
     versions = [task.finder.key, asked.embedder, CHUNKS_VERSION, TERMS_VERSION]

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.errors import CallFailed
 from proofstone.models.ask import Asker
@@ -153,3 +154,11 @@ def n_begun(store: Store, plan: Plan) -> int:
     sets = [plan.target] if plan.kind == "form" else store.items.sets_of_bank(plan.target)
     runs = store.runs.of_sets(sets)
     return sum(0 < store.runs.totals(key).first_at < plan.at for key, _run in runs)
+
+
+def plan_row(plan: Plan) -> dict[str, Any]:
+    """A plan as a row for a file: its fields, ids in hexadecimal digits."""
+    row = structs.asdict(plan)
+    pairs = [list(pair) for pair in plan.comparisons]
+    lists = {"comparisons": pairs, "exclusions": list(plan.exclusions)}
+    return row | lists | {"id": plan.id.hex(), "target": plan.target.hex()}

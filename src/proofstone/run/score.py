@@ -16,10 +16,13 @@ from msgspec import Struct, structs
 from proofstone.method import Method
 from proofstone.models.replies import read_reply
 from proofstone.records.calls import Clock, Judge
-from proofstone.records.ids import content_id
+from proofstone.records.ids import content_id, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Reply, Run, Score
 from proofstone.run.prompts import format_of, in_format, kept_prompt
+from proofstone.session.dates import minute
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 from proofstone.store.items import StoredItem
 from proofstone.store.runs import ItemReplies, RawReply
 from proofstone.store.scores import ScoreRow, UnitRow
@@ -181,3 +184,35 @@ def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
     version, payload = store.payloads.encode(unit.kind, unit.payload)
     identity = content_id("unit", [unit.kind, unit.payload])
     return UnitRow(item, unit.kind, identity, version, payload, gold, n_choices, unit.clusters)
+
+
+# The scorings of a run, as people choose among them.
+
+
+class ScoringShown(Struct, frozen=True, kw_only=True):
+    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
+    if it counts."""
+
+    id: str
+    made_at: str
+    scorer_version: int
+    n_scored: int
+    is_current: bool
+    judge: str = ""
+
+
+def list_scorings(session: Session, run: Target) -> list[ScoringShown]:
+    """The whole scorings of a run, oldest first."""
+    store, key = session.store, session.find(run, "run").key
+    current = store.scores.current(key)
+    return [
+        ScoringShown(
+            id=short(scoring.id),
+            made_at=minute(scoring.created_at),
+            scorer_version=scoring.scorer_version,
+            n_scored=store.scores.n_scored(scoring.key),
+            is_current=current is not None and scoring.key == current.key,
+            judge=scoring.judge,
+        )
+        for scoring in store.scores.of_run(key)
+    ]

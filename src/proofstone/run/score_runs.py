@@ -18,8 +18,9 @@ from proofstone.records.items import Unit
 from proofstone.records.runs import Score
 from proofstone.results.table import select_runs
 from proofstone.run.campaign import loads_of_judging
-from proofstone.run.judges import Judges, judge_spec, loads_of, seated
+from proofstone.run.judges import Judges, forecast_of_replies, judge_spec, loads_of, seated
 from proofstone.run.score import Scored, score_run, score_units
+from proofstone.run.self_preference import kin_of
 from proofstone.session.askers import session_askers
 from proofstone.session.egress import let_out
 from proofstone.session.models import family_of_model
@@ -105,8 +106,6 @@ def score_forecast(
     max_connections: int | None = None,
 ) -> JudgingForecast:
     """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
-    from proofstone.run.judges import forecast_of_replies  # noqa: PLC0415
-
     found = find_target(session.store, run, ("run",))
     key, record = session.store.runs.run(found.id)
     spec = judge_spec(judge)
@@ -199,8 +198,6 @@ def respondent_of(session: Session, run: Target) -> str:
 def kin_of_judges(session: Session, judge: Judges, contestants: Sequence[str]) -> tuple[Kin, ...]:
     """The judges that are, or whose family is, among the contestants whose replies they judge.
     Asks nobody."""
-    from proofstone.run.self_preference import kin_of  # noqa: PLC0415
-
     spec = judge_spec(judge)
     held = [("contestant", name) for name in contestants]
     return () if spec is None else kin_of(spec.models, held, partial(family_of_model, session))

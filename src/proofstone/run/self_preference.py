@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from proofstone.records.models import family_of, same_model
+from proofstone.records.models import same_model
 from proofstone.records.scores import HeldRole, ScoreTable
 
 if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
     from proofstone.run.plan import RunSpec
     from proofstone.store.store import Store
 
@@ -106,21 +105,6 @@ def kin_of_runs(store: Store, specs: Sequence[RunSpec], family: Family) -> tuple
 
 
 # Contestants that had a hand in the material: found by name and by family.
-
-
-def family_by_card(store: Store, config: ModelConfig, model: str) -> str:
-    """The family that the newest card of a model states, kept or configured, else by its name.
-
-    Roles name models as people wrote them, so the provider may be missing.
-    """
-    from proofstone.models.config import card_of  # noqa: PLC0415 - as above
-    from proofstone.models.names import ModelName  # noqa: PLC0415 - as above
-
-    provider, slash, own = model.partition("/")
-    name = ModelName(provider, own) if slash else ModelName("", model)
-    kept = store.models.cards([model]).get(model)
-    stated = kept.card.family if kept is not None else ""
-    return family_of(model, stated or card_of(name, config).family)
 
 
 def with_hands(

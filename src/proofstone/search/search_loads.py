@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.models.names import destination_of
+from proofstone.models.registry import leaves_to
+from proofstone.search.embedding import EndpointEmbedder
+from proofstone.search.sources import OF_THE_WEB, WEB
+from proofstone.session.egress import Load, Outgoing, questions_would_leave
+from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
     from proofstone.records.calls import Embedder
     from proofstone.search.embedding import ToEmbed
     from proofstone.search.web import WebSearcher
-    from proofstone.session.egress import Loads, Outgoing
+    from proofstone.session.egress import Loads
     from proofstone.store.store import Store
 
 
@@ -23,11 +29,6 @@ _OF_A_REQUEST = 96
 
 def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: ToEmbed) -> Loads:
     """The chunks of sources, in their own words; the embedder's log names them from now on."""
-    from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
-    from proofstone.search.sources import OF_THE_WEB, WEB  # noqa: PLC0415
-    from proofstone.session.egress import Outgoing  # noqa: PLC0415
-    from proofstone.store.provenance import Origin  # noqa: PLC0415
-
     if not isinstance(embedder, EndpointEmbedder):
         return {}
     known = store.knowledge.sources(asked.sources).values()
@@ -51,8 +52,6 @@ def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: To
 
 def query_loads(embedder: Embedder, config: ModelConfig, query: str) -> Loads:
     """A query that a person wrote: of no source."""
-    from proofstone.session.egress import Outgoing  # noqa: PLC0415
-
     return _loads(
         embedder, config, Outgoing(items=1, noun="query", requests=1, characters=len(query))
     )
@@ -62,8 +61,6 @@ def question_loads(
     store: Store, embedder: Embedder, config: ModelConfig, item_sets: Sequence[bytes]
 ) -> Loads:
     """The questions of item sets, to be searched for by their meaning."""
-    from proofstone.session.egress import questions_would_leave  # noqa: PLC0415
-
     loads: Loads = {}
     for item_set in dict.fromkeys(item_sets):
         for to, load in _loads(embedder, config, questions_would_leave(store, item_set)).items():
@@ -82,13 +79,6 @@ def web_loads(
 ) -> Loads:
     """What a search of the web would be sent: a ``query`` that a person wrote, one for each of so
     many questions of item sets, or one for each of the ``rows`` of a build, made of their text."""
-    from proofstone.models.names import destination_of  # noqa: PLC0415
-    from proofstone.session.egress import (  # noqa: PLC0415
-        Load,
-        Outgoing,
-        questions_would_leave,
-    )
-
     to = destination_of(searcher.address)
     if to is None:
         raise BadUsage(f"{searcher.address} is no address of a search")
@@ -110,10 +100,6 @@ def web_loads(
 
 
 def _loads(embedder: Embedder, config: ModelConfig, outgoing: Outgoing) -> Loads:
-    from proofstone.models.registry import leaves_to  # noqa: PLC0415
-    from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
-    from proofstone.session.egress import Load  # noqa: PLC0415
-
     if not isinstance(embedder, EndpointEmbedder):
         return {}
     to = leaves_to(embedder.model, config)

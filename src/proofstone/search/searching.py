@@ -6,8 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage
+from proofstone.search.dense import SentenceEncoder
 from proofstone.search.search_loads import chunk_loads, query_loads, web_loads
-from proofstone.search.search_sources import index_files
+from proofstone.search.search_sources import LOCAL, index_files, read_search_source
+from proofstone.search.sources import Indexing, LocalSearcher, open_index
+from proofstone.search.web import WebSearcher
+from proofstone.search.web_finding import HITS, PAGES, WebFinder, WebQuery
+from proofstone.search.web_pages import WebPages
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
@@ -18,8 +23,8 @@ if TYPE_CHECKING:
     from proofstone.records.calls import Embedder, Searcher
     from proofstone.search.embedding import ToEmbed
     from proofstone.search.index import SearchWay
-    from proofstone.search.sources import Indexing, RetrievedChunk, SourceIndex
-    from proofstone.search.web_finding import WebFinder, WebFinding
+    from proofstone.search.sources import RetrievedChunk, SourceIndex
+    from proofstone.search.web_finding import WebFinding
 
 
 def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
@@ -29,8 +34,6 @@ def open_embedder(session: Session, name: str = "", spending: Spending | None = 
         from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
 
         return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
-    from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
-
     return SentenceEncoder()
 
 
@@ -61,8 +64,6 @@ def _index(
     embedder: Embedder | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
-    from proofstone.search.sources import Indexing, open_index  # noqa: PLC0415
-
     made = open_embedder(session, embedder) if isinstance(embedder, str) else embedder
     return open_index(
         session.store, index_files(session.folder), indexing or Indexing(), embedder=made,
@@ -115,11 +116,6 @@ def web_finder(
     pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
     that is more than usual. What it takes is charged to ``spending``. Raises BadUsage for no
     such search, or one that is not set up, and NoPrice."""
-    from proofstone.search.search_sources import read_search_source  # noqa: PLC0415
-    from proofstone.search.web import WebSearcher  # noqa: PLC0415
-    from proofstone.search.web_finding import HITS, PAGES, WebFinder  # noqa: PLC0415
-    from proofstone.search.web_pages import WebPages  # noqa: PLC0415
-
     asked, log = read_search_source(source), session.sent_log
     if asked.web is None:
         raise BadUsage(f"{source} is no search of the web")
@@ -155,8 +151,6 @@ def search_web(
 ) -> WebFinding:
     """What a search of the web finds for a query that a person wrote: it is sent, and the first
     pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
-    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
-
     made = (
         open_embedder(session, embedder)
         if way != "bm25" and isinstance(embedder, str)
@@ -181,9 +175,6 @@ def searcher(
 ) -> Searcher:
     """What searches the workspace's own sources or the web, behind one protocol: for steps of
     builds, and for methods. What it sends leaves only where a policy lists the search."""
-    from proofstone.search.search_sources import LOCAL  # noqa: PLC0415
-    from proofstone.search.sources import LocalSearcher  # noqa: PLC0415
-
     if source == LOCAL:
         index = source_index(session, embedder=None if way == "bm25" else embedder)
         return LocalSearcher(index, way)

@@ -20,7 +20,6 @@ from proofstone.models.registry import open_asker
 from proofstone.models.served import CacheUse
 from proofstone.models.spending import Exposure, Spending
 from proofstone.records.calls import CallRecord, CallStore, Clock
-from proofstone.run.plan import PlannedRun
 from proofstone.session.session import Session
 from proofstone.store.calls import Expense
 from proofstone.store.database import this_process
@@ -37,13 +36,9 @@ _RUNS_NAMED = 8
 Kept = Callable[[CallRecord], None]
 
 
-def check_bounded(runs: Sequence[tuple[PlannedRun, Asker]]) -> None:
-    """Raises UnboundedReply, naming all models whose replies a budget cannot hold."""
-    check_replies_end([(asker, planned.run.settings) for planned, asker in runs])
-
-
 def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
-    """The same for models with the settings that they are asked with."""
+    """Raises UnboundedReply, naming all models whose replies, by the settings that they are asked
+    with, a budget cannot hold."""
     names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
     if names:
         raise unbounded_reply(list(dict.fromkeys(names)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from proofstone.browse.trace import Ancestor
-
 
 class Description(Struct, frozen=True, kw_only=True):
     """A thing: what it is called, its facts line by line, texts that belong to it, and the rows
@@ -21,3 +19,15 @@ class Description(Struct, frozen=True, kw_only=True):
         lines = [f"{name:<{width}}  {value}" for name, value in self.lines]
         came = ["\ncame from", *(f"  {each}" for each in self.ancestors)] if self.ancestors else []
         return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts), *came])
+
+
+class Ancestor(Struct, frozen=True, kw_only=True):
+    """A row that another came from: how many steps behind it, its id, and a line about it."""
+
+    depth: int
+    kind: str
+    id: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'  ' * self.depth}{self.id}  {self.text}".rstrip()

@@ -8,16 +8,15 @@ from datetime import UTC, date, datetime
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.availability import call_roll
+from proofstone.models.availability import call_roll, served_here
 from proofstone.models.check import Checked
 from proofstone.models.config import ModelConfig, card_of, price_of
-from proofstone.models.entries import key_lines
-from proofstone.models.names import parse_model_name
+from proofstone.models.entries import key_lines, usable_bundled
+from proofstone.models.names import ModelName, parse_model_name
 from proofstone.models.registry import Listed, list_models
 from proofstone.records.calls import Clock
 from proofstone.records.models import CardSnapshot, CheckState, ModelCheck, Price, family_of
-from proofstone.run.plan import PlannedRun
-from proofstone.session.cli_progress import RunProgress
+from proofstone.session.egress import clear_probe
 from proofstone.session.folders import CONFIG_NAME
 from proofstone.session.session import Session
 from proofstone.session.workspace import Background
@@ -64,33 +63,6 @@ def snapshots(config: ModelConfig, names: Iterable[str], now: float) -> list[Car
     ]
 
 
-def keep_cards(
-    store: Store,
-    config: ModelConfig,
-    runs: Sequence[tuple[PlannedRun, RunProgress]],
-    clock: Clock,
-) -> None:
-    """Keeps what is known now of the models of these runs; it is in force for those of the runs
-    that have something left to ask."""
-    names = {planned.run.respondent for planned, _progress in runs if not planned.run.simulated}
-    asked = {
-        planned.key: planned.run.respondent
-        for planned, progress in runs
-        if not planned.run.simulated and not progress.complete
-    }
-    if names:
-        store.models.record(snapshots(config, sorted(names), clock.now()), asked)
-
-
-def list_catalogue(store: Store, config: ModelConfig) -> list[Listed]:
-    """The configured models and known providers, and the models once run, with their last check."""
-    checks = store.models.last_checks()
-    return [
-        structs.replace(listed, checked=checks.get(listed.name))
-        for listed in list_models(config, store.models.once_run())
-    ]
-
-
 async def check_catalogue(
     store: Store, config: ModelConfig, names: Sequence[str], clock: Clock
 ) -> list[Checked]:
@@ -106,15 +78,6 @@ async def check_catalogue(
     store.models.add_checks([_kept(check, now) for check in real])
     store.models.record(snapshots(config, [check.name for check in real], now), {})
     return checks
-
-
-def prices(
-    store: Store, config: ModelConfig, names: Sequence[str], *, file: str, now: float
-) -> list[PriceRow]:
-    """The price of each of these models, else of all configured ones and all once run."""
-    today = datetime.fromtimestamp(now, UTC).date()
-    asked = list(names) or _all_models(config, store.models.once_run())
-    return [_price_row(name, config, file, today) for name in dict.fromkeys(asked)]
 
 
 def _all_models(config: ModelConfig, once_run: Iterable[str]) -> list[str]:
@@ -166,24 +129,30 @@ def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceR
 
 
 def family_of_model(session: Session, model: str) -> str:
-    """The family by which a model's kin is known: by its card, else by its name."""
-    from proofstone.run.self_preference import family_by_card  # noqa: PLC0415
+    """The family that the newest card of a model states, kept or configured, else by its name.
 
-    return family_by_card(session.store, session.config, model)
+    Roles name models as people wrote them, so the provider may be missing.
+    """
+    provider, slash, own = model.partition("/")
+    name = ModelName(provider, own) if slash else ModelName("", model)
+    kept = session.store.models.cards([model]).get(model)
+    stated = kept.card.family if kept is not None else ""
+    return family_of(model, stated or card_of(name, session.config).family)
 
 
 def known_models(session: Session) -> list[Listed]:
-    """The configured models, those once run and known providers: what keeps each from use."""
-
-    return list_catalogue(session.store, session.config)
+    """The configured models and known providers, and the models once run, with their last check:
+    what keeps each from use."""
+    checks = session.store.models.last_checks()
+    return [
+        structs.replace(listed, checked=checks.get(listed.name))
+        for listed in list_models(session.config, session.store.models.once_run())
+    ]
 
 
 def models_here(session: Session) -> list[str]:
     """Models on this machine that need no key and no configuration: those that running local
     servers list, then the bundled one where its package is installed."""
-    from proofstone.models.availability import served_here  # noqa: PLC0415
-    from proofstone.models.entries import usable_bundled  # noqa: PLC0415
-
     config, clock = session.config, session.clock
     served = Background(lambda _stop: served_here(config, clock)).wait()
     return [*served, *usable_bundled()]
@@ -192,8 +161,6 @@ def models_here(session: Session) -> list[str]:
 def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
     """Asks endpoints for these models, else for all: whether they list them, and one tiny
     question each. What came of it is kept."""
-    from proofstone.session.egress import clear_probe  # noqa: PLC0415
-
     config = session.config
     asked = names or [*config.models, *session.store.models.once_run()]
     clear_probe(asked, config, session.ask_egress)
@@ -202,10 +169,12 @@ def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
 
 
 def model_prices(session: Session, names: Sequence[str] = ()) -> list[PriceRow]:
-    """What these models cost, else all; or the line to add where that is not known."""
-
-    file = str(session.folder / CONFIG_NAME)
-    return prices(session.store, session.config, names, file=file, now=session.clock.now())
+    """What each of these models costs, else of all configured ones and all once run; or the line
+    to add where that is not known."""
+    file, config = str(session.folder / CONFIG_NAME), session.config
+    today = datetime.fromtimestamp(session.clock.now(), UTC).date()
+    asked = list(names) or _all_models(config, session.store.models.once_run())
+    return [_price_row(name, config, file, today) for name in dict.fromkeys(asked)]
 
 
 # Which models can be used here, and which of them a person is likely to mean.

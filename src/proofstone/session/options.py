@@ -63,8 +63,7 @@ def _read_languages(
     """The first parts of codes, each once; none for ``all``, None where nothing was said."""
     if text is None:
         return None
-    from proofstone.ingest.ingest_report import main_language  # noqa: PLC0415
-    from proofstone.texts.languages import read_language_code  # noqa: PLC0415
+    from proofstone.texts.languages import main_language, read_language_code  # noqa: PLC0415
 
     named = read_list([text])
     if named == ["all"]:
@@ -389,3 +388,12 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
         show_default=shown,
         **common,
     )
+
+
+encoding_option = click.option(
+    "--encoding",
+    default="",
+    metavar="NAME",
+    help="Of text that is not UTF-8: gb18030, windows-1252, ...; without it an error shows how the "
+    "file would read in each.",
+)

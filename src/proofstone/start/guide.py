@@ -18,7 +18,7 @@ from proofstone.build.choosing import Candidate, choose_documents, dealt, spread
 from proofstone.build.form_build import compose_forms
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.ingest_report import Ingested, IngestReport, in_languages, main_language
+from proofstone.ingest.ingest_report import Ingested, IngestReport
 from proofstone.ingest.pages import remember_documents
 from proofstone.method import find_method
 from proofstone.page.html import Beside, QuestionBeside
@@ -39,6 +39,7 @@ from proofstone.session.spending import start_spending
 from proofstone.start.start_answers import AskingForecast, SideBySide, StartReport
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.store import Store
+from proofstone.texts.languages import in_languages, main_language
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 # What BCP 47 calls a language that was not determined; written where a row has none.
@@ -120,3 +120,16 @@ def unseen_sign(text: str) -> str:
     there is none."""
     found = (c for c in text if c not in "\t\n\r" and unicodedata.category(c) == "Cc")
     return next((f"U+{ord(c):04X}" for c in found), "")
+
+
+# Passages by their language: folders may mix them, and what is built may be of some alone.
+
+
+def main_language(code: str) -> str:
+    """The first part of a language's code, ``zh`` of ``zh-Hant``; ``und`` where none is known."""
+    return code.partition("-")[0] or UNDETERMINED
+
+
+def in_languages(code: str, languages: Collection[str]) -> bool:
+    """Whether a text of this language is wanted; every one is where ``languages`` is empty."""
+    return not languages or main_language(code) in languages

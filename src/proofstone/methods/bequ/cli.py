@@ -15,12 +15,12 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, BudgetReached, ProofstoneError
 from proofstone.records.ids import short
-from proofstone.results.audit.column_options import encoding_option
 from proofstone.run.cli_files import judge_options, read_judges
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
     cache_option,
+    encoding_option,
     json_option,
     output_option,
     quiet_option,

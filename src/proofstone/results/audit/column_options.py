@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.session.options import read_list, with_options
+from proofstone.session.options import encoding_option, read_list, with_options
 
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Asked
@@ -18,15 +18,6 @@ _LISTS = ("models", "strata", "clusters", "labels")
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-encoding_option = click.option(
-    "--encoding",
-    default="",
-    metavar="NAME",
-    help="Of text that is not UTF-8: gb18030, windows-1252, ...; without it an error shows how the "
-    "file would read in each.",
-)
 
 
 def column_option(role: str, text: str) -> Callable[[Command], Command]:
