@@ -16,6 +16,7 @@ from proofstone.records.verdicts import RowVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database, give_back_lease, take_lease
 from proofstone.store.rows import (
+    StorePart,
     bank_versions,
     chunks,
     insert_missing,
@@ -30,11 +31,8 @@ from proofstone.store.writer import OutcomeRow, OutcomeStore, Writer
 _COLUMNS = ("hash", "bank_id", "payload", "created_at")
 
 
-class FunnelStore:
+class FunnelStore(StorePart):
     """Adds and reads the funnels of banks."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, bank: bytes, funnel: Funnel, now: float) -> None:
         """Stores the funnel of a bank; the same one again changes nothing."""
@@ -54,8 +52,7 @@ class FunnelStore:
             .where(schema.bank.c.hash == bank)
             .order_by(table.c.created_at, table.c.hash)
         )
-        with self._database.reading() as connection:
-            return [msgspec.json.decode(p, type=Funnel) for p in connection.scalars(query)]
+        return [msgspec.json.decode(p, type=Funnel) for p in self._scalars(query)]
 
 
 _BUILD = ("hash", "kind", "method", "payload", "n_inputs", "created_at", "version")
@@ -81,11 +78,11 @@ class EnteringRow(msgspec.Struct, frozen=True, gc=False):
     source: bytes | None = None
 
 
-class BuildStore:
+class BuildStore(StorePart):
     """Adds and reads builds."""
 
     def __init__(self, database: Database, outcomes: OutcomeStore) -> None:
-        self._database = database
+        super().__init__(database)
         self._outcomes = outcomes
 
     def add(self, build: Build, rows: Iterable[EnteringRow], now: float, version: str) -> int:
@@ -112,8 +109,7 @@ class BuildStore:
 
     def every(self) -> list[tuple[int, Build]]:
         """All builds, newest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(_select_builds().order_by(schema.build.c.id.desc())).all()
+        rows = self._rows(_select_builds().order_by(schema.build.c.id.desc()))
         return [(row.id, _build(row)) for row in rows]
 
     def pages(self, build: int) -> Iterator[list[PipelineRow]]:
@@ -128,8 +124,7 @@ class BuildStore:
                 .order_by(table.c.position)
                 .limit(_PAGE)
             )
-            with self._database.reading() as connection:
-                page = connection.execute(query).all()
+            page = self._rows(query)
             if not page:
                 return
             yield [PipelineRow(row.hash, row.payload) for row in page]
@@ -152,8 +147,7 @@ class BuildStore:
             .where(table.c.build_id == build)
             .order_by(table.c.position)
         )
-        with self._database.reading() as connection:
-            return list(connection.scalars(query))
+        return self._scalars(query)
 
     def step_keys(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """The integer keys of steps, of those that are stored."""
@@ -175,8 +169,7 @@ class BuildStore:
         """The newest funnel of a build that was whole."""
         table = schema.build_funnel
         query = select(table.c.payload).where(table.c.build_id == build).order_by(table.c.id.desc())
-        with self._database.reading() as connection:
-            payload = connection.scalars(query.limit(1)).first()
+        payload = self._scalar(query.limit(1))
         return None if payload is None else msgspec.json.decode(payload, type=BuildFunnel)
 
     def add_bank(self, build: int, bank: bytes) -> None:
@@ -193,8 +186,7 @@ class BuildStore:
             select(bank.c.hash).join(table, table.c.bank_id == bank.c.id)
             .where(table.c.build_id == build).order_by(bank.c.id)
         )  # fmt: skip
-        with self._database.reading() as connection:
-            return list(connection.scalars(query))
+        return self._scalars(query)
 
     def of_bank(self, bank: bytes) -> list[tuple[int, Build]]:
         """The builds that a bank came of, or a bank that it corrects, oldest first."""
@@ -206,8 +198,7 @@ class BuildStore:
             .distinct()
             .order_by(schema.build.c.id)
         )
-        with self._database.reading() as connection:
-            rows = connection.execute(query).all()
+        rows = self._rows(query)
         return [(row.id, _build(row)) for row in rows]
 
     # ---- the lease
@@ -225,8 +216,7 @@ class BuildStore:
     def _n_inputs(self, build: int) -> int:
         table = schema.build_input
         query = select(func.count()).select_from(table).where(table.c.build_id == build)
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._scalar(query))
 
     def _add_inputs(self, build: int, rows: Iterable[EnteringRow]) -> None:
         position = 0

@@ -24,18 +24,15 @@ from proofstone.records.ids import canonical_json, short
 from proofstone.records.runs import Spent, Usage
 from proofstone.store import schema
 from proofstone.store.database import Database, holder_is_gone
-from proofstone.store.rows import LOOKUPS, chunks, insert_missing
+from proofstone.store.rows import LOOKUPS, StorePart, chunks, insert_missing
 
 # Images by the hash of their bytes, each once: prompts and items name them.
 
 _IMAGE = ("hash", "media_type", "body")
 
 
-class ImageStore:
+class ImageStore(StorePart):
     """Keeps images and gives them back."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, data: bytes, where: str = "the image") -> ImagePart:
         """Keeps an image, checked by ``image_part``, and returns the part that names it."""
@@ -48,8 +45,7 @@ class ImageStore:
     def image(self, digest: bytes) -> bytes:
         """The bytes of an image. Raises NotFound where it is not here."""
         query = select(schema.image.c.body).where(schema.image.c.hash == digest)
-        with self._database.reading() as connection:
-            body = connection.execute(query).scalar_one_or_none()
+        body = self._scalar(query)
         if body is None:
             raise NotFound(
                 f"image {short(digest)} is not in this workspace",
@@ -216,11 +212,11 @@ class HashFilter:
         return place < len(self._heads) and self._heads[place] == head
 
 
-class CallRows:
+class CallRows(StorePart):
     """The cache: complete calls by request hash (``ports.CallStore``)."""
 
     def __init__(self, database: Database, images: ImageStore) -> None:
-        self._database = database
+        super().__init__(database)
         self.image = images.image
 
     def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
@@ -245,8 +241,7 @@ class CallRows:
             .where(schema.call.c.request_hash == request_hash, schema.call.c.state != "submitted")
             .order_by(schema.call.c.id)
         )
-        with self._database.reading() as connection:
-            return [read_call(row) for row in connection.execute(query)]
+        return [read_call(row) for row in self._rows(query)]
 
     def known_hashes(self, model: str) -> HashFilter:
         """A filter of the hashes of this model's complete calls."""
@@ -256,8 +251,7 @@ class CallRows:
             .join(schema.profile, schema.profile.c.id == table.c.profile_id)
             .where(schema.profile.c.model == model, table.c.state == "complete")
         )
-        with self._database.reading() as connection:
-            return HashFilter(connection.execute(query).scalars())
+        return HashFilter(self._scalars(query))
 
     def newest_served(self, model: str, endpoint: str) -> str:
         """The model that the newest complete call at this endpoint says answered it, or ""."""
@@ -270,8 +264,7 @@ class CallRows:
             .order_by(call.c.id.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar_one_or_none() or ""
+        return self._scalar(query) or ""
 
     def call(self, key: int) -> CallRecord:
         """The call with this key."""
@@ -283,11 +276,8 @@ class CallRows:
 # What stored calls took, by run and by purpose.
 
 
-class SpentRows:
+class SpentRows(StorePart):
     """Adds up what calls were charged; those of simulated respondents are left out."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_runs(self, runs: Sequence[int]) -> Spent:
         """All calls behind the replies and failures of runs, each once, with their attempts that
@@ -309,8 +299,7 @@ class SpentRows:
         """All calls of the workspace by purpose (ask, control, ...), in alphabetical order."""
         purpose = schema.call.c.purpose
         query = totals(purpose).group_by(purpose).order_by(purpose)
-        with self._database.reading() as connection:
-            return {row.purpose: spent_of(row) for row in connection.execute(query)}
+        return {row.purpose: spent_of(row) for row in self._rows(query)}
 
 
 def totals(*columns: Any) -> Any:
@@ -366,11 +355,8 @@ class StoredResponse(msgspec.Struct, frozen=True, gc=False):
     call: int
 
 
-class ResponseStore:
+class ResponseStore(StorePart):
     """Finds the last-step responses of an item."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_item(self, run: int, item: int, step: str) -> list[StoredResponse]:
         """The responses of an item in a run at a step, one a sample, in order."""
@@ -380,8 +366,7 @@ class ResponseStore:
             .where(table.c.run_id == run, table.c.item_id == item, table.c.step == step)
             .order_by(table.c.sample)
         )
-        with self._database.reading() as connection:
-            return [StoredResponse(*row) for row in connection.execute(query)]
+        return [StoredResponse(*row) for row in self._rows(query)]
 
     def error_of_item(self, run: int, item: int, sample: int) -> str:
         """The kind of the newest failed call of an (item, sample); "" where none failed."""
@@ -393,8 +378,7 @@ class ResponseStore:
             .order_by(table.c.id.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
-            return str(connection.execute(query).scalar() or "")
+        return str(self._scalar(query) or "")
 
     def is_asked(self, run: int, item: int) -> bool:
         """Whether an item belongs to the set of a run."""
@@ -405,8 +389,7 @@ class ResponseStore:
             .where(schema.run.c.id == run, member.c.item_id == item)
             .limit(1)
         )
-        with self._database.reading() as connection:
-            return connection.execute(query).first() is not None
+        return self._row(query) is not None
 
 
 # What commands at work may be billed for and have not stored yet, where a kill leaves it behind.
@@ -432,11 +415,8 @@ class Expense(Struct, frozen=True, kw_only=True):
     exposed: int | None
 
 
-class ExpenseStore:
+class ExpenseStore(StorePart):
     """Opens, renews and ends the rows of commands, and finds what dead ones left."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def begin(self, expense: Expense) -> int:
         """Opens a command's row; its key."""
@@ -457,8 +437,7 @@ class ExpenseStore:
     def find_dead(self, now: float) -> list[Expense]:
         """What processes left behind that died since the last time; each is told once."""
         table = schema.expense
-        with self._database.reading() as connection:
-            open_ones = connection.execute(select(table).where(table.c.ended_at.is_(None))).all()
+        open_ones = self._rows(select(table).where(table.c.ended_at.is_(None)))
         dead = [row for row in open_ones if holder_is_gone(row.owner) or row.until < now]
         for row in dead:
             self._update(row.id, ended_at=now)
@@ -468,8 +447,7 @@ class ExpenseStore:
         """All that commands left unrecorded, oldest first."""
         table = schema.expense
         query = select(table).where(table.c.ended_at.is_not(None), table.c.exposed_calls > 0)
-        with self._database.reading() as connection:
-            return [_expense(row) for row in connection.execute(query.order_by(table.c.id))]
+        return [_expense(row) for row in self._rows(query.order_by(table.c.id))]
 
     def _update(self, key: int, **values: float | None) -> None:
         table = schema.expense
@@ -484,11 +462,8 @@ def _expense(row: Row[tuple[object, ...]]) -> Expense:
 # What went wrong lately, and how much there is of everything: what a report of a fault needs.
 
 
-class TroubleRows:
+class TroubleRows(StorePart):
     """Reads failed calls and counts rows."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def last_failed(self, limit: int) -> list[CallRecord]:
         """The newest failed calls, newest first."""
@@ -498,8 +473,7 @@ class TroubleRows:
             .order_by(schema.call.c.id.desc())
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return [read_call(row) for row in connection.execute(query).all()]
+        return [read_call(row) for row in self._rows(query)]
 
     def errors(self) -> dict[str, int]:
         """How many calls ended with each kind of error."""
@@ -510,8 +484,7 @@ class TroubleRows:
             .group_by(call.c.error)
             .order_by(call.c.error)
         )
-        with self._database.reading() as connection:
-            return {row.error: row.n for row in connection.execute(query)}
+        return {row.error: row.n for row in self._rows(query)}
 
     @property
     def schema(self) -> str:

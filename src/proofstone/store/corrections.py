@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Row, Table, delete, func, or_, select
 from proofstone.records.reviews import Correction, Person, Ruling
 from proofstone.store import schema
 from proofstone.store.calls import StoredResponse
-from proofstone.store.database import Database
-from proofstone.store.rows import insert_missing, key_of, keys_by
+from proofstone.store.rows import StorePart, insert_missing, key_of, keys_by
 
 _CORRECTION = (
     "hash", "action", "fact_id", "item_id", "item_set_id", "actor_id", "reason", "created_at",
@@ -40,11 +39,8 @@ class Retired(msgspec.Struct, frozen=True):
     n_places: int = 0
 
 
-class CorrectionStore:
+class CorrectionStore(StorePart):
     """Adds corrections, and says what is retired."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, corrections: Sequence[Correction]) -> None:
         """Stores corrections whose targets are stored, in one transaction."""
@@ -66,8 +62,7 @@ class CorrectionStore:
     def of(self, kind: str, key: int) -> list[Correction]:
         """The corrections of one fact, item or form, oldest first."""
         query = _select().where(schema.correction.c[_TABLES[kind][1]] == key)
-        with self._database.reading() as connection:
-            return [_correction(row) for row in connection.execute(query)]
+        return [_correction(row) for row in self._rows(query)]
 
     def retirement(self, kind: str, key: int) -> Correction | None:
         """The newest retirement or restoration of a fact or item, which says how it stands."""
@@ -84,8 +79,7 @@ class CorrectionStore:
             query = query.where(made.c.corrects_id == key)
         else:
             query = query.where(table.c.corrects_id == key)
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._scalars(query)
 
     def newer_bank(self, bank: bytes) -> bytes | None:
         """The newest bank that corrects this one directly, or None."""
@@ -98,8 +92,7 @@ class CorrectionStore:
             .order_by(schema.bank.c.created_at.desc(), schema.bank.c.hash)
             .limit(1)
         )
-        with self._database.reading() as connection:
-            found: bytes | None = connection.execute(query).scalar_one_or_none()
+        found: bytes | None = self._scalar(query)
         return found
 
     def former(self, kind: str, key: int) -> bytes | None:
@@ -113,16 +106,14 @@ class CorrectionStore:
             query = query.where(made.c.item_set_id == key)
         else:
             query = query.join(table, table.c.corrects_id == old.c.id).where(table.c.id == key)
-        with self._database.reading() as connection:
-            found: bytes | None = connection.execute(query).scalar()
+        found: bytes | None = self._scalar(query)
         return found
 
     def former_items(self) -> dict[bytes, bytes]:
         """Every item that corrects another one, with that one's id."""
         table, old = schema.item, schema.item.alias("old")
         query = select(table.c.hash, old.c.hash).join(old, old.c.id == table.c.corrects_id)
-        with self._database.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        return {row[0]: row[1] for row in self._rows(query)}
 
     def retired(self, item_sets: Sequence[bytes], until: float | None = None) -> Retired:
         """The retired items among those of these sets, now or at an earlier time."""
@@ -142,8 +133,7 @@ class CorrectionStore:
             )
             .group_by(member.c.item_id, schema.item.c.hash)
         )
-        with self._database.reading() as connection:
-            rows = connection.execute(query).all()
+        rows = self._rows(query)
         return Retired(
             frozenset(key for key, _identity, _n in rows),
             frozenset(identity for _key, identity, _n in rows),
@@ -193,8 +183,7 @@ class CorrectionStore:
         )
         if until is not None:
             query = query.where(table.c.created_at <= until)
-        with self._database.reading() as connection:
-            newest = {row[0]: row[1] for row in connection.execute(query)}
+        newest = {row[0]: row[1] for row in self._rows(query)}
         return [key for key, action in newest.items() if action == "retire"]
 
 
@@ -233,11 +222,8 @@ def _correction(row: Row[Any]) -> Correction:
 # Actors and the people behind them: rows name random actor ids, one table holds the names.
 
 
-class PeopleStore:
+class PeopleStore(StorePart):
     """Adds, reads and erases people. An actor's id is random, so that it says nothing of them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, name: str, now: float, mail: str = "", pay_details: str = "") -> Person:
         """Stores a person under a new actor id."""
@@ -260,15 +246,11 @@ class PeopleStore:
 
     def every(self) -> list[Person]:
         """All people whose names are known here, oldest first."""
-        with self._database.reading() as connection:
-            return [_person(row) for row in connection.execute(_people_select())]
+        return [_person(row) for row in self._rows(_people_select())]
 
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
-        with self._database.reading() as connection:
-            row = connection.execute(
-                _people_select().where(schema.actor.c.hash == actor)
-            ).one_or_none()
+        row = self._row(_people_select().where(schema.actor.c.hash == actor))
         return None if row is None else _person(row)
 
     def erase(self, actor: bytes) -> bool:
@@ -320,11 +302,8 @@ class RulingInForce(msgspec.Struct, frozen=True, gc=False):
     ruling: Ruling
 
 
-class RulingStore:
+class RulingStore(StorePart):
     """Adds rulings and reads those that hold."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, ruling: Ruling, response: StoredResponse) -> None:
         """Stores a ruling over the reply of ``response``."""
@@ -345,8 +324,7 @@ class RulingStore:
         query = _rulings_select().where(
             table.c.item_id == response.item, table.c.call_id == response.call
         )
-        with self._database.reading() as connection:
-            return [_ruling(row) for row in connection.execute(query)]
+        return [_ruling(row) for row in self._rows(query)]
 
     def in_force(self, runs: Sequence[int], until: float | None = None) -> list[RulingInForce]:
         """The rulings that hold in these runs, one an (item, sample), in the order they were
@@ -369,11 +347,10 @@ class RulingStore:
         if until is not None:
             query = query.where(table.c.created_at <= until)
         newest: dict[tuple[int, int, int], RulingInForce] = {}
-        with self._database.reading() as connection:
-            for row in connection.execute(query):
-                place = (row.served_run, row.item_key, row.served_sample)
-                newest.pop(place, None)
-                newest[place] = RulingInForce(*place, _ruling(row))
+        for row in self._rows(query):
+            place = (row.served_run, row.item_key, row.served_sample)
+            newest.pop(place, None)
+            newest[place] = RulingInForce(*place, _ruling(row))
         return list(newest.values())
 
     def n_runs(self, response: StoredResponse) -> int:
@@ -382,8 +359,7 @@ class RulingStore:
         query = select(func.count(table.c.run_id.distinct())).where(
             table.c.item_id == response.item, table.c.call_id == response.call
         )
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._scalar(query))
 
 
 def _rulings_select() -> Any:

@@ -30,6 +30,7 @@ from proofstone.store.database import Database
 from proofstone.store.knowledge import KnowledgeStore
 from proofstone.store.payloads import Payloads
 from proofstone.store.rows import (
+    StorePart,
     bank_versions,
     chunks,
     insert_missing,
@@ -59,11 +60,11 @@ class StoredItem(msgspec.Struct, frozen=True, gc=False):
     loaded: LoadedItem
 
 
-class ItemStore:
+class ItemStore(StorePart):
     """Adds and reads items and item sets."""
 
     def __init__(self, database: Database, payloads: Payloads, knowledge: KnowledgeStore) -> None:
-        self._database = database
+        super().__init__(database)
         self._payloads = payloads
         self._knowledge = knowledge
         self._set_keys: dict[bytes, int] = {}
@@ -131,8 +132,7 @@ class ItemStore:
             .outerjoin(former, former.c.id == made.c.corrects_id)
             .where(table.c.hash == identity)
         )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._row(query)
         if row is None:
             raise KeyError(identity)
         return ItemSet(
@@ -146,8 +146,7 @@ class ItemStore:
         corrected versions, oldest first."""
         table = schema.item_set
         query = select(table.c.hash).where(table.c.bank_id.in_(bank_versions(bank)))
-        with self._database.reading() as connection:
-            return list(connection.execute(query.order_by(table.c.id)).scalars())
+        return self._scalars(query.order_by(table.c.id))
 
     def superseded(self, item_sets: Sequence[bytes]) -> set[bytes]:
         """Those of some sets that another one of them corrects."""
@@ -159,8 +158,7 @@ class ItemStore:
             .join(schema.item_set, schema.item_set.c.id == made.c.item_set_id)
         )
         chosen = set(item_sets)
-        with self._database.reading() as connection:
-            newer = {row[1]: row[0] for row in connection.execute(query)}
+        newer = {row[1]: row[0] for row in self._rows(query)}
         gone: set[bytes] = set()
         for identity in chosen:  # also through versions that are not among these
             while (identity := newer.get(identity, b"")) != b"":
@@ -178,8 +176,7 @@ class ItemStore:
             .where(member.c.item_set_id == self._set_key(item_set), chosen)
             .order_by(member.c.position)
         )
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._scalars(query)
 
     def sets_with(self, kind: str, key: int) -> list[tuple[bytes, int]]:
         """The sets that hold an item, or items that rest on a fact, each with how many, oldest
@@ -194,8 +191,7 @@ class ItemStore:
             .group_by(schema.item_set.c.id, schema.item_set.c.hash)
             .order_by(schema.item_set.c.id)
         )
-        with self._database.reading() as connection:
-            return [(identity, n) for identity, n in connection.execute(query)]
+        return [(identity, n) for identity, n in self._rows(query)]
 
     def sets_resting_on(self, facts: Iterable[int]) -> list[tuple[bytes, int]]:
         """The sets with items that rest on any of these facts, each with how many, oldest first."""
@@ -222,8 +218,7 @@ class ItemStore:
             .where(_within(self._set_key(item_set), after, limit))
             .order_by(member.c.position)
         )
-        with self._database.reading() as connection:
-            return [(position, key) for position, key in connection.execute(query).all()]
+        return [(position, key) for position, key in self._rows(query)]
 
     def keys_within(self, item_set: bytes, after: int, limit: int) -> Any:
         """The keys of the items at the ``limit`` positions behind ``after``, as a subquery."""
@@ -240,8 +235,7 @@ class ItemStore:
             .where(member.c.item_set_id == self._set_key(item_set))
             .group_by(edge.c.fact_id)
         )
-        with self._database.reading() as connection:
-            return sorted(connection.execute(query).scalars())
+        return sorted(self._scalars(query))
 
     def pages(self, item_set: bytes, size: int = 256) -> Iterator[list[StoredItem]]:
         """The items of a set in order, in pages; no transaction stays open between them."""
@@ -292,8 +286,7 @@ class ItemStore:
             .where(member.c.item_set_id == self._set_key(item_set))
             .order_by(member.c.position)
         )
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._scalars(query)
 
     def labels_of_sets(self, item_sets: Sequence[bytes]) -> dict[bytes, ItemLabel]:
         """The labels of the items of these sets, by the items' ids; of items that have any."""
@@ -305,8 +298,7 @@ class ItemStore:
             .where(table.c.item_set_id.in_(owners))
             .order_by(table.c.item_set_id)
         )
-        with self._database.reading() as connection:
-            return {row[0]: _label(row[1], row[2]) for row in connection.execute(query)}
+        return {row[0]: _label(row[1], row[2]) for row in self._rows(query)}
 
     def _labels(
         self, connection: Connection, item_set: int, items: Sequence[int]
@@ -530,11 +522,8 @@ class ItemTally(msgspec.Struct, frozen=True, gc=False):
     total: float
 
 
-class ItemTallies:
+class ItemTallies(StorePart):
     """Counts scores without loading one."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of(self, scoring: int, measure: str) -> list[ItemTally]:
         """Those of a measure in a scoring, in the order of items; none of an item without any."""
@@ -549,11 +538,10 @@ class ItemTallies:
             .group_by(*columns)
             .order_by(item.c.id, score.c.outcome)
         )
-        with self._database.reading() as connection:
-            return [
-                ItemTally(identity, OUTCOMES[outcome], n, float(total or 0.0))
-                for _key, identity, outcome, n, total in connection.execute(query)
-            ]
+        return [
+            ItemTally(identity, OUTCOMES[outcome], n, float(total or 0.0))
+            for _key, identity, outcome, n, total in self._rows(query)
+        ]
 
 
 # Prompt templates of people's own, kept among the prompts by the hash of their text.
@@ -561,11 +549,8 @@ class ItemTallies:
 _FILE = "prompt file "  # of the workspace's own facts, which are of this machine
 
 
-class OwnPromptStore:
+class OwnPromptStore(StorePart):
     """Keeps templates and gives their texts back; purged and merged as prompts are."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def keep(self, prompt: OwnPrompt) -> None:
         """Stores a template's text, where one that is there stays, and where its file lies."""
@@ -582,13 +567,11 @@ class OwnPromptStore:
         never was."""
         table = schema.workspace
         query = select(table.c.value).where(table.c.key == _FILE + identity.hex())
-        with self._database.reading() as connection:
-            found = connection.execute(query).scalar_one_or_none()
+        found = self._scalar(query)
         return None if found is None else Path(found)
 
     def text(self, identity: bytes) -> str | None:
         """The text of a template; None where it is not here, or was purged."""
         query = select(schema.prompt.c.body).where(schema.prompt.c.hash == identity)
-        with self._database.reading() as connection:
-            body = connection.execute(query).scalar_one_or_none()
+        body = self._scalar(query)
         return decompress(body).decode() if body else None

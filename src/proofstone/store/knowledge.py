@@ -35,6 +35,7 @@ from proofstone.store.pages import (
 from proofstone.store.payloads import Payloads, generations, is_purged, refuse_absent
 from proofstone.store.purge import fill_again, refuse_emptied
 from proofstone.store.rows import (
+    StorePart,
     bank_versions,
     chunks,
     insert_missing,
@@ -75,11 +76,11 @@ class StoredBank:
         return self._store.size_of_bank(self._key)
 
 
-class KnowledgeStore:
+class KnowledgeStore(StorePart):
     """Adds and reads sources, passages, facts and banks. Adding what is there changes nothing."""
 
     def __init__(self, database: Database, payloads: Payloads) -> None:
-        self._database = database
+        super().__init__(database)
         self._payloads = payloads
 
     def add_sources(self, sources: Iterable[Source]) -> None:
@@ -142,8 +143,7 @@ class KnowledgeStore:
         """A bank, and those that it corrects, itself or through others; oldest first."""
         table = schema.bank
         query = select(table.c.hash).where(table.c.id.in_(bank_versions(bank)))
-        with self._database.reading() as connection:
-            return list(connection.execute(query.order_by(table.c.id)).scalars())
+        return self._scalars(query.order_by(table.c.id))
 
     def banks_with(self, facts: Sequence[bytes]) -> list[bytes]:
         """The banks that hold one of these facts and that no other bank corrects, oldest first."""
@@ -156,14 +156,12 @@ class KnowledgeStore:
             .outerjoin(made, made.c.corrects_id == schema.bank.c.id)
             .where(schema.fact.c.hash.in_(facts), made.c.bank_id.is_(None))
         )
-        with self._database.reading() as connection:
-            return sorted(connection.execute(query).scalars())
+        return sorted(self._scalars(query))
 
     def bank(self, identity: bytes) -> StoredBank:
         """The bank with this id; KeyError when there is none."""
         query = select(schema.bank).where(schema.bank.c.hash == identity)
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._row(query)
         if row is None:
             raise KeyError(identity)
         return StoredBank(self, row)
@@ -183,8 +181,7 @@ class KnowledgeStore:
             .where(table.c.bank_id == key)
             .order_by(table.c.position)
         )
-        with self._database.reading() as connection:
-            rows = connection.execute(query).all()
+        rows = self._rows(query)
         return [self._fact(row) for row in rows if not (readable and is_purged(row.payload))]
 
     def readable_facts_of_set(self, item_set: bytes) -> tuple[list[Fact], int]:
@@ -198,8 +195,7 @@ class KnowledgeStore:
             .where(schema.item_set.c.hash == item_set)
             .order_by(member.c.position, rests.c.position)
         )
-        with self._database.reading() as connection:
-            keys = list(dict.fromkeys(connection.scalars(query)))
+        keys = list(dict.fromkeys(self._scalars(query)))
         found = self._facts_by_key(keys, readable=True)
         return [found[key] for key in keys if key in found], len(keys) - len(found)
 
@@ -207,8 +203,7 @@ class KnowledgeStore:
         """How many facts a bank holds."""
         table = schema.bank_fact
         query = select(func.count()).select_from(table).where(table.c.bank_id == key)
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._scalar(query))
 
     def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
         """The facts of a bank in its order, in pages; no transaction stays open between them."""
@@ -218,8 +213,7 @@ class KnowledgeStore:
         start = 0
         while True:
             places = table.c.position.between(start, start + size - 1)
-            with self._database.reading() as connection:
-                page = [self._fact(row) for row in connection.execute(query.where(places)).all()]
+            page = [self._fact(row) for row in self._rows(query.where(places))]
             if not page:
                 return
             yield page
@@ -256,8 +250,7 @@ class KnowledgeStore:
     def facts_of_source(self, source: bytes) -> list[Fact]:
         """All facts that rest on a source, every version, oldest first."""
         query = _select_facts().where(schema.source.c.hash == source).order_by(schema.fact.c.id)
-        with self._database.reading() as connection:
-            return [self._fact(row) for row in connection.execute(query).all()]
+        return [self._fact(row) for row in self._rows(query)]
 
     def built_facts(self, facts: Sequence[Fact]) -> list[BuiltFact]:
         """Facts with their sources and roles, as they were handed in."""
@@ -282,8 +275,7 @@ class KnowledgeStore:
         placed = select(schema.placement.c.source_id).where(schema.placement.c.book == book)
         said = (schema.source.c.book == book) | schema.source.c.id.in_(placed)
         query = select(schema.source).where(said)
-        with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(schema.source.c.id)).all()
+        rows = self._rows(query.order_by(schema.source.c.id))
         return [source_of(row) for row in rows]
 
     def passage(self, identity: bytes) -> Passage | None:
@@ -316,8 +308,7 @@ class KnowledgeStore:
                 .order_by(table.c.id)
                 .limit(size)
             )
-            with self._database.reading() as connection:
-                page = connection.execute(query).all()
+            page = self._rows(query)
             if not page:
                 return
             yield from map(passage_of, page)
@@ -455,11 +446,8 @@ class IndexedSource(Struct, frozen=True, gc=False):
     origin: str
 
 
-class IndexedRows:
+class IndexedRows(StorePart):
     """Reads ids alone, so that it is quickly told whether anything has changed."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def sources(self, only: Collection[bytes] | None = None) -> list[IndexedSource]:
         """The sources (of ``only`` these few) with a passage that has text, in the order in which
@@ -473,8 +461,7 @@ class IndexedRows:
         query = select(*columns).where(table.id.in_(held)).order_by(table.id)
         if only is not None:
             query = query.where(table.hash.in_(only))
-        with self._database.reading() as connection:
-            return [IndexedSource(*row) for row in connection.execute(query)]
+        return [IndexedSource(*row) for row in self._rows(query)]
 
     def passage_ids(self, source: bytes) -> list[bytes]:
         """The passages of ``KnowledgeStore.passages_of``, in its order."""
@@ -488,8 +475,7 @@ class IndexedRows:
             .where(current | ~newest.exists())
             .order_by(table.c.id)
         )
-        with self._database.reading() as connection:
-            return list(connection.scalars(query))
+        return self._scalars(query)
 
 
 # Placements of sources in taxonomies: added, never changed; the newest of a source holds.
@@ -503,11 +489,8 @@ _COLUMNS = (
 _CHUNK = 4000
 
 
-class PlacementStore:
+class PlacementStore(StorePart):
     """Adds and reads placements."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, placements: Sequence[Placement]) -> None:
         """Stores placements of stored sources in one transaction; one that is there stays."""
@@ -532,8 +515,7 @@ class PlacementStore:
     def of_source(self, source: bytes) -> list[Placement]:
         """The placements of a source, oldest first."""
         query = _select().where(schema.source.c.hash == source)
-        with self._database.reading() as connection:
-            return [_placement(row) for row in connection.execute(query)]
+        return [_placement(row) for row in self._rows(query)]
 
     def in_force(self, sources: Iterable[bytes]) -> dict[bytes, Placement]:
         """The newest placement of each of these sources that has one."""

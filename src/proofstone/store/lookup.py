@@ -10,7 +10,7 @@ from sqlalchemy import Row, Table, func, select
 
 from proofstone.errors import BadUsage, NotFound
 from proofstone.store import schema
-from proofstone.store.database import Database
+from proofstone.store.rows import StorePart
 
 Kind = Literal[
     "source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan", "build"
@@ -55,11 +55,8 @@ class Found(msgspec.Struct, frozen=True):
     name: str
 
 
-class Lookup:
+class Lookup(StorePart):
     """Resolves what people type, and lists what there is."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
         """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the

@@ -91,140 +91,23 @@ def _there(connection: Connection, places: Sequence[tuple[int, int]]) -> set[tup
 _PAGE = 1000
 
 
-class _Copied(msgspec.Struct, frozen=True):
-    """How a table is copied: which columns refer to which tables, and what makes a row the same.
-
-    ``identity`` is empty for pure relations, whose whole row is their identity.
-    """
-
-    table: Table
-    refers: dict[str, Table]
-    identity: tuple[str, ...] = ("hash",)
-
-
-_s = schema
-
-
-_PLAN = (
-    _Copied(_s.source, {}),
-    _Copied(_s.passage, {"source_id": _s.source}),
-    _Copied(_s.page, {"source_id": _s.source}),
-    _Copied(_s.page_passage, {"page_id": _s.page, "passage_id": _s.passage}, ()),
-    _Copied(_s.fact, {"source_id": _s.source, "passage_id": _s.passage, "corrects_id": _s.fact}),
-    _Copied(_s.fact_role, {"fact_id": _s.fact}, ()),
-    _Copied(_s.bank, {}),
-    _Copied(_s.bank_fact, {"bank_id": _s.bank, "fact_id": _s.fact}, ()),
-    _Copied(_s.bank_funnel, {"bank_id": _s.bank}),
-    _Copied(_s.item, {"corrects_id": _s.item}),
-    _Copied(_s.item_fact, {"item_id": _s.item, "fact_id": _s.fact}, ()),
-    _Copied(_s.item_set, {"bank_id": _s.bank}),
-    _Copied(_s.item_set_item, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
-    _Copied(_s.item_label, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
-    _Copied(_s.item_set_role, {"item_set_id": _s.item_set}, ()),
-    _Copied(_s.corrected_set, {"item_set_id": _s.item_set, "corrects_id": _s.item_set}, ()),
-    _Copied(_s.corrected_bank, {"bank_id": _s.bank, "corrects_id": _s.bank}, ()),
-    _Copied(_s.run, {"item_set_id": _s.item_set}),
-    _Copied(_s.run_limit, {"run_id": _s.run}, ()),
-    _Copied(_s.image, {}),
-    _Copied(_s.prompt, {}),
-    _Copied(_s.profile, {}),
-    _Copied(
-        _s.call,
-        {"profile_id": _s.profile, "prompt_id": _s.prompt},
-        ("request_hash", "attempt", "started_at"),
-    ),
-    _Copied(
-        _s.response,
-        {"run_id": _s.run, "item_id": _s.item, "call_id": _s.call},
-        ("run_id", "item_id", "sample", "step"),
-    ),
-    _Copied(_s.failure, {"run_id": _s.run, "item_id": _s.item, "call_id": _s.call}, ("call_id",)),
-    _Copied(
-        _s.pilot_call,
-        {"call_id": _s.call, "item_id": _s.item, "item_set_id": _s.item_set},
-        (),
-    ),
-    _Copied(_s.build_row, {}),
-    _Copied(_s.build_step, {}),
-    _Copied(_s.build_outcome, {"step_id": _s.build_step, "row_id": _s.build_row}, ()),
-    _Copied(
-        _s.build_call,
-        {"step_id": _s.build_step, "row_id": _s.build_row, "call_id": _s.call},
-        (),
-    ),
-    _Copied(_s.build, {}),
-    _Copied(
-        _s.build_input,
-        {"build_id": _s.build, "row_id": _s.build_row, "source_id": _s.source},
-        (),
-    ),
-    _Copied(_s.build_stage, {"build_id": _s.build, "step_id": _s.build_step}, ()),
-    _Copied(_s.build_funnel, {"build_id": _s.build}),
-    _Copied(_s.build_bank, {"build_id": _s.build, "bank_id": _s.bank}, ()),
-    _Copied(_s.unit, {"item_id": _s.item}, ("item_id", "kind", "key")),
-    _Copied(_s.cluster, {}, ("kind", "key")),
-    _Copied(_s.unit_cluster, {"unit_id": _s.unit, "cluster_id": _s.cluster}, ()),
-    _Copied(_s.scoring, {"run_id": _s.run}),
-    _Copied(_s.score, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
-    _Copied(_s.score_verdict, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
-    _Copied(_s.model_card, {}),
-    _Copied(_s.run_card, {"run_id": _s.run, "model_card_id": _s.model_card}, ()),
-    _Copied(_s.model_check, {}),
-    _Copied(_s.actor, {}),
-    _Copied(
-        _s.correction,
-        {
-            "fact_id": _s.fact, "item_id": _s.item, "item_set_id": _s.item_set,
-            "actor_id": _s.actor, "follows_id": _s.correction,
-        },
-    ),
-    _Copied(
-        _s.ruling,
-        {
-            "item_id": _s.item, "call_id": _s.call, "run_id": _s.run, "actor_id": _s.actor,
-            "replaces_id": _s.ruling,
-        },
-    ),
-    _Copied(
-        _s.placement,
-        {
-            "source_id": _s.source, "build_id": _s.build, "actor_id": _s.actor,
-            "follows_id": _s.placement,
-        },
-    ),
-    _Copied(
-        _s.review_sheet,
-        {"bank_id": _s.bank, "item_set_id": _s.item_set, "actor_id": _s.actor},
-    ),
-    _Copied(
-        _s.review_place,
-        {"sheet_id": _s.review_sheet, "fact_id": _s.fact, "item_id": _s.item},
-        (),
-    ),
-    _Copied(_s.withdrawn_sheet, {"sheet_id": _s.review_sheet, "actor_id": _s.actor}),
-    _Copied(
-        _s.review,
-        {
-            "fact_id": _s.fact, "item_id": _s.item, "actor_id": _s.actor,
-            "sheet_id": _s.review_sheet, "corrects_id": _s.review,
-        },
-    ),
-    _Copied(_s.review_decision, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
-    _Copied(_s.semantic_map, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
-    _Copied(_s.plan, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
-    _Copied(_s.tombstone, {"actor_id": _s.actor}),
-    _Copied(_s.expense, {}, ("owner", "started_at")),
-)  # fmt: skip
-
-
-_PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
+# What makes a row the same in two workspaces where it has no hash. A table that has neither is a
+# pure relation, whose whole row is its identity.
+_IDENTITY = {
+    schema.call: ("request_hash", "attempt", "started_at"),
+    schema.response: ("run_id", "item_id", "sample", "step"),
+    schema.failure: ("call_id",),
+    schema.unit: ("item_id", "kind", "key"),
+    schema.cluster: ("kind", "key"),
+    schema.expense: ("owner", "started_at"),
+}
 
 
 # Names of people; the workspace's own id; files of the other workspace's machine.
-_LEFT_BEHIND = {_s.person, _s.workspace, _s.written_file}
+_LEFT_BEHIND = {schema.person, schema.workspace, schema.written_file}
 
 
-_ALONG = {_s.build_output, _s.build_verdict}  # come along with the outcome that they belong to
+_ALONG = {schema.build_output, schema.build_verdict}  # copied with their outcome
 
 
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
@@ -245,66 +128,68 @@ def merge(origin: Readable, target: Database, *, with_people: bool = False) -> M
     """
     keys: dict[str, dict[int, int]] = {}
     report = MergeReport({}, {})
-    for copied in (*_PLAN, _PEOPLE) if with_people else _PLAN:
-        name = copied.table.name
+    tables = [t for t in schema.metadata.tables.values() if t not in _LEFT_BEHIND | _ALONG]
+    for table in [*tables, schema.person] if with_people else tables:
+        name = table.name
         keys[name] = {}
         report.read[name] = 0
-        before = _count(target, copied.table)
-        for page in _pages(origin, copied.table):
+        before = _count(target, table)
+        for page in _pages(origin, table):
             report.read[name] += len(page)
-            if copied.table is schema.build_outcome:
+            if table is schema.build_outcome:
                 copy_outcomes(origin, target, page, keys)
                 continue
             with target.writing() as connection:
-                _copy(connection, copied, page, keys)
-        report.added[name] = _count(target, copied.table) - before
+                _copy(connection, table, page, keys)
+        report.added[name] = _count(target, table) - before
     return report
 
 
 def _copy(
-    connection: Connection,
-    copied: _Copied,
-    page: Sequence[Any],
-    keys: dict[str, dict[int, int]],
+    connection: Connection, table: Table, page: Sequence[Any], keys: dict[str, dict[int, int]]
 ) -> None:
-    names = [c.name for c in copied.table.columns if c.name != "id" and c.name not in _LOCAL]
-    own = keys[copied.table.name]
-    itself = [column for column, table in copied.refers.items() if table is copied.table]
+    names = tuple(c.name for c in table.columns if c.name != "id" and c.name not in _LOCAL)
+    refers = {key.parent.name: key.column.table for key in table.foreign_keys}
+    identity = _IDENTITY.get(table, ("hash",) if "hash" in names else ())
     # A row that refers to its own table comes alone, after the rows before it have keys.
-    for group in _groups(page, itself):
+    for group in _groups(page, [column for column, other in refers.items() if other is table]):
         rows: dict[int, dict[str, Any]] = {}
         for row in group:
             values = {name: row[name] for name in names}
-            for column, table in copied.refers.items():
+            for column, other in refers.items():
                 if values[column] is not None:
-                    values[column] = keys[table.name][values[column]]
+                    values[column] = keys[other.name][values[column]]
             rows[row.get("id", len(rows))] = values
-        if not copied.identity:
+        if not identity:
             tuples = [tuple(values.values()) for values in rows.values()]
-            insert_rows(connection, copied.table, tuple(names), tuples, or_ignore=True)
-        elif copied.table is schema.call:
-            own |= _copy_calls(connection, rows, names)
+            insert_rows(connection, table, names, tuples, or_ignore=True)
+        elif table is schema.call:
+            keys[table.name] |= _copy_calls(connection, rows, names)
         else:
-            own |= _copy_identified(connection, copied, rows, names)
+            keys[table.name] |= _copy_identified(connection, table, identity, rows, names)
 
 
 def _copy_identified(
-    connection: Connection, copied: _Copied, rows: dict[int, dict[str, Any]], names: list[str]
+    connection: Connection,
+    table: Table,
+    identity: tuple[str, ...],
+    rows: dict[int, dict[str, Any]],
+    names: tuple[str, ...],
 ) -> dict[int, int]:
-    def identity(values: dict[str, Any]) -> Any:
-        parts = tuple(values[name] for name in copied.identity)
+    def same(values: dict[str, Any]) -> Any:
+        parts = tuple(values[name] for name in identity)
         return parts[0] if len(parts) == 1 else parts
 
-    wanted = {identity(values): tuple(values.values()) for values in rows.values()}
+    wanted = {same(values): tuple(values.values()) for values in rows.values()}
     # Looked for before: a failure's identity is no constraint that would refuse it twice.
-    found = keys_by(connection, copied.table, copied.identity, wanted)
+    found = keys_by(connection, table, identity, wanted)
     new = {key: row for key, row in wanted.items() if key not in found}
-    found |= insert_missing(connection, copied.table, tuple(names), new, by=copied.identity)
-    return {old: found[identity(values)] for old, values in rows.items()}
+    found |= insert_missing(connection, table, names, new, by=identity)
+    return {old: found[same(values)] for old, values in rows.items()}
 
 
 def _copy_calls(
-    connection: Connection, rows: dict[int, dict[str, Any]], names: list[str]
+    connection: Connection, rows: dict[int, dict[str, Any]], names: tuple[str, ...]
 ) -> dict[int, int]:
     """Calls have no hash of their own: the request's, the attempt and the start make them one."""
     table = schema.call

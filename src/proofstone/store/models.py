@@ -15,8 +15,7 @@ from sqlalchemy import Connection, Row, select
 from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.models import Card, CardSnapshot, CheckState, ModelCheck, Price
 from proofstone.store import schema
-from proofstone.store.database import Database
-from proofstone.store.rows import chunks, insert_missing, insert_rows
+from proofstone.store.rows import StorePart, chunks, insert_missing, insert_rows
 
 _CARD = ("hash", "model", "payload", "recorded_at")
 
@@ -34,11 +33,8 @@ class _Payload(msgspec.Struct, frozen=True, omit_defaults=True):
     price: Price | None = None
 
 
-class ModelFacts:
+class ModelFacts(StorePart):
     """Adds and reads what is known of models."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def record(self, snapshots: Iterable[CardSnapshot], runs: Mapping[int, str]) -> None:
         """Keeps what is known now of models, and that it is in force for ``runs`` (key -> model).
@@ -93,8 +89,7 @@ class ModelFacts:
         """What the newest check of each model came to."""
         table = schema.model_check
         query = select(table).order_by(table.c.checked_at, table.c.id)
-        with self._database.reading() as connection:
-            return {row.model: _check(row) for row in connection.execute(query)}
+        return {row.model: _check(row) for row in self._rows(query)}
 
     def once_run(self) -> list[str]:
         """The models of which there is at least one reply in a run, by name."""
@@ -106,8 +101,7 @@ class ModelFacts:
             .where(run.c.simulated.is_(False), replied)
             .order_by(run.c.respondent)
         )
-        with self._database.reading() as connection:
-            names: list[str] = list(connection.execute(query).scalars())
+        names: list[str] = self._scalars(query)
         return [name for name in names if not name.startswith(_NO_MODELS)]
 
 

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, func, literal, select, union
 
 from proofstone.store import schema
 from proofstone.store.calls import decompress
-from proofstone.store.database import Database
 from proofstone.store.provenance import origin_columns, with_sources
+from proofstone.store.rows import StorePart
 
 _HEAD_BYTES = 18  # the longest head of a zstd frame
 
@@ -53,11 +53,8 @@ class SentSource(msgspec.Struct, frozen=True, gc=False, order=True):
     n_items: int
 
 
-class SentRows:
+class SentRows(StorePart):
     """Reads what calls say of where they went. Simulated ones went nowhere and are left out."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def calls(self, not_sent: Collection[str]) -> list[SentCalls]:
         """By endpoint and model. Calls that ended with an error of ``not_sent`` reached nobody."""
@@ -95,11 +92,10 @@ class SentRows:
             .group_by(table.c.endpoint, table.c.model)
             .order_by(table.c.endpoint, table.c.model)
         )  # fmt: skip
-        with self._database.reading() as connection:
-            return [
-                SentCalls(endpoint=endpoint, model=model, calls=n, first_at=first, last_at=last)
-                for endpoint, model, n, first, last in connection.execute(query)
-            ]
+        return [
+            SentCalls(endpoint=endpoint, model=model, calls=n, first_at=first, last_at=last)
+            for endpoint, model, n, first, last in self._rows(query)
+        ]
 
     def sources(self, not_sent: Collection[str]) -> list[SentSource]:
         """The sources behind what was asked at each endpoint, in order."""

@@ -15,9 +15,8 @@ from proofstone.records.ids import canonical_json
 from proofstone.records.knowledge import Passage, Source, Stratum
 from proofstone.records.pages import Page
 from proofstone.store import schema
-from proofstone.store.database import Database
 from proofstone.store.purge import fill_again, refuse_purged
-from proofstone.store.rows import insert_missing, insert_new, insert_rows, keys_by
+from proofstone.store.rows import StorePart, insert_missing, insert_new, insert_rows, keys_by
 
 # Rows of sources and passages: into the database, and back to records.
 
@@ -120,11 +119,8 @@ class PageCount(msgspec.Struct, frozen=True, kw_only=True):
     unread: dict[str, tuple[int, ...]]
 
 
-class PageStore:
+class PageStore(StorePart):
     """Adds and reads pages. Adding what is there changes nothing."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, source: Source, read: Sequence[ReadPage], now: float) -> int:
         """Stores a source with pages of it and their passages; how many pages were new.
@@ -175,8 +171,7 @@ class PageStore:
         query = select(page.c.number, page.c.reader).where(
             page.c.id.in_(newest_pages(source)), page.c.state == "read", page.c.number.is_not(None)
         )
-        with self._database.reading() as connection:
-            return {row.number: row.reader for row in connection.execute(query)}
+        return {row.number: row.reader for row in self._rows(query)}
 
     def confidences(self, source: bytes) -> dict[int, float]:
         """How sure their reader was of the pages that were read from images, by number, in order of
@@ -198,8 +193,7 @@ class PageStore:
             .where(table.c.content == content, select(passage.c.id).where(with_text).exists())
             .order_by(table.c.id)
         )
-        with self._database.reading() as connection:
-            return [source_of(row) for row in connection.execute(query)]
+        return [source_of(row) for row in self._rows(query)]
 
     def stored(self, pages: Iterable[bytes]) -> set[bytes]:
         """Those of these readings of pages that are here."""
@@ -217,8 +211,7 @@ class PageStore:
         while True:
             place = func.coalesce(page.c.number, 0)
             part = query.where(place > after).order_by(place).limit(_BATCH)
-            with self._database.reading() as connection:
-                rows = connection.execute(part).all()
+            rows = self._rows(part)
             if not rows:
                 return
             yield from map(_page, rows)
@@ -228,8 +221,7 @@ class PageStore:
         """The newest reading of the page with this number, or None."""
         table = schema.page
         query = _pages().where(table.c.id.in_(newest_pages(source)), table.c.number == number)
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._row(query)
         return None if row is None else _page(row)
 
     def passages_on(self, page: bytes) -> tuple[Passage, ...]:
@@ -242,8 +234,7 @@ class PageStore:
             .where(table.c.hash == page)
             .order_by(link.c.position)
         )
-        with self._database.reading() as connection:
-            return tuple(map(passage_of, connection.execute(query)))
+        return tuple(map(passage_of, self._rows(query)))
 
     def placed(self, passages: Iterable[bytes]) -> dict[bytes, PlacedPassage]:
         """Passages with the newest page that they stand on; those without a page are missing."""

@@ -14,8 +14,7 @@ from proofstone.records.knowledge import Role
 from proofstone.records.runs import OUTCOMES
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.store import schema
-from proofstone.store.database import Database
-from proofstone.store.rows import chunks, insert_rows, key_of
+from proofstone.store.rows import StorePart, chunks, insert_rows, key_of
 from proofstone.store.scores import verdicts_on
 
 # Where the questions of an item set come from: sources, books, or the bank alone.
@@ -41,11 +40,8 @@ class DocumentRow(Struct, frozen=True):
     page: str
 
 
-class OriginRows:
+class OriginRows(StorePart):
     """Reads origins. Facts that name a passage and no source are of the passage's source."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_set(self, item_set: bytes, n_items: int | None = None) -> list[Origin]:
         """The origins of a set's first ``n_items`` items (of all, where None), by title."""
@@ -98,13 +94,10 @@ class OriginRows:
 
     def _document_rows(self, query: Any, item_set: bytes) -> list[DocumentRow]:
         own = (schema.item_set.c.hash == item_set, schema.source.c.id.is_not(None))
-        with self._database.reading() as connection:
-            return [
-                DocumentRow(of, source, title, page or ("" if number is None else str(number)))
-                for of, source, title, page, number in connection.execute(
-                    with_sources(query).where(*own)
-                )
-            ]
+        return [
+            DocumentRow(of, source, title, page or ("" if number is None else str(number)))
+            for of, source, title, page, number in self._rows(with_sources(query).where(*own))
+        ]
 
     def passages_of_set(self, item_set: bytes) -> set[bytes]:
         """The passages that the facts of a set's items name."""
@@ -113,14 +106,12 @@ class OriginRows:
             .join(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
             .distinct()
         )
-        with self._database.reading() as connection:
-            return set(connection.scalars(query))
+        return set(self._scalars(query))
 
     def facts_without_passage(self, item_set: bytes) -> set[bytes]:
         """The facts of a set's items that name none."""
         query = _facts_of_set(item_set, schema.fact.c.hash).distinct()
-        with self._database.reading() as connection:
-            return set(connection.scalars(query.where(schema.fact.c.passage_id.is_(None))))
+        return set(self._scalars(query.where(schema.fact.c.passage_id.is_(None))))
 
     def of_passages(self, passages: Iterable[bytes]) -> list[Origin]:
         """The sources of passages, by title; ``n_items`` counts passages."""
@@ -222,11 +213,8 @@ def _gather(rows: Any, otherwise: str) -> list[Origin]:
 # Who had a hand in which items: by the facts that they rest on, and in whole item sets.
 
 
-class RoleStore:
+class RoleStore(StorePart):
     """Adds roles in item sets, and reads those of their items. Facts bring theirs with them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add_to_set(self, item_set: bytes, roles: Iterable[Role]) -> None:
         """Stores roles that models had in a whole set; those known already stay."""
@@ -244,8 +232,7 @@ class RoleStore:
             .join(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
             .where(schema.item_set.c.hash == item_set)
         )
-        with self._database.reading() as connection:
-            return tuple(sorted(Role(role, model) for role, model in connection.execute(query)))
+        return tuple(sorted(Role(role, model) for role, model in self._rows(query)))
 
     def of_items(self, item_sets: Sequence[bytes]) -> dict[Role, set[bytes]]:
         """Each role in these sets with the ids of the items that it touches, in order."""
@@ -402,11 +389,8 @@ class FactTrace(msgspec.Struct, frozen=True):
     corrects: bytes | None
 
 
-class TraceRows:
+class TraceRows(StorePart):
     """Finds rows by what stands before and behind them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def responses(self, run: int, item: int) -> list[ResponseTrace]:
         """The responses to an item in a run, by sample and in the order in which they came."""
@@ -517,8 +501,7 @@ class TraceRows:
         return found[0][0] if found else None
 
     def _all(self, query: Any) -> Sequence[Any]:
-        with self._database.reading() as connection:
-            return connection.execute(query).all()
+        return self._rows(query)
 
 
 def _responses() -> Any:

@@ -33,7 +33,7 @@ from proofstone.store.database import Database, Readable, sqlite_file, users_of
 from proofstone.store.lookup import Found
 from proofstone.store.payloads import is_purged
 from proofstone.store.purged_text import Finder, ids_in, said_in, sentences, strings_of
-from proofstone.store.rows import chunks, empty_verdicts, insert_missing, key_of
+from proofstone.store.rows import StorePart, chunks, empty_verdicts, insert_missing, key_of
 from proofstone.store.scores import empty_score_verdicts
 
 # Tombstones: which sources were purged, by whom, when and why; and what may not come back.
@@ -65,11 +65,8 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.kind} on {when} by {who}: {self.reason}"
 
 
-class TombstoneRows:
+class TombstoneRows(StorePart):
     """Reads tombstones."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_source(self, source: bytes) -> list[Tombstone]:
         """The tombstones of a source, oldest first."""

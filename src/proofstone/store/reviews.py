@@ -17,8 +17,7 @@ from proofstone.records.reviews import (
     SheetWithdrawal,
 )
 from proofstone.store import schema
-from proofstone.store.database import Database
-from proofstone.store.rows import chunks, insert_missing, insert_rows, key_of, keys_by
+from proofstone.store.rows import StorePart, chunks, insert_missing, insert_rows, key_of, keys_by
 
 _REVIEW = (
     "hash", "task", "fact_id", "item_id", "actor_id", "judge", "verdict", "reason", "payload",
@@ -57,12 +56,9 @@ class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
     urls: tuple[str, ...] = ()
 
 
-class ReviewStore:
+class ReviewStore(StorePart):
     """Adds and reads reviews and sheets. Adding what is there changes nothing. Decisions of sheets
     that were withdrawn are not read."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add_sheets(self, sheets: Sequence[ReviewSheet]) -> None:
         """Stores sheets with their rows, in one transaction."""
@@ -105,15 +101,13 @@ class ReviewStore:
         """The ids of all sheets that were withdrawn."""
         sheet = schema.review_sheet
         query = select(sheet.c.hash).where(sheet.c.id.in_(_withdrawn()))
-        with self._database.reading() as connection:
-            return frozenset(connection.scalars(query))
+        return frozenset(self._scalars(query))
 
     def n_decisions(self, sheet: bytes) -> int:
         """How many decisions were taken in from a sheet."""
         review, of = schema.review, schema.review_sheet
         query = select(func.count()).select_from(review).join(of, of.c.id == review.c.sheet_id)
-        with self._database.reading() as connection:
-            return int(connection.scalar(query.where(of.c.hash == sheet)) or 0)
+        return int(self._scalar(query.where(of.c.hash == sheet)) or 0)
 
     def sheets_of(self, target: bytes) -> list[ReviewSheet]:
         """All sheets of a bank or form that were not withdrawn, oldest first."""
@@ -162,8 +156,7 @@ class ReviewStore:
             .where(schema.bank.c.hash == bank, schema.review.c.task.in_(CHECK_TASKS))
             .order_by(schema.review.c.created_at, schema.review.c.hash)
         )
-        with self._database.reading() as connection:
-            return [_review(row) for row in connection.execute(query)]
+        return [_review(row) for row in self._rows(query)]
 
     def read_items(self, item_sets: Sequence[bytes]) -> ReadItems:
         """What people have read of the items of these sets. A version that corrects a fact which

@@ -26,6 +26,9 @@ _CHUNKS = (128, 32, 8, 1)
 LOOKUPS = (1, 8, 32, 128, 512)  # how many values one look-up takes: few statements for all
 
 
+_BATCH = 4000  # values in one list of a statement
+
+
 _PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
 
 
@@ -34,6 +37,44 @@ def chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+class StorePart:
+    """A part of the store: what reads and writes some of its tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _rows(self, query: Any) -> Sequence[Any]:
+        """All rows of a query."""
+        with self._database.reading() as connection:
+            return connection.execute(query).all()
+
+    def _row(self, query: Any) -> Any:
+        """The row of a query that gives one at most; None without."""
+        with self._database.reading() as connection:
+            return connection.execute(query).one_or_none()
+
+    def _scalars(self, query: Any) -> list[Any]:
+        """The values of a query's first column."""
+        with self._database.reading() as connection:
+            return list(connection.scalars(query))
+
+    def _scalar(self, query: Any) -> Any:
+        """The first value of a query's first row; None without."""
+        with self._database.reading() as connection:
+            return connection.scalar(query)
+
+    def _among(self, query: Any, column: Any, values: Iterable[Any]) -> list[Any]:
+        """The rows of a query whose ``column`` has one of these values, batch by batch."""
+        with self._database.reading() as connection:
+            return list(among(connection, query, column, values))
+
+
+def among(connection: Connection, query: Any, column: Any, values: Iterable[Any]) -> Iterator[Any]:
+    """The rows of a query whose ``column`` has one of any number of values, batch by batch."""
+    for batch in chunks(values, _BATCH):
+        yield from connection.execute(query.where(column.in_(batch))).all()
 
 
 @cache
@@ -290,11 +331,11 @@ Kept = TypeVar("Kept", bound=Struct)
 _COLUMNS = ("hash", "bank_id", "item_set_id", "payload", "created_at")
 
 
-class TargetStore(Generic[Kept]):
+class TargetStore(StorePart, Generic[Kept]):
     """Records of one type in one table, each of a bank or form."""
 
     def __init__(self, database: Database, table: Table, kind: type[Kept]) -> None:
-        self._database = database
+        super().__init__(database)
         self._table = table
         self._kind = kind
 
@@ -326,6 +367,5 @@ class TargetStore(Generic[Kept]):
             .where(or_(table.c.bank_id.in_(banks), table.c.item_set_id.in_(forms)))
             .order_by(table.c.created_at, table.c.hash)
         )
-        with self._database.reading() as connection:
-            payloads = connection.scalars(query).all()
+        payloads = self._scalars(query)
         return [msgspec.json.decode(payload, type=self._kind) for payload in payloads]

@@ -15,18 +15,15 @@ from proofstone.store import schema
 from proofstone.store.calls import decompress, read_call, select_calls
 from proofstone.store.database import Database, give_back_lease, take_lease
 from proofstone.store.items import ItemStore, StoredItem
-from proofstone.store.rows import insert_missing, insert_rows, keys_by
+from proofstone.store.rows import StorePart, insert_missing, insert_rows, keys_by
 
 # How many questions of runs were answered, and how fast.
 
 _MOST_CALLS = 2_000
 
 
-class PaceRows:
+class PaceRows(StorePart):
     """Counts finished questions and reads the times of their calls."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_runs(self, runs: Sequence[int]) -> Pace:
         """The pace of several runs together; times are those of their first 2,000 calls."""
@@ -94,11 +91,11 @@ class RunTotals(msgspec.Struct, frozen=True, gc=False):
     last_at: float
 
 
-class RunStore:
+class RunStore(StorePart):
     """Adds and reads runs, plans what is left of them, and holds their leases."""
 
     def __init__(self, database: Database, items: ItemStore) -> None:
-        self._database = database
+        super().__init__(database)
         self._items = items
 
     def add(self, run: Run, now: float, version: str) -> int:
@@ -128,14 +125,12 @@ class RunStore:
             .where(table.c.run_id.in_(runs))
             .group_by(table.c.run_id)
         )
-        with self._database.reading() as connection:
-            return {row.run_id: row.most for row in connection.execute(query)}
+        return {row.run_id: row.most for row in self._rows(query)}
 
     def run(self, identity: bytes) -> tuple[int, Run]:
         """The key and record of a run; KeyError when there is none."""
         query = _select_runs().where(schema.run.c.hash == identity)
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._row(query)
         if row is None:
             raise KeyError(identity)
         return row.id, _run(row)
@@ -145,8 +140,7 @@ class RunStore:
         query = (
             _select_runs().where(schema.item_set.c.hash.in_(item_sets)).order_by(schema.run.c.id)
         )
-        with self._database.reading() as connection:
-            return [(row.id, _run(row)) for row in connection.execute(query)]
+        return [(row.id, _run(row)) for row in self._rows(query)]
 
     def every(self) -> list[tuple[int, Run]]:
         """All runs, oldest first."""
@@ -189,15 +183,13 @@ class RunStore:
                 )
                 .where(member.c.position < first)
             )
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._scalar(query))
 
     def answered(self, run: int, last_step: str) -> set[int]:
         """The keys of the items that have a reply at their last step, in any sample."""
         table = schema.response
         query = select(table.c.item_id).where(table.c.run_id == run, table.c.step == last_step)
-        with self._database.reading() as connection:
-            return set(connection.scalars(query.distinct()))
+        return set(self._scalars(query.distinct()))
 
     def steps_among(
         self, run: int, item_set: bytes, after: int, limit: int
@@ -210,9 +202,8 @@ class RunStore:
             table.c.item_id.in_(self._items.keys_within(item_set, after, limit)),
         )
         found: dict[tuple[int, int], set[str]] = {}
-        with self._database.reading() as connection:
-            for item, sample, step in connection.execute(query).all():
-                found.setdefault((item, sample), set()).add(step)
+        for item, sample, step in self._rows(query):
+            found.setdefault((item, sample), set()).add(step)
         return found
 
     def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawReply]:
@@ -220,11 +211,7 @@ class RunStore:
         query = _select_replies(run).where(
             schema.response.c.item_id == item, schema.response.c.sample == sample
         )
-        with self._database.reading() as connection:
-            return {
-                row.step: RawReply(row.wire, decompress(row.raw))
-                for row in connection.execute(query)
-            }
+        return {row.step: RawReply(row.wire, decompress(row.raw)) for row in self._rows(query)}
 
     def call_key(self, run: int, item: int, sample: int, step: str) -> int:
         """The key of the call behind a stored reply. KeyError where there is none."""
@@ -235,8 +222,7 @@ class RunStore:
             table.c.sample == sample,
             table.c.step == step,
         )
-        with self._database.reading() as connection:
-            found: int | None = connection.execute(query).scalar()
+        found: int | None = self._scalar(query)
         if found is None:
             raise KeyError(step)
         return found
@@ -249,8 +235,7 @@ class RunStore:
             within = self._items.keys_within(item_set, page[0].position - 1, len(page))
             query = _select_replies(run).where(schema.response.c.item_id.in_(within))
             replies: dict[int, dict[tuple[int, str], RawReply]] = {}
-            with self._database.reading() as connection:
-                rows = connection.execute(query).all()
+            rows = self._rows(query)
             for row in rows:
                 reply = RawReply(row.wire, decompress(row.raw))
                 replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
@@ -266,10 +251,7 @@ class RunStore:
             .where(table.c.run_id == run, table.c.item_id == item)
             .order_by(table.c.sample, table.c.id)
         )
-        with self._database.reading() as connection:
-            return [
-                (row.response_sample, row.step, read_call(row)) for row in connection.execute(query)
-            ]
+        return [(row.response_sample, row.step, read_call(row)) for row in self._rows(query)]
 
     def some_calls(self, run: int, limit: int = 500) -> list[CallRecord]:
         """The first calls behind a run's replies, up to ``limit``."""
@@ -281,8 +263,7 @@ class RunStore:
             .order_by(table.c.id)
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return [read_call(row) for row in connection.execute(query)]
+        return [read_call(row) for row in self._rows(query)]
 
     def failures(self, run: int, last_step: str) -> list[Failure]:
         """The newest failure of each (item, sample) that has no reply at its last step."""
@@ -300,8 +281,7 @@ class RunStore:
             .where(table.c.run_id == run, done.c.id.is_(None))
             .order_by(table.c.id)
         )
-        with self._database.reading() as connection:
-            newest = {(row.item_id, row.sample): Failure(*row) for row in connection.execute(query)}
+        newest = {(row.item_id, row.sample): Failure(*row) for row in self._rows(query)}
         return list(newest.values())
 
     def totals(self, run: int) -> RunTotals:
@@ -349,11 +329,10 @@ class RunStore:
             .group_by(item.c.id, item.c.hash, response.c.sample)
             .order_by(item.c.id, response.c.sample)
         )
-        with self._database.reading() as connection:
-            return [
-                (item, sample, _whole(completion), _whole(reasoning))
-                for item, sample, completion, reasoning in connection.execute(query)
-            ]
+        return [
+            (item, sample, _whole(completion), _whole(reasoning))
+            for item, sample, completion, reasoning in self._rows(query)
+        ]
 
 
 def _whole(number: Any) -> int | None:
@@ -394,11 +373,8 @@ def _select_replies(run: int) -> Any:
 _COLUMNS = ("hash", "item_set_id", "bank_id", "payload", "created_at")
 
 
-class PlanStore:
+class PlanStore(StorePart):
     """Adds and reads plans."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, plan: Plan) -> None:
         """Stores a plan by its id; its target must be stored."""
@@ -430,8 +406,7 @@ class PlanStore:
         return self._read(query.order_by(table.c.created_at, table.c.hash))
 
     def _read(self, query: Any) -> list[Plan]:
-        with self._database.reading() as connection:
-            return [_plan(payload) for payload in connection.scalars(query)]
+        return [_plan(payload) for payload in self._scalars(query)]
 
 
 def _select() -> Any:
@@ -456,11 +431,8 @@ class ServedShare(msgspec.Struct, frozen=True, gc=False):
     last_at: float
 
 
-class ServedRows:
+class ServedRows(StorePart):
     """Reads what calls say of who answered them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_run(self, run: int) -> tuple[ServedShare, ...]:
         """The shares of a run's replies that name a model, in the order in which they began."""
@@ -476,5 +448,4 @@ class ServedRows:
             .group_by(call.c.served_model, call.c.fingerprint)
             .order_by(began, call.c.served_model, call.c.fingerprint)
         )  # fmt: skip
-        with self._database.reading() as connection:
-            return tuple(ServedShare(*row) for row in connection.execute(query))
+        return tuple(ServedShare(*row) for row in self._rows(query))

@@ -84,167 +84,21 @@ def of_target() -> list[Column]:  # type: ignore[type-arg]
     ]
 
 
-# The tables of building in steps: rows, steps, what steps made of rows and judges said of them,
-# builds, and where sources were placed.
-
-# A row on its way through a pipeline: the same content is the same row in all builds.
-build_row = Table(
-    "build_row", metadata, key(), hash_of(), Column("payload", LargeBinary, nullable=False)
-)
-
-
-# A step with its version and configuration (its hash), of a batch step over certain rows.
-build_step = Table(
-    "build_step", metadata, key(), hash_of(), Column("name", Text, nullable=False),
-    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
-)  # fmt: skip
-
-
-# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
-# in the order of the work, so that rows without a key of their own lie close together.
-build_outcome = Table(
-    "build_outcome", metadata, ref("step_id", "build_step", primary=True),
-    ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
-    text("reason"), text("found"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-
-build_output = Table(
-    "build_output", metadata, ref("step_id", "build_step", primary=True),
-    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
-    ref("output_id", "build_row"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-
-# What a panel of judges said on the way to an outcome, question by question: its ballots with their
-# reasons are in the payload.
-build_verdict = Table(
-    "build_verdict", metadata, ref("step_id", "build_step", primary=True),
-    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
-    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
-    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
-)  # fmt: skip
-
-
-# The calls that a step made for a row; those of a batch step stand at a row without content.
-build_call = Table(
-    "build_call", metadata, ref("step_id", "build_step", primary=True),
-    ref("row_id", "build_row", primary=True), ref("call_id", "call", primary=True),
-    Index("ix_build_call_call_id", "call_id"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-
-# A pipeline over certain rows: the same command is the same build.
-build = Table(
-    "build", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
-    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
-    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("lease_owner", Text), Column("lease_until", Float),
-)  # fmt: skip
-
-
-build_input = Table(
-    "build_input", metadata, ref("build_id", "build", primary=True),
-    Column("position", Integer, primary_key=True), ref("row_id", "build_row"),
-    ref("source_id", "source", optional=True), sqlite_with_rowid=False,
-)  # fmt: skip
-
-
-# The steps that a build reached, in order.
-build_stage = Table(
-    "build_stage", metadata, ref("build_id", "build", primary=True),
-    Column("position", Integer, primary_key=True), ref("step_id", "build_step"),
-)  # fmt: skip
-
-
-# The funnel of a build that was whole, in counts, and the banks that builds became.
-build_funnel = Table(
-    "build_funnel", metadata, key(), hash_of(), ref("build_id", "build"),
-    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
-    Index("ix_build_funnel_build_id", "build_id"),
-)  # fmt: skip
-
-
-build_bank = Table(
-    "build_bank", metadata, ref("build_id", "build", primary=True),
-    ref("bank_id", "bank", primary=True),
-)  # fmt: skip
-
-
-# Where a source was placed since it was taken in, by the models of a build or by a person.
-placement = Table(
-    "placement", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
-    text("taxonomy"), Column("models", LargeBinary, nullable=False),
-    ref("build_id", "build", optional=True), ref("actor_id", "actor", optional=True),
-    text("reason"), Column("created_at", Float, nullable=False),
-    ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
-)  # fmt: skip
-
-
-# The tables of reviews: what a person was given of a bank or form, and what was decided.
-#
-# The newest of a person's decisions on a version holds; a judge's names a model instead of a
-# person.
-
-review_sheet = Table(
-    "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
-    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
-    Column("round", Integer, nullable=False), Column("recipe", LargeBinary, nullable=False),
-    Column("created_at", Float, nullable=False),
-    Index("ix_review_sheet_bank_id", "bank_id"),
-    Index("ix_review_sheet_item_set_id", "item_set_id"),
-)  # fmt: skip
-
-
-review_place = Table(
-    "review_place", metadata, ref("sheet_id", "review_sheet", primary=True),
-    Column("position", Integer, primary_key=True), Column("task", Text, nullable=False),
-    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
-)  # fmt: skip
-
-
-# Sheets whose decisions count no longer, and which are not taken in any more.
-withdrawn_sheet = Table(
-    "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
-    ref("actor_id", "actor"), text("reason"), Column("created_at", Float, nullable=False),
-    Index("ix_withdrawn_sheet_sheet_id", "sheet_id"),
-)  # fmt: skip
-
-
-review = Table(
-    "review", metadata, key(), hash_of(), Column("task", Text, nullable=False),
-    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
-    ref("actor_id", "actor", optional=True), text("judge"),
-    Column("verdict", Text, nullable=False), text("reason"),
-    Column("payload", LargeBinary, nullable=False), Column("round", Integer, nullable=False),
-    ref("sheet_id", "review_sheet", optional=True), Column("created_at", Float, nullable=False),
-    ref("corrects_id", "review", optional=True),
-    Index("ix_review_fact_id", "fact_id"), Index("ix_review_item_id", "item_id"),
-)  # fmt: skip
-
-
-# What all reviews of a bank or form came to, when somebody decided it.
-review_decision = Table(
-    "review_decision", metadata, key(), hash_of(), *of_target(),
-    Index("ix_review_decision_bank_id", "bank_id"),
-    Index("ix_review_decision_item_set_id", "item_set_id"),
-)  # fmt: skip
-
-
 REVISIONS = ("v0001",)  # oldest first, a file each in migrations/versions; a test compares them
 
 
 HEAD = REVISIONS[-1]
 
 
-# Where a database says its revision; Alembic's own table, and none of the workspace's rows.
-revision = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
-
+# Each table stands behind those that it refers to: in this order a merge copies them.
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
 )
+
+
+# Where a database says its revision; Alembic's own table, and none of the workspace's rows.
+revision = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
 source = Table(
@@ -352,15 +206,6 @@ item_label = Table(
 )  # fmt: skip
 
 
-# Files that commands wrote with texts of a bank, form, run or build, so that a purge finds them.
-# ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
-written_file = Table(
-    "written_file", metadata, key(), Column("path", Text, nullable=False, index=True),
-    Column("kind", Text, nullable=False), Column("target_hash", LargeBinary(32), nullable=False),
-    Column("digest", LargeBinary(32), nullable=False), Column("written_at", Float, nullable=False),
-)  # fmt: skip
-
-
 # A model that had a hand in a whole set (wrote an imported file, filtered a form).
 item_set_role = Table(
     "item_set_role", metadata, ref("item_set_id", "item_set", primary=True),
@@ -436,17 +281,6 @@ call = Table(
 )  # fmt: skip
 
 
-# A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
-# tokens or picodollars, by the unit; NULL where there was no budget to bound them.
-expense = Table(
-    "expense", metadata, key(), Column("owner", Text, nullable=False), text("runs"),
-    text("unit"), Column("budget", BigInteger), Column("started_at", Float, nullable=False),
-    Column("until", Float, nullable=False), Column("ended_at", Float),
-    Column("exposed_calls", Integer, nullable=False), Column("exposed", BigInteger),
-    UniqueConstraint("owner", "started_at"),
-)  # fmt: skip
-
-
 response = Table(
     "response", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
     Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
@@ -469,6 +303,91 @@ pilot_call = Table(
     "pilot_call", metadata, ref("call_id", "call", primary=True),
     ref("item_id", "item", primary=True), ref("item_set_id", "item_set"),
     Column("shots", Integer, nullable=False),
+)  # fmt: skip
+
+
+# A row on its way through a pipeline: the same content is the same row in all builds.
+build_row = Table(
+    "build_row", metadata, key(), hash_of(), Column("payload", LargeBinary, nullable=False)
+)
+
+
+# A step with its version and configuration (its hash), of a batch step over certain rows.
+build_step = Table(
+    "build_step", metadata, key(), hash_of(), Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
+)  # fmt: skip
+
+
+# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
+# in the order of the work, so that rows without a key of their own lie close together.
+build_outcome = Table(
+    "build_outcome", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
+    text("reason"), text("found"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+build_output = Table(
+    "build_output", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    ref("output_id", "build_row"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# What a panel of judges said on the way to an outcome, question by question: its ballots with their
+# reasons are in the payload.
+build_verdict = Table(
+    "build_verdict", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
+    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# The calls that a step made for a row; those of a batch step stand at a row without content.
+build_call = Table(
+    "build_call", metadata, ref("step_id", "build_step", primary=True),
+    ref("row_id", "build_row", primary=True), ref("call_id", "call", primary=True),
+    Index("ix_build_call_call_id", "call_id"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# A pipeline over certain rows: the same command is the same build.
+build = Table(
+    "build", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
+    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
+    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+
+build_input = Table(
+    "build_input", metadata, ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), ref("row_id", "build_row"),
+    ref("source_id", "source", optional=True), sqlite_with_rowid=False,
+)  # fmt: skip
+
+
+# The steps that a build reached, in order.
+build_stage = Table(
+    "build_stage", metadata, ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), ref("step_id", "build_step"),
+)  # fmt: skip
+
+
+# The funnel of a build that was whole, in counts, and the banks that builds became.
+build_funnel = Table(
+    "build_funnel", metadata, key(), hash_of(), ref("build_id", "build"),
+    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    Index("ix_build_funnel_build_id", "build_id"),
+)  # fmt: skip
+
+
+build_bank = Table(
+    "build_bank", metadata, ref("build_id", "build", primary=True),
+    ref("bank_id", "bank", primary=True),
 )  # fmt: skip
 
 
@@ -577,11 +496,60 @@ ruling = Table(
 )  # fmt: skip
 
 
-# What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
-plan = Table(
-    "plan", metadata, key(), hash_of(), ref("item_set_id", "item_set", optional=True),
-    ref("bank_id", "bank", optional=True), Column("payload", LargeBinary, nullable=False),
+# Where a source was placed since it was taken in, by the models of a build or by a person.
+placement = Table(
+    "placement", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
+    text("taxonomy"), Column("models", LargeBinary, nullable=False),
+    ref("build_id", "build", optional=True), ref("actor_id", "actor", optional=True),
+    text("reason"), Column("created_at", Float, nullable=False),
+    ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
+)  # fmt: skip
+
+
+review_sheet = Table(
+    "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
+    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
+    Column("round", Integer, nullable=False), Column("recipe", LargeBinary, nullable=False),
     Column("created_at", Float, nullable=False),
+    Index("ix_review_sheet_bank_id", "bank_id"),
+    Index("ix_review_sheet_item_set_id", "item_set_id"),
+)  # fmt: skip
+
+
+review_place = Table(
+    "review_place", metadata, ref("sheet_id", "review_sheet", primary=True),
+    Column("position", Integer, primary_key=True), Column("task", Text, nullable=False),
+    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+)  # fmt: skip
+
+
+# Sheets whose decisions count no longer, and which are not taken in any more.
+withdrawn_sheet = Table(
+    "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
+    ref("actor_id", "actor"), text("reason"), Column("created_at", Float, nullable=False),
+    Index("ix_withdrawn_sheet_sheet_id", "sheet_id"),
+)  # fmt: skip
+
+
+# The newest of a person's decisions on a version holds; a judge's names a model instead of a
+# person.
+review = Table(
+    "review", metadata, key(), hash_of(), Column("task", Text, nullable=False),
+    ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+    ref("actor_id", "actor", optional=True), text("judge"),
+    Column("verdict", Text, nullable=False), text("reason"),
+    Column("payload", LargeBinary, nullable=False), Column("round", Integer, nullable=False),
+    ref("sheet_id", "review_sheet", optional=True), Column("created_at", Float, nullable=False),
+    ref("corrects_id", "review", optional=True),
+    Index("ix_review_fact_id", "fact_id"), Index("ix_review_item_id", "item_id"),
+)  # fmt: skip
+
+
+# What all reviews of a bank or form came to, when somebody decided it.
+review_decision = Table(
+    "review_decision", metadata, key(), hash_of(), *of_target(),
+    Index("ix_review_decision_bank_id", "bank_id"),
+    Index("ix_review_decision_item_set_id", "item_set_id"),
 )  # fmt: skip
 
 
@@ -593,6 +561,14 @@ semantic_map = Table(
 )  # fmt: skip
 
 
+# What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
+plan = Table(
+    "plan", metadata, key(), hash_of(), ref("item_set_id", "item_set", optional=True),
+    ref("bank_id", "bank", optional=True), Column("payload", LargeBinary, nullable=False),
+    Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+
 # A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
 # the same file is known under another title; ``removed`` counts texts by kind, as JSON.
 tombstone = Table(
@@ -601,4 +577,24 @@ tombstone = Table(
     Column("content", LargeBinary, nullable=False), ref("actor_id", "actor"),
     Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
     Column("removed", LargeBinary, nullable=False),
+)  # fmt: skip
+
+
+# A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
+# tokens or picodollars, by the unit; NULL where there was no budget to bound them.
+expense = Table(
+    "expense", metadata, key(), Column("owner", Text, nullable=False), text("runs"),
+    text("unit"), Column("budget", BigInteger), Column("started_at", Float, nullable=False),
+    Column("until", Float, nullable=False), Column("ended_at", Float),
+    Column("exposed_calls", Integer, nullable=False), Column("exposed", BigInteger),
+    UniqueConstraint("owner", "started_at"),
+)  # fmt: skip
+
+
+# Files that commands wrote with texts of a bank, form, run or build, so that a purge finds them.
+# ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
+written_file = Table(
+    "written_file", metadata, key(), Column("path", Text, nullable=False, index=True),
+    Column("kind", Text, nullable=False), Column("target_hash", LargeBinary(32), nullable=False),
+    Column("digest", LargeBinary(32), nullable=False), Column("written_at", Float, nullable=False),
 )  # fmt: skip

@@ -14,7 +14,14 @@ from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database
-from proofstone.store.rows import chunks, insert_missing, insert_new, insert_rows, wordless
+from proofstone.store.rows import (
+    StorePart,
+    chunks,
+    insert_missing,
+    insert_new,
+    insert_rows,
+    wordless,
+)
 from proofstone.store.strata import LEVELS, coded_levels
 
 if TYPE_CHECKING:
@@ -195,11 +202,11 @@ class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
     verdict: PanelVerdict | None
 
 
-class ScoreStore:
+class ScoreStore(StorePart):
     """Writes scorings and reads them back. Scoring again makes a new one."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._clusters: Clusters = {}
 
     def begin(
@@ -312,8 +319,7 @@ class ScoreStore:
             .where(*conditions)
             .order_by(table.c.id)
         )  # fmt: skip
-        with self._database.reading() as connection:
-            return [ScoringInfo(*row) for row in connection.execute(query)]
+        return [ScoringInfo(*row) for row in self._rows(query)]
 
     def copy(self, scoring: int, other: int) -> None:
         """Adds the scores of a scoring to another one of its run that has none; without verdicts,
@@ -336,14 +342,12 @@ class ScoreStore:
             .where(table.c.scoring_id == scoring)
             .subquery()
         )
-        with self._database.reading() as connection:
-            return int(connection.execute(select(func.count()).select_from(scored)).scalar_one())
+        return int(self._scalar(select(func.count()).select_from(scored)))
 
     def has_any(self, scorings: Sequence[int], measures: Sequence[str]) -> bool:
         """Whether any of these scorings has a score of one of these measures."""
         query = select(schema.score.c.unit_id).where(_of_measures(scorings, measures)).limit(1)
-        with self._database.reading() as connection:
-            return connection.execute(query).first() is not None
+        return self._row(query) is not None
 
     def unit_places(
         self, scorings: Sequence[int], measures: Sequence[str], items: Sequence[int]
@@ -355,21 +359,24 @@ class ScoreStore:
             .join(unit, unit.c.id == score.c.unit_id)
             .where(_of_measures(scorings, measures), unit.c.item_id.in_(items))
         )
-        with self._database.reading() as connection:
-            return {tuple(row) for row in connection.execute(query)}
+        return {tuple(row) for row in self._rows(query)}
 
     def answer_counts(self, scoring: int, measures: Sequence[str]) -> list[AnswerCount]:
         """How often each outcome and answer was given on each basis, by measure and in order."""
         score = schema.score
         columns = (score.c.measure, score.c.outcome, score.c.answer, score.c.basis)
-        query = select(*columns, func.count()).where(_of_measures([scoring], measures))
-        with self._database.reading() as connection:
-            return [
-                AnswerCount(measure, OUTCOMES[outcome], answer, basis, n)
-                for measure, outcome, answer, basis, n in connection.execute(
-                    query.group_by(*columns).order_by(*columns)
-                )
-            ]
+        query = (
+            select(*columns, func.count())
+            .where(_of_measures([scoring], measures))
+            .group_by(*columns)
+            .order_by(*columns)
+        )
+        return [
+            AnswerCount(measure, OUTCOMES[outcome], answer, basis, n)
+            for measure, outcome, answer, basis, n in self._rows(
+                query.group_by(*columns).order_by(*columns)
+            )
+        ]
 
     def unit_pages(
         self,
@@ -403,8 +410,7 @@ class ScoreStore:
             if page:
                 last = page[-1]
                 here = query.where(tuple_(*place) > (last.unit_id, last.sample, last.measure))
-            with self._database.reading() as connection:
-                page = connection.execute(here).all()
+            page = self._rows(here)
             if not page:
                 return
             yield [_scored_unit(row) for row in page]
@@ -420,11 +426,10 @@ class ScoreStore:
             .group_by(*groups)
             .order_by(*groups)
         )
-        with self._database.reading() as connection:
-            return [
-                ScoreTally(kind, gold, measure, OUTCOMES[outcome], n, total or 0.0)
-                for kind, gold, measure, outcome, n, total in connection.execute(query)
-            ]
+        return [
+            ScoreTally(kind, gold, measure, OUTCOMES[outcome], n, total or 0.0)
+            for kind, gold, measure, outcome, n, total in self._rows(query)
+        ]
 
     def flags(self, scoring: int, measure: str) -> list[str]:
         """The flags of all scores of a measure, one by one."""
@@ -432,10 +437,7 @@ class ScoreStore:
         query = select(table.c.flags).where(
             table.c.scoring_id == scoring, table.c.measure == measure, table.c.flags != ""
         )
-        with self._database.reading() as connection:
-            return [
-                flag for (text,) in connection.execute(query) for flag in text.split(_BETWEEN_FLAGS)
-            ]
+        return [flag for (text,) in self._rows(query) for flag in text.split(_BETWEEN_FLAGS)]
 
     def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
         """Which (item key, sample) of some items have scores in a scoring."""
@@ -445,8 +447,7 @@ class ScoreStore:
             .join(unit, unit.c.id == table.c.unit_id)
             .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
         )
-        with self._database.reading() as connection:
-            return {(item, sample) for item, sample in connection.execute(query)}
+        return {(item, sample) for item, sample in self._rows(query)}
 
     def of_items(
         self, scoring: int, items: Sequence[int]
@@ -499,8 +500,7 @@ class ScoreStore:
         )
         if right is not None:
             query = query.where(table.c.value == 1.0 if right else table.c.value < 1.0)
-        with self._database.reading() as connection:
-            return [(item, sample) for item, sample in connection.execute(query)]
+        return [(item, sample) for item, sample in self._rows(query)]
 
     def _unit_keys(
         self, connection: Connection, units: Sequence[UnitRow], more: Clusters

@@ -34,6 +34,7 @@ from proofstone.store import schema
 from proofstone.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall, spent_of, totals
 from proofstone.store.database import Database
 from proofstone.store.rows import (
+    StorePart,
     insert_missing,
     insert_rows,
     insert_verdicts,
@@ -84,11 +85,11 @@ class OutcomeRow(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
 
 
-class OutcomeStore:
+class OutcomeStore(StorePart):
     """Steps, rows and outcomes."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._keys: dict[bytes, int] = {}
 
     # ---- reading

@@ -10,8 +10,7 @@ import msgspec
 from sqlalchemy import select
 
 from proofstone.store import schema
-from proofstone.store.database import Database
-from proofstone.store.rows import insert_rows
+from proofstone.store.rows import StorePart, insert_rows
 
 _COLUMNS = ("path", "kind", "target_hash", "digest", "written_at")
 
@@ -24,11 +23,8 @@ class WrittenFile(msgspec.Struct, frozen=True):
     is_same: bool
 
 
-class WrittenFiles:
+class WrittenFiles(StorePart):
     """Records files, and finds those that hold texts of some rows."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, path: Path, kind: str, targets: Iterable[bytes], now: float) -> None:
         """Records a file that was written just now with texts of rows of one kind."""
@@ -44,11 +40,10 @@ class WrittenFiles:
         query = select(table.c.path, table.c.target_hash, table.c.digest, table.c.written_at)
         newest: dict[str, tuple[float, bytes]] = {}
         held: dict[str, float] = {}
-        with self._database.reading() as connection:
-            for path, target, content, written_at in connection.execute(query):
-                newest[path] = max(newest.get(path, (0.0, b"")), (written_at, content))
-                if target in targets:
-                    held[path] = max(held.get(path, 0.0), written_at)
+        for path, target, content, written_at in self._rows(query):
+            newest[path] = max(newest.get(path, (0.0, b"")), (written_at, content))
+            if target in targets:
+                held[path] = max(held.get(path, 0.0), written_at)
         found = []
         for path in sorted(held):
             written_at, content = newest[path]
