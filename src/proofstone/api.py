@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from proofstone.build import building, form, form_build
     from proofstone.check import contradictions as check_contradictions
     from proofstone.correct import work_list as correct_work_list
-    from proofstone.ingest import pages, vision
+    from proofstone.ingest import editions, pages, vision
     from proofstone.keep import backup as keep_backup
     from proofstone.methods.bequ.verification import runs
     from proofstone.results import compare_inputs, reading
+    from proofstone.results import plan as results_plan
     from proofstone.review import reviewing
     from proofstone.run import campaign, dry_running, retrieving, score_runs
     from proofstone.run import score as run_score
@@ -74,11 +75,13 @@ if not TYPE_CHECKING:
     form_build = _Module("build.form_build")
     check_contradictions = _Module("check.contradictions")
     correct_work_list = _Module("correct.work_list")
+    editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
     vision = _Module("ingest.vision")
     keep_backup = _Module("keep.backup")
     runs = _Module("methods.bequ.verification.runs")
     compare_inputs = _Module("results.compare_inputs")
+    results_plan = _Module("results.plan")
     reading = _Module("results.reading")
     reviewing = _Module("review.reviewing")
     campaign = _Module("run.campaign")
@@ -154,10 +157,10 @@ class Workspace(Session):
     score_table = Verb(lambda: exporting.score_table)
     export = Verb(lambda: exporting.write_export)
     compare = Verb(lambda: compare_inputs.compare_targets)
-    compare_editions = Verb(lambda: compare_inputs.editions_compared)
-    write_editions = Verb(lambda: compare_inputs.write_editions)
+    compare_editions = Verb(lambda: editions.compare_editions)
+    write_editions = Verb(lambda: editions.write_editions)
     gate = Verb(lambda: compare_inputs.gate_run)
-    plan = Verb(lambda: compare_inputs.make_plan)
+    plan = Verb(lambda: results_plan.make_plan)
 
     # checking
     check = Verb(lambda: reading.check_target)

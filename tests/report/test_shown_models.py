@@ -9,8 +9,7 @@ from msgspec import structs
 
 from proofstone.records.models import shown_names
 from proofstone.records.scores import Respondent
-from proofstone.results.board import LeftOut
-from proofstone.results.planned import PlanMark
+from proofstone.results.board import LeftOut, PlanMark
 from proofstone.results.rankings import leaderboard
 from proofstone.results.report import board_with, names_of, table_with
 from report.made_up import MEASURES, right_of, table_of

@@ -11,8 +11,7 @@ from msgspec import structs
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Plan, plan_id
-from proofstone.results.plan import PlanAsked
-from proofstone.results.plans import plan_lines
+from proofstone.results.plan import PlanAsked, plan_lines
 from proofstone.run.run_facts import n_begun, plan_in_force
 from proofstone.stats.power import Assumed, resolution_before
 

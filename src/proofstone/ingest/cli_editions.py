@@ -29,14 +29,11 @@ def compare_sources(
 ) -> None:
     """Holds a source against its new edition and prints what came of it; ``refused`` are options
     that were given and mean nothing here."""
-    from proofstone.results.compare_inputs import (
-        editions_compared,
-        write_editions,
-    )
+    from proofstone.ingest.editions import compare_editions, write_editions
 
     if refused:
         raise BadUsage(f"{', '.join(refused)}: of results, and these are sources")
-    editions = editions_compared(session, before, after)
+    editions = compare_editions(session, before, after)
     if output is not None:
         n = write_editions(session, editions, output)
         say(f"{output}   {n} statements, each with its decision")

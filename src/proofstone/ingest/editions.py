@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.documents.editions import Edition, EditionStatus, Held, hold, resting_on
 from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Method
+from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact, Passage, Source
+from proofstone.session.session import Session
+from proofstone.session.targets import Target, find_target
+from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -67,39 +71,44 @@ class Editions(Struct, frozen=True, kw_only=True):
     forms: tuple[tuple[str, int], ...]
 
 
-def compare_editions(
-    store: Store, find_method: Callable[[str], Method], old: Found, new: Found
-) -> Editions:
-    """The statements and passages of ``old`` held against the text of ``new``.
+def compare_editions(session: Session, old: Target, new: Target) -> Editions:
+    """What of a source still stands in its new edition, and which statements are to go.
 
     Raises BadUsage where both are one, BadInput for a source without text.
     """
-    if old.id == new.id:
+    store = session.store
+    before, after = (find_target(store, each, ("source",)) for each in (old, new))
+    if before.id == after.id:
         raise BadUsage("both are the same source", hint="name the old edition and the new one")
-    former, latter = (_text_of(store, found) for found in (old, new))
-    passages = list(store.knowledge.passages_of(old.id))
+    former, latter = (_text_of(store, found) for found in (before, after))
+    passages = list(store.knowledge.passages_of(before.id))
     by_id = {passage.id: passage for passage in passages}
-    facts = _in_force(store, old.id)
+    facts = _in_force(store, before.id)
     placed = [(fact, by_id[fact.passage]) for fact in facts if fact.passage in by_id]
-    rows = tuple(_rows(find_method, placed, former, latter))
+    rows = tuple(_rows(placed, former, latter))
     going = [
         fact.id for (fact, _), row in zip(placed, rows, strict=True) if row.decision == "retire"
     ]
-    sources = store.knowledge.sources([old.id, new.id])
+    sources = store.knowledge.sources([before.id, after.id])
     return Editions(
-        old=_named(old),
-        new=_named(new),
-        titles=(_title(sources[old.id]), _title(sources[new.id])),
+        old=_named(before),
+        new=_named(after),
+        titles=(_title(sources[before.id]), _title(sources[after.id])),
         passages=_counts(_held_whole(passage, former, latter).status for passage in passages),
         new_passages=sum(
             _held_whole(passage, latter, former).status == "vanished"
-            for passage in store.knowledge.passages_of(new.id)
+            for passage in store.knowledge.passages_of(after.id)
         ),
         statements=_counts(row.status for row in rows),
         unplaced=len(facts) - len(placed),
         rows=rows,
         forms=tuple(_forms(store, going)),
     )
+
+
+def write_editions(session: Session, editions: Editions, path: Path) -> int:
+    """Writes the statements of an older edition as a work list; returns how many."""
+    return write_work_file(path, [structs.asdict(row) for row in editions.rows])
 
 
 def _text_of(store: Store, found: Found) -> Edition:
@@ -133,13 +142,12 @@ def _held_whole(passage: Passage, former: Edition, edition: Edition) -> Held:
 
 
 def _rows(
-    find_method: Callable[[str], Method],
     placed: Sequence[tuple[Fact, Passage]],
     former: Edition,
     edition: Edition,
 ) -> Iterator[EditionRow]:
     for fact, passage in placed:
-        text, nature = _statement(find_method, fact)
+        text, nature = _statement(fact)
         held = hold(resting_on(text, passage.text), former, edition)
         action: Literal["keep", "retire"] = "keep" if held.status == "stands" else "retire"
         yield EditionRow(
@@ -157,7 +165,7 @@ def _rows(
         )
 
 
-def _statement(find_method: Callable[[str], Method], fact: Fact) -> tuple[str, str]:
+def _statement(fact: Fact) -> tuple[str, str]:
     """A fact's text and its kind of the two that its method knows; neither where it knows none."""
     contrasts = find_method(fact.kind.partition(".")[0]).contrasts
     contrast = None if contrasts is None else next(contrasts.of_facts([fact]), None)

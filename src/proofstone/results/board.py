@@ -12,7 +12,6 @@ from proofstone.records.knowledge import RoleName
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate, FormPart, Pace, Scale, Spent
 from proofstone.records.scores import Columns, Corrections, arrow_table, pandas_frame, polars_frame
-from proofstone.results.planned import PlanMark
 from proofstone.stats.intervals import Bounds
 from proofstone.stats.ranks import Comparison, RankInterval
 from proofstone.stats.repeats import AverageAtK
@@ -227,6 +226,27 @@ class Standings(Struct, frozen=True, kw_only=True):
     def has_ranks(self) -> bool:
         """Whether two rows or more are ranked against each other."""
         return len(self.ranked) > 1 and all(row.rank is not None for row in self.ranked)
+
+
+class PlanMark(Struct, frozen=True, kw_only=True):
+    """A plan in force. ``n_runs`` runs stand under it, of ``n_after`` of them it was made after the
+    first reply; ``n_unplanned`` others have no such plan. ``resolves`` is a share."""
+
+    id: str
+    made_at: str
+    measure: str
+    estimand: str
+    level: str
+    confidence: float
+    comparisons: tuple[tuple[str, str], ...]
+    exclusions: tuple[str, ...]
+    n_items: int
+    samples: int
+    stopping: str
+    resolves: float | None
+    n_runs: int
+    n_after: int = 0
+    n_unplanned: int = 0
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from proofstone.results.card_lines import group_heading, where_lines
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
 from proofstone.results.hand_sentences import HAND_MARK, hand_sentence, marked
-from proofstone.results.plans import plan_lines
+from proofstone.results.plan import plan_lines
 from proofstone.results.sentences import apart_name, apart_reason
 from proofstone.stats.intervals import Bounds
 from proofstone.wording.messages import counted, noted, paragraph, say, word

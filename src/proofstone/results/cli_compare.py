@@ -148,11 +148,9 @@ def compare_command(
     """
     from proofstone.results.compare_inputs import (
         are_sources,
-        compare_files,
         compare_targets,
         is_results_file,
         naming_missing_files,
-        write_moved,
     )
     from proofstone.results.table import View
     from proofstone.session.session import open_session
@@ -162,7 +160,7 @@ def compare_command(
         "reading": reading, "estimand": estimand, "confidence": confidence, "seed": seed,
     }  # fmt: skip
     if is_results_file(before) and is_results_file(after):
-        compared = compare_files(Path(before), Path(after), **asked)
+        compared = compare_targets(None, before, after, **asked)
     else:
         with naming_missing_files(before, after), open_session(folder) as session:
             if are_sources(session, before, after):
@@ -181,7 +179,10 @@ def compare_command(
                 **asked,
             )
     if output is not None:
-        n = write_moved(compared, output)
+        from proofstone.files.write import write_rows
+        from proofstone.results.compare import moved_rows
+
+        n = write_rows(output, moved_rows(compared))
         say(f"{output}   {n} items won and lost")
     if as_json:
         print_json(compared)
@@ -281,12 +282,7 @@ def gate_command(
     all looks together have --confidence: at 0.95 a run exactly at the limit passes in at most about
     2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
     """
-    from proofstone.results.compare_inputs import (
-        gate_files,
-        gate_run,
-        is_results_file,
-        naming_missing_files,
-    )
+    from proofstone.results.compare_inputs import gate_run, is_results_file, naming_missing_files
     from proofstone.session.session import open_session
 
     asked: dict[str, Any] = {
@@ -295,7 +291,7 @@ def gate_command(
         "single": single, "looks": looks,
     }  # fmt: skip
     if is_results_file(run) and is_results_file(baseline):
-        gated = gate_files(Path(run), Path(baseline), **asked)
+        gated = gate_run(None, run, baseline, **asked)
     else:
         with naming_missing_files(run, baseline), open_session(folder) as session:
             gated = gate_run(session, run, baseline, rescore=rescore, texts=most, **asked)
@@ -400,8 +396,7 @@ def plan_command(
     plan' shows all.
     """
     from proofstone.browse.show import look_at
-    from proofstone.results.compare_inputs import make_plan
-    from proofstone.results.plan import ONCE, PlanAsked
+    from proofstone.results.plan import ONCE, PlanAsked, make_plan
     from proofstone.run.run_facts import n_begun
     from proofstone.session.session import open_session
     from proofstone.stats.power import Assumed

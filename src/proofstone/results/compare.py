@@ -188,7 +188,6 @@ class Compared(Struct, frozen=True, kw_only=True):
     triples: TriplesCompared | None = None
 
     def __str__(self) -> str:
-
         return render_compared(self).rstrip("\n")
 
 
@@ -237,15 +236,26 @@ def labelled(label: str, text: str, width: int) -> list[str]:
     return [f"{label:<{_LABEL}}{first}".rstrip(), *(" " * _LABEL + line for line in others)]
 
 
-def signed(share: float) -> str:
-    """A difference in points with its sign."""
-    return f"+{points(share)}" if share > 0 else points(share + 0.0)
+def shown_difference(estimate: Estimate) -> str:
+    """A difference in points with its sign, and its interval."""
+    value = estimate.value
+    sign = f"+{points(value)}" if value > 0 else points(value + 0.0)
+    return f"{sign} {shown_interval(estimate.low, estimate.high)}"
 
 
 def shown_item(moved: Moved) -> str:
     """An item as commands take it, where it is one of ours."""
-    is_id = len(moved.item) == 64 and not set(moved.item) - set("0123456789abcdef")
-    return f"item:{moved.item[:8]}" if is_id else moved.item
+    return f"item:{moved.item[:8]}" if is_item_id(moved.item) else moved.item
+
+
+def is_item_id(text: str) -> bool:
+    """Whether a name of an item is an id of ours, and no name that a file gives."""
+    return len(text) == 64 and not set(text) - set("0123456789abcdef")
+
+
+def change_sentence(change: Change) -> str:
+    """``way: direct -> cot; another way of asking ...``."""
+    return f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
 
 
 def _banner(compared: Compared) -> str:
@@ -286,7 +296,7 @@ def _overview(compared: Compared) -> list[str]:
                 f"{found.estimate.n:,}",
                 points(found.before.value),
                 points(found.after.value),
-                _difference(found.estimate),
+                shown_difference(found.estimate),
                 p_value(found.p),
                 p_value(found.p_holm),
                 f"{found.rises:,}",
@@ -300,8 +310,7 @@ def _pair(
     compared: Compared, pair: PairCompared, most: int, width: int, *, several: bool
 ) -> Iterator[str]:
     for change in pair.changes:
-        said = f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
-        yield from labelled("differs", said, width)
+        yield from labelled("differs", change_sentence(change), width)
     if pair.means:
         yield from labelled("so", pair.means, width)
     for reason in pair.cannot:
@@ -319,7 +328,9 @@ def _numbers(compared: Compared, found: Difference, width: int) -> Iterator[str]
     n = counted(found.estimate.n, "common item")
     said = f"{compared.measure} on {n}: A {shown_estimate(found.before)}, "
     yield from labelled("scores", said + f"B {shown_estimate(found.after)}", width)
-    yield from labelled("B - A", f"{_difference(found.estimate)} points; {_said(found)}", width)
+    yield from labelled(
+        "B - A", f"{shown_difference(found.estimate)} points; {_said(found)}", width
+    )
     yield from labelled("tests", _tests(found), width)
     yield from labelled("resolves", _resolves(found), width)
     yield from labelled(
@@ -340,7 +351,7 @@ def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
     for each in found.rates:
         said = (
             f"A {shown_estimate(each.before)}, B {shown_estimate(each.after)}; B - A "
-            f"{_difference(each.estimate)} points, p {p_value(each.p)}"
+            f"{shown_difference(each.estimate)} points, p {p_value(each.p)}"
         )
         yield from labelled(each.name, said, width)
     shares = [
@@ -348,11 +359,6 @@ def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
         for name, (precision, recall) in zip("AB", found.unparsed, strict=True)
     ]
     yield from labelled("unparsed", "; ".join(shares), width)
-
-
-def _difference(estimate: Estimate) -> str:
-    interval = shown_interval(estimate.low, estimate.high)
-    return f"{signed(estimate.value)} {interval}"
 
 
 def _said(found: Difference) -> str:
@@ -438,8 +444,7 @@ class Side:
     @cached_property
     def sheet(self) -> Sheet:
         """The scores as the measure values them."""
-        measure = self.measure
-        return Sheet.of(self.table, measure)
+        return Sheet.of(self.table, self.measure)
 
     @cached_property
     def places(self) -> dict[tuple[str, int], int]:
@@ -578,11 +583,6 @@ _WORDS: Mapping[Factor, str] = {
 }  # fmt: skip
 
 
-def changes_between(before: Party, after: Party, common: Common) -> tuple[Change, ...]:
-    """Every factor in which the two differ, in the order of ``FACTORS``."""
-    return tuple(_changes(before, after, common))
-
-
 def moves_scores(changes: tuple[Change, ...]) -> tuple[Factor, ...]:
     """Those factors that may make a difference between the scores of the same items."""
     return tuple(change.factor for change in changes if change.factor not in _NEUTRAL)
@@ -644,7 +644,8 @@ def _memory_and_reading(before: Party, after: Party) -> str:
     )
 
 
-def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
+def changes_between(before: Party, after: Party, common: Common) -> Iterator[Change]:
+    """Every factor in which the two differ, in the order of ``FACTORS``."""
     told: set[str] = set()
     is_file = "source" in before.made or "source" in after.made
     for factor in FACTORS:
@@ -815,7 +816,7 @@ def _comparing_pair(
     before: Side, after: Side, a: int, b: int, common: Common, ask: Ask
 ) -> PairCompared:
     first, second = before.parties[a], after.parties[b]
-    changes = changes_between(first, second, common)
+    changes = tuple(changes_between(first, second, common))
     paired = pair_values(before, after, a, b, common)
     pair = PairCompared(
         before=first,

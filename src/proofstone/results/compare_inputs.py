@@ -1,28 +1,19 @@
-"""Between results: what a workspace says of two of them, its own or a file's."""
+"""Two sides to compare: rows of a workspace or files of results, as named, read and told."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from proofstone.browse.trace import PURGED
-from proofstone.errors import (
-    BadInput,
-    BadUsage,
-    NotFound,
-    Problem,
-    StoreFailed,
-    TextPurged,
-    WorkspaceUnusable,
-)
+from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable
 from proofstone.files.tables import SUFFIXES
 from proofstone.method import Method, find_method
 from proofstone.records.ids import short
@@ -39,7 +30,18 @@ from proofstone.records.items import (
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run
 from proofstone.records.scores import Corrections, Respondent, ScoreTable
 from proofstone.results.audit.audit import Asked, read_results
-from proofstone.results.compare import FILE, Compared, Moved, PairCompared, Party, Side, SideShown
+from proofstone.results.compare import (
+    FILE,
+    Ask,
+    Compared,
+    Party,
+    Side,
+    SideShown,
+    TriplesCompared,
+    compare_sides,
+    is_item_id,
+)
+from proofstone.results.gate import Gated, GateRule, gate_recorded
 from proofstone.results.table import (
     CURRENT,
     Selection,
@@ -61,38 +63,334 @@ from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
 
-if TYPE_CHECKING:
-    from proofstone.ingest.editions import Editions
-    from proofstone.records.runs import Plan
-    from proofstone.results.compare import TriplesCompared
-    from proofstone.results.gate import Gated, GateRule, Look
-    from proofstone.results.plan import PlanAsked
+_SUFFIXES = (*SUFFIXES, ".eval", ".gz")  # of files of results
 
 
-# One side of a comparison, read: runs, forms or a bank of a workspace, or files of results.
+_KINDS = ("run", "form", "bank")
+
+
+_LOOKS = "gate-looks.jsonl"
+
 
 _MOST_NAMED = 3
 
 
-def read_runs(
-    store: Store,
-    method_of: Callable[[str], Method],
-    found: Found,
-    *,
-    family: Callable[[str], str],
-    view: View,
-) -> Side:
-    """The runs that a row means, with their scores as ``view`` wants them.
+_LONGEST = 200  # characters of an item's first words
 
-    Raises what ``select_runs`` and ``read_scores`` do.
+
+@dataclass(frozen=True)
+class Sides:
+    """A and B as they were ``named``, read as ``view`` wants their scores; without a ``session``
+    both are files. ``rescored`` runs were scored again before."""
+
+    session: Session | None
+    named: tuple[Target | Path, Target | Path]
+    view: View
+    rescored: int
+    before: Side
+    after: Side
+
+    @classmethod
+    def read(
+        cls,
+        session: Session | None,
+        before: Target | Path,
+        after: Target | Path,
+        *,
+        rescore: bool = False,
+        view: View = CURRENT,
+        reading: Asked | None = None,
+    ) -> Sides:
+        """Both sides; ``rescore`` first scores again what an older scorer scored. ``reading`` says
+        how a file is to be read. Raises what ``select_runs``, ``read_scores`` and ``read_results``
+        do."""
+        named = before, after
+        runs: dict[bytes, None] = {}
+        if rescore and session is not None:
+            runs = dict.fromkeys(run for each in named for run in _stale_runs(session, each))
+            for run in runs:
+                score(session, f"run:{short(run, 64)}")
+        sides = [_side(session, each, view, reading or Asked()) for each in named]
+        return cls(session, named, view, len(runs), *sides)
+
+    def told(self, compared: Compared, most: int | None) -> Compared:
+        """The comparison with what there is to know of its scorers, and with the first words of
+        ``most`` items won and lost of each pair, or of all."""
+        if self.session is None:
+            return compared
+        notes, rescore = compared.notes, ""
+        if self.rescored:
+            noun = "run was" if self.rescored == 1 else "runs were"
+            said = f"{self.rescored} {noun} scored again from stored replies; nobody was asked"
+            notes = (said, *notes)
+        stale = [
+            name
+            for name, each in zip("AB", self.named, strict=True)
+            if not self.view.scorings and _stale_runs(self.session, each)
+        ]
+        if stale:
+            verb = "was" if len(stale) == 1 else "were"
+            rescore = (
+                f"{' and '.join(stale)} {verb} scored by another version than today's scorer: "
+                "--rescore scores the stored replies with today's, asking nobody"
+            )
+        moved = [(*pair.won[:most], *pair.lost[:most]) for pair in compared.pairs]
+        texts = _texts(
+            self.session.store, dict.fromkeys(each.item for one in moved for each in one)
+        )
+        pairs = tuple(
+            structs.replace(
+                pair,
+                won=tuple(
+                    structs.replace(each, text=texts.get(each.item, "")) for each in pair.won
+                ),
+                lost=tuple(
+                    structs.replace(each, text=texts.get(each.item, "")) for each in pair.lost
+                ),
+            )
+            for pair in compared.pairs
+        )
+        return structs.replace(compared, notes=notes, rescore=rescore, pairs=pairs)
+
+
+def compare_targets(
+    session: Session | None,
+    /,
+    before: Target | Path,
+    after: Target | Path,
+    *,
+    rescore: bool = False,
+    view: View = CURRENT,
+    texts: int | None = None,
+    reading: Asked | None = None,
+    **asked: Any,
+) -> Compared:
+    """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
+
+    Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of results; two
+    files need no session. ``rescore`` first scores the stored replies of runs that an older scorer
+    scored, asking nobody. ``texts``: of how many items won and lost the first words are wanted
+    (None: all). ``reading`` says how a file is to be read. ``asked``: ``estimand``, ``confidence``,
+    ``seed``.
     """
+    sides = Sides.read(session, before, after, rescore=rescore, view=view, reading=reading)
+    if session is None and Path(str(before)).resolve() == Path(str(after)).resolve():
+        raise BadUsage(
+            f"A and B are the same: {after}; no difference is possible",
+            hint="name another file as one of the two",
+        )
+    compared = sides.told(compare_sides(sides.before, sides.after, Ask(**asked)), texts)
+    if session is None:
+        return compared
+    triples = _triples_compared(session, before, after, view, asked)
+    return structs.replace(compared, triples=triples)
+
+
+def gate_run(
+    session: Session | None,
+    /,
+    run: Target | Path,
+    baseline: Target | Path,
+    *,
+    max_drop: float,
+    minimum: float | None = None,
+    rescore: bool = False,
+    texts: int | None = 5,
+    reading: Asked | None = None,
+    single: bool = False,
+    looks: Path | None = None,
+    **asked: Any,
+) -> Gated:
+    """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
+
+    ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
+    workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
+    more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
+    the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
+    where a single look is not the first.
+    """
+    sides = Sides.read(session, baseline, run, rescore=rescore, reading=reading)
+    rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
+    record, at = looks, time.time()
+    if session is not None:
+        record, at = looks or session.folder / MARK / _LOOKS, session.clock.now()
+    gated = gate_recorded(
+        sides.before, sides.after, rule, Ask(**asked), record, at=at, single=single
+    )
+    return structs.replace(gated, compared=sides.told(gated.compared, texts))
+
+
+# What is named: a row, a file, or a source.
+
+
+def is_results_file(target: object) -> bool:
+    """Whether this means a file or a folder of results rather than a row."""
+    if isinstance(target, Path):
+        return True
+    if not isinstance(target, str):
+        return False
+    path = Path(target)
+    return (path.is_file() and bool(path.suffix)) or (
+        path.is_dir() and ("/" in target or "\\" in target)
+    )
+
+
+def are_sources(session: Session, *targets: Target | Path) -> bool:
+    """Whether these name sources: by "source:", or because not all of them name something with
+    results. Raises BadUsage where one can only be a source and another cannot be one."""
+    if not any(_says_source(target) for target in targets) and all(
+        is_results_file(target) or _is_named(session, target, _KINDS) for target in targets
+    ):
+        return False
+    are = [not is_results_file(each) and _is_named(session, each, ("source",)) for each in targets]
+    if any(are) and not all(are):
+        raise BadUsage(
+            "a source is compared with a source, and results with results",
+            hint="name two editions of one document, as 'list source' shows them",
+        )
+    return all(are)
+
+
+def _is_named(session: Session, target: Target | Path, kinds: tuple[str, ...]) -> bool:
+    """Whether something of these kinds has this name (or several have)."""
+    kind, colon, _name = str(target).partition(":")
+    if colon and kind in KINDS and kind not in kinds:
+        return False
+    named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
+    try:
+        find_target(session.store, named, kinds)  # type: ignore[arg-type]
+    except NotFound:
+        return False
+    except BadUsage:
+        return True
+    return True
+
+
+def _says_source(target: object) -> bool:
+    return isinstance(target, str) and target.startswith("source:")
+
+
+@contextmanager
+def naming_missing_files(*targets: str) -> Iterator[None]:
+    """Raises NotFound with the name of the file, where a workspace or something in it was not found
+    and what was named is a path or has the suffix of a file of results."""
+    try:
+        yield
+    except (NotFound, WorkspaceUnusable) as error:
+        missing = [
+            target
+            for target in targets
+            if _is_path(target)
+            and (isinstance(error, WorkspaceUnusable) or repr(target) in error.message)
+        ]
+        if not missing:
+            raise
+        names = " and no file ".join(missing)
+        where = "no workspace" if isinstance(error, WorkspaceUnusable) else "nothing of that name"
+        raise NotFound(
+            f"There is no file {names}, and {where} here.", hint="Check the name and the folder."
+        ) from error
+
+
+def _is_path(target: str) -> bool:
+    """Whether a text that names no file or folder looks as if it should."""
+    path = Path(target)
+    is_like_one = "/" in target or "\\" in target or path.suffix.lower() in _SUFFIXES
+    return is_like_one and not path.exists()
+
+
+def _row(session: Session, target: Target | Path) -> Found:
+    named = str(target) if isinstance(target, Path) else target
+    if isinstance(named, str):
+        named = at_date(named)[0]
+    return find_target(session.store, named, _KINDS)
+
+
+def _triples_compared(
+    session: Session,
+    before: Target | Path,
+    after: Target | Path,
+    view: View,
+    asked: Mapping[str, Any],
+) -> TriplesCompared | None:
+    """What differs in verified triples; None but for two runs of one method."""
+    found = [
+        find_target(session.store, target, _KINDS)
+        for target in (before, after)
+        if not isinstance(target, Path) and not is_results_file(target)
+        and "@" not in str(target)
+    ]  # fmt: skip
+    if len(found) < 2 or any(each.kind != "run" for each in found) or found[0].id == found[1].id:
+        return None
+    from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
+        compare_triples,
+    )
+
+    try:
+        selection = select_runs(session.store, found)
+    except BadUsage:  # of several methods, or recipes: they stand in no table together
+        return None
+    method = find_method(selection.method)
+    return compare_triples(
+        session.store, method, selection, found[0].id, found[1].id, view,
+        confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
+    )  # fmt: skip
+
+
+# One side, read, with what made its scores.
+
+
+def _side(session: Session | None, target: Target | Path, view: View, reading: Asked) -> Side:
+    if session is None or is_results_file(target):
+        return _file_side(Path(str(target)), reading)
+    if isinstance(target, str):
+        until = at_date(target)[1]
+        view = view if until is None else structs.replace(view, until=until)
+    return _runs_side(session, _row(session, target), view)
+
+
+def _stale_runs(session: Session | None, target: Target | Path) -> list[bytes]:
+    """The runs whose current scores are by another version of the scorer than today's."""
+    if session is None or is_results_file(target):
+        return []
+    selection = select_runs(session.store, [_row(session, target)])
+    version = find_method(selection.method).scorer_version
+    return [
+        run.id
+        for key, run in selection.runs
+        if (now := session.store.scores.current(key)) is not None and now.scorer_version != version
+    ]
+
+
+def _file_side(path: Path, asked: Asked) -> Side:
+    """The results in a file, whoever made them."""
+    table, measure = read_results([path], asked)
+    side = Side(
+        shown=SideShown(name=path.name, holds=FILE, n_items=len(table.items)),
+        table=table,
+        measure=measure,
+        parties=(),
+    )
+    parties = []
+    for place, who in enumerate(table.respondents):
+        made = {
+            "model": who.name, "way": who.way, "measure": measure.name,
+            "judge": who.judge, "source": str(path),
+        }  # fmt: skip
+        parties.append(_party(side, place, who, made))
+    return replace(side, parties=tuple(parties))
+
+
+def _runs_side(session: Session, found: Found, view: View) -> Side:
+    """The runs that a row means, with their scores as ``view`` wants them."""
+    store = session.store
     selection = select_runs(store, [found])
-    method = method_of(selection.method)
+    method = find_method(selection.method)
     chosen = chosen_scorings(store, selection.runs, view)
     if view.until is not None:
         selection = _scored_by_then(selection, chosen, view.until)
+    family = partial(family_of_model, session)
     table = read_scores(store, method, selection, family=family, view=view)
-    measure = headline(method)
     sets = ", ".join(shown_name(item_set) for item_set in selection.item_sets[:_MOST_NAMED])
     more = len(selection.item_sets) - _MOST_NAMED
     side = Side(
@@ -103,58 +401,16 @@ def read_runs(
             n_retired=table.n_retired,
         ),
         table=table,
-        measure=measure,
+        measure=headline(method),
         parties=(),
         method=method.name,
         former=_former(store),
     )
     parties = tuple(
-        _party(place, who, side, selection, chosen) for place, who in enumerate(table.respondents)
+        _party_of_runs(place, who, side, selection, chosen)
+        for place, who in enumerate(table.respondents)
     )
     return replace(side, parties=parties)
-
-
-def read_file(path: Path, asked: Asked) -> Side:
-    """The results in a file, whoever made them; raises what ``read_results`` does."""
-    table, measure = read_results([path], asked)
-    side = Side(
-        shown=SideShown(name=path.name, holds=FILE, n_items=len(table.items)),
-        table=table,
-        measure=measure,
-        parties=(),
-    )
-    parties = [
-        _party_of_file(place, who, side, path) for place, who in enumerate(table.respondents)
-    ]
-    return replace(side, parties=tuple(parties))
-
-
-def _party_of_file(place: int, who: Respondent, side: Side, path: Path) -> Party:
-    made = {
-        "model": who.name, "way": who.way, "measure": side.measure.name,
-        "judge": who.judge, "source": str(path),
-    }  # fmt: skip
-    return Party(
-        name=who.name,
-        way=who.way,
-        settings=who.settings,
-        simulated=who.simulated,
-        made={name: text for name, text in made.items() if text},
-        n_replies=side.sheet.n_replies(place),
-        missing=int(side.sheet.missing[place]),
-        failed=side.sheet.n_failed(place),
-    )
-
-
-def stale_runs(store: Store, method_of: Callable[[str], Method], found: Found) -> list[bytes]:
-    """The runs whose current scores are by another version of the scorer than today's."""
-    selection = select_runs(store, [found])
-    version = method_of(selection.method).scorer_version
-    return [
-        run.id
-        for key, run in selection.runs
-        if (now := store.scores.current(key)) is not None and now.scorer_version != version
-    ]
 
 
 def _scored_by_then(
@@ -183,6 +439,29 @@ def _former(store: Store) -> dict[str, str]:
 
 
 def _party(
+    side: Side,
+    place: int,
+    who: Respondent,
+    made: Mapping[str, str],
+    *,
+    runs: tuple[str, ...] = (),
+    asked: Mapping[str, str] | None = None,
+) -> Party:
+    return Party(
+        name=who.name,
+        way=who.way,
+        settings=who.settings,
+        simulated=who.simulated,
+        runs=runs,
+        made={name: text for name, text in made.items() if text},
+        asked=dict(asked or {}),
+        n_replies=side.sheet.n_replies(place),
+        missing=int(side.sheet.missing[place]),
+        failed=side.sheet.n_failed(place),
+    )
+
+
+def _party_of_runs(
     place: int,
     who: Respondent,
     side: Side,
@@ -207,22 +486,13 @@ def _party(
         "corrections": _ruled(side.table, place),
         "measure": side.measure.name,
     }
-    return Party(
-        name=who.name,
-        way=who.way,
-        settings=who.settings,
-        simulated=who.simulated,
-        runs=tuple(f"run:{short(each)}" for each in who.runs),
-        made={name: text for name, text in made.items() if text},
-        asked={
-            name: str(value)
-            for name, value in run.settings.items()
-            if name not in OUR_SETTINGS or name == ANSWER_FORMAT
-        },
-        n_replies=side.sheet.n_replies(place),
-        missing=int(side.sheet.missing[place]),
-        failed=side.sheet.n_failed(place),
-    )
+    asked = {
+        name: str(value)
+        for name, value in run.settings.items()
+        if name not in OUR_SETTINGS or name == ANSWER_FORMAT
+    }
+    runs_named = tuple(f"run:{short(each)}" for each in who.runs)
+    return _party(side, place, who, made, runs=runs_named, asked=asked)
 
 
 def _way(run: Run) -> str:
@@ -269,63 +539,20 @@ def _spelled(found: Found) -> str:
     return f"{found.kind}:{short(found.id)}"
 
 
-# What a comparison is told besides its numbers: scorers, and the first words of its items.
-
-_LONGEST = 200
+# The first words of items.
 
 
-def annotated(compared: Compared, *, stale: Sequence[str], rescored: int) -> Compared:
-    """The comparison with what to know of its scorers: how many runs were scored again for it, and
-    which of its sides (``stale``, named A and B) another version than today's scored."""
-    if rescored:
-        noun = "run was" if rescored == 1 else "runs were"
-        note = f"{rescored} {noun} scored again from stored replies; nobody was asked"
-        compared = structs.replace(compared, notes=(note, *compared.notes))
-    if not stale:
-        return compared
-    verb = "was" if len(stale) == 1 else "were"
-    return structs.replace(
-        compared,
-        rescore=f"{' and '.join(stale)} {verb} scored by another version than today's scorer: "
-        "--rescore scores the stored replies with today's, asking nobody",
-    )
-
-
-def with_texts(
-    store: Store, method_of: Callable[[str], Method], compared: Compared, most: int | None
-) -> Compared:
-    """The comparison with the first words of the items that moved: of ``most`` won and lost ones of
-    each pair, or of all."""
-    moved = [
-        item.item
-        for pair in compared.pairs
-        for items in (pair.won, pair.lost)
-        for item in items[:most]
-    ]
-    texts = _texts(store, method_of, dict.fromkeys(moved))
-    return structs.replace(compared, pairs=tuple(_told(pair, texts) for pair in compared.pairs))
-
-
-def _told(pair: PairCompared, texts: Mapping[str, str]) -> PairCompared:
-    def told(items: Sequence[Moved]) -> tuple[Moved, ...]:
-        return tuple(structs.replace(each, text=texts.get(each.item, "")) for each in items)
-
-    return structs.replace(pair, won=told(pair.won), lost=told(pair.lost))
-
-
-def _texts(
-    store: Store, method_of: Callable[[str], Method], items: Iterable[str]
-) -> dict[str, str]:
+def _texts(store: Store, items: Iterable[str]) -> dict[str, str]:
     """The first words of items of this workspace; those of a file have none."""
     found = {}
-    ids = [bytes.fromhex(item) for item in items if _is_id(item)]
+    ids = [bytes.fromhex(item) for item in items if is_item_id(item)]
     for identity, key in store.items.keys_of(ids).items():
         try:
             loaded = store.items.one(key)
         except TextPurged:
             found[identity.hex()] = PURGED
             continue
-        method = method_of(loaded.item.kind.partition(".")[0])
+        method = find_method(loaded.item.kind.partition(".")[0])
         name = f"{loaded.label.name}: " if loaded.label.name else ""
         found[identity.hex()] = (name + " ".join(_asked(method, loaded).split()))[:_LONGEST]
     return found
@@ -336,387 +563,3 @@ def _asked(method: Method, loaded: LoadedItem) -> str:
     question = str(method.write_item(loaded).get("question") or method.show(loaded))
     head, _line, rest = question.strip().partition("\n")
     return rest if rest.strip() and len(loaded.facts) > 1 else f"{head}\n{rest}"
-
-
-def _is_id(text: str) -> bool:
-    return len(text) == 64 and not set(text) - set("0123456789abcdef")
-
-
-_SUFFIXES = (*SUFFIXES, ".eval", ".gz")  # of files of results
-
-
-_KINDS = ("run", "form", "bank")
-
-
-_LOOKS = "gate-looks.jsonl"
-
-
-def compare_targets(
-    session: Session,
-    /,
-    before: Target | Path,
-    after: Target | Path,
-    *,
-    rescore: bool = False,
-    view: View = CURRENT,
-    texts: int | None = None,
-    reading: Asked | None = None,
-    **asked: Any,
-) -> Compared:
-    """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
-
-    Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of
-    results. ``rescore`` first scores the stored
-    replies of runs that an older scorer scored, asking nobody. ``texts``: of how many items
-    won and lost the first words are wanted (None: all). ``reading`` says how a
-    file is to be read. ``asked``: ``estimand``, ``confidence``, ``seed``.
-    """
-    from proofstone.results.compare import Ask, compare_sides  # noqa: PLC0415 - numpy
-
-    rescored = _rescored(session, [before, after]) if rescore else 0
-    sides = [_side(session, target, view, reading) for target in (before, after)]
-    compared = compare_sides(sides[0], sides[1], Ask(**asked))
-    stale = [] if view.scorings else _stale(session, [before, after])
-    noted = annotated(compared, stale=stale, rescored=rescored)
-    triples = _triples_compared(session, before, after, view, asked)
-    noted = structs.replace(noted, triples=triples)
-    return with_texts(session.store, find_method, noted, texts)
-
-
-def gate_run(
-    session: Session,
-    /,
-    run: Target | Path,
-    baseline: Target | Path,
-    *,
-    max_drop: float,
-    minimum: float | None = None,
-    rescore: bool = False,
-    texts: int | None = 5,
-    reading: Asked | None = None,
-    single: bool = False,
-    looks: Path | None = None,
-    **asked: Any,
-) -> Gated:
-    """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
-
-    ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
-    workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
-    more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
-    the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
-    where a single look is not the first.
-    """
-    from proofstone.results.gate import GateRule  # noqa: PLC0415 - numpy
-
-    rescored = _rescored(session, [baseline, run]) if rescore else 0
-    sides = [_side(session, target, CURRENT, reading) for target in (baseline, run)]
-    rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
-    record = looks or session.folder / MARK / _LOOKS
-    gated = _gated(sides, rule, asked, record, at=session.clock.now(), single=single)
-    stale = _stale(session, [baseline, run])
-    noted = annotated(gated.compared, stale=stale, rescored=rescored)
-    told = with_texts(session.store, find_method, noted, texts)
-    return structs.replace(gated, compared=told)
-
-
-def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
-    """Freezes the analysis of a form's or bank's runs, before they are run.
-
-    Raises BadUsage for a measure that is none, or what cannot be a comparison.
-    """
-    from proofstone.models.config import scrubber_of  # noqa: PLC0415
-    from proofstone.results.plan import PlanAsked, freeze_plan  # noqa: PLC0415 - numpy
-
-    found = find_target(session.store, target, ("form", "bank"))
-    owner = session.store.items.item_set if found.kind == "form" else session.store.knowledge.bank
-    scrubber = scrubber_of(session.config)
-    return freeze_plan(
-        session.store,
-        find_method(owner(found.id).method),
-        found,
-        asked or PlanAsked(),
-        scrub=lambda text: scrubber.raw(text.encode()).decode(),
-        clock=session.clock,
-    )
-
-
-def are_sources(session: Session, *targets: Target | Path) -> bool:
-    """Whether these name sources: by "source:", or because not all of them name something with
-    results. Raises BadUsage where one can only be a source and another cannot be one."""
-    if not any(_says_source(target) for target in targets) and all(
-        is_results_file(target) or _is_named(session, target, _KINDS) for target in targets
-    ):
-        return False
-    are = [not is_results_file(each) and _is_named(session, each, ("source",)) for each in targets]
-    if any(are) and not all(are):
-        raise BadUsage(
-            "a source is compared with a source, and results with results",
-            hint="name two editions of one document, as 'list source' shows them",
-        )
-    return all(are)
-
-
-def editions_compared(session: Session, old: Target, new: Target) -> Editions:
-    """What of a source still stands in its new edition, and which statements are to go."""
-    from proofstone.ingest.editions import compare_editions  # noqa: PLC0415
-
-    found = [find_target(session.store, target, ("source",)) for target in (old, new)]
-    return compare_editions(session.store, find_method, found[0], found[1])
-
-
-def write_editions(session: Session, editions: Editions, path: Path) -> int:
-    """Writes the statements of an older edition as a work list; returns how many."""
-    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
-
-    return write_work_file(path, [structs.asdict(row) for row in editions.rows])
-
-
-def _is_named(session: Session, target: Target | Path, kinds: tuple[str, ...]) -> bool:
-    """Whether something of these kinds has this name (or several have)."""
-    kind, colon, _name = str(target).partition(":")
-    if colon and kind in KINDS and kind not in kinds:
-        return False
-    named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
-    try:
-        find_target(session.store, named, kinds)  # type: ignore[arg-type]
-    except NotFound:
-        return False
-    except BadUsage:
-        return True
-    return True
-
-
-def _triples_compared(
-    session: Session,
-    before: Target | Path,
-    after: Target | Path,
-    view: View,
-    asked: Mapping[str, Any],
-) -> TriplesCompared | None:
-    """What differs in verified triples; None but for two runs of one method."""
-    found = [
-        find_target(session.store, target, _KINDS)
-        for target in (before, after)
-        if not isinstance(target, Path) and not is_results_file(target)
-        and "@" not in str(target)
-    ]  # fmt: skip
-    if len(found) < 2 or any(each.kind != "run" for each in found) or found[0].id == found[1].id:
-        return None
-    from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
-        compare_triples,
-    )
-
-    try:
-        selection = select_runs(session.store, found)
-    except BadUsage:  # of several methods, or recipes: they stand in no table together
-        return None
-    method = find_method(selection.method)
-    return compare_triples(
-        session.store, method, selection, found[0].id, found[1].id, view,
-        confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
-    )  # fmt: skip
-
-
-def _side(session: Session, target: Target | Path, view: View, reading: Asked | None) -> Side:
-    from proofstone.results.audit.audit import Asked as Plain  # noqa: PLC0415 - numpy
-
-    if is_results_file(target):
-        return read_file(Path(str(target)), reading or Plain())
-    if isinstance(target, str):
-        until = at_date(target)[1]
-        view = view if until is None else structs.replace(view, until=until)
-    found = _row(session, target)
-    return read_runs(
-        session.store, find_method, found, family=partial(family_of_model, session), view=view
-    )
-
-
-def _row(session: Session, target: Target | Path) -> Found:
-    named = str(target) if isinstance(target, Path) else target
-    if isinstance(named, str):
-        named = at_date(named)[0]
-    return find_target(session.store, named, _KINDS)
-
-
-def _stale(session: Session, targets: list[Target | Path]) -> list[str]:
-    """Which of A and B another version than today's scorer scored."""
-    return [
-        name
-        for name, target in zip("AB", targets, strict=True)
-        if not is_results_file(target) and _stale_runs(session, target)
-    ]
-
-
-def _stale_runs(session: Session, target: Target | Path) -> list[bytes]:
-
-    return stale_runs(session.store, find_method, _row(session, target))
-
-
-def _rescored(session: Session, targets: list[Target | Path]) -> int:
-    """Scores again what an older scorer scored; how many runs that were."""
-    stale = [
-        run
-        for target in targets
-        if not is_results_file(target)
-        for run in _stale_runs(session, target)
-    ]
-    runs = list(dict.fromkeys(stale))
-    for run in runs:
-        score(session, f"run:{short(run, 64)}")
-    return len(runs)
-
-
-def compare_files(
-    before: Path, after: Path, *, reading: Asked | None = None, **asked: Any
-) -> Compared:
-    """Two files of results against each other, which needs no workspace."""
-    from proofstone.results.audit.audit import Asked as Plain  # noqa: PLC0415 - numpy
-    from proofstone.results.compare import Ask, compare_sides  # noqa: PLC0415 - numpy
-
-    sides = [read_file(path, reading or Plain()) for path in (before, after)]
-    if before.resolve() == after.resolve():
-        raise BadUsage(
-            f"A and B are the same: {after}; no difference is possible",
-            hint="name another file as one of the two",
-        )
-    return compare_sides(sides[0], sides[1], Ask(**asked))
-
-
-def gate_files(
-    run: Path,
-    baseline: Path,
-    *,
-    max_drop: float,
-    minimum: float | None = None,
-    reading: Asked | None = None,
-    single: bool = False,
-    looks: Path | None = None,
-    **asked: Any,
-) -> Gated:
-    """A file of results against another as its baseline; as ``Comparing.gate``, but that looks are
-    recorded only in a file ``looks``."""
-    from proofstone.results.audit.audit import Asked as Plain  # noqa: PLC0415 - numpy
-    from proofstone.results.gate import GateRule  # noqa: PLC0415 - numpy
-
-    sides = [read_file(path, reading or Plain()) for path in (baseline, run)]
-    rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
-    return _gated(sides, rule, asked, looks, at=time.time(), single=single)
-
-
-def _gated(
-    sides: Sequence[Side],
-    rule: GateRule,
-    asked: Mapping[str, Any],
-    record: Path | None,
-    *,
-    at: float,
-    single: bool,
-) -> Gated:
-    """The gate's answer, with the looks at the same pair that are recorded; this one is added where
-    both runs are complete, as no other can pass."""
-    from proofstone.results.compare import Ask  # noqa: PLC0415 - numpy
-    from proofstone.results.gate import (  # noqa: PLC0415 - numpy
-        Look,
-        earlier_looks,
-        gate_sides,
-        look_at,
-    )
-
-    baseline, run = sides
-    known = [] if record is None else _recorded(record, Look)
-    if len(baseline.parties) != 1 or len(run.parties) != 1:
-        return gate_sides(baseline, run, rule, Ask(**asked))  # which refuses it
-    look = look_at(baseline, run, at=at, single=single)
-    earlier = earlier_looks(look, known)
-    again = next((each for each in known if each.marks == look.marks), None)
-    if again is not None:  # the same look answers the same
-        earlier = tuple(each for each in earlier if each.at < again.at)
-        single = again.single
-    gated = gate_sides(baseline, run, rule, Ask(**asked), earlier=earlier, single=single)
-    is_complete = all(side.parties[0].is_complete for side in sides)
-    if record is not None and again is None and is_complete and look.n:
-        _add(record, look)
-    return gated
-
-
-def _recorded(record: Path, kind: type[Look]) -> list[Look]:
-    """The looks of a file, a line each. Raises BadInput naming lines that are none."""
-    try:
-        lines = record.read_bytes().splitlines()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise BadInput(f"cannot read {record}: {error.strerror or error}") from error
-    found, problems = [], []
-    for number, line in enumerate(lines, start=1):
-        try:
-            found.append(msgspec.json.decode(line, type=kind))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problems.append(Problem(f"line {number}", str(error)))
-    if problems:
-        raise BadInput(f"{record} is no record of looks", problems)
-    return found
-
-
-def _add(record: Path, look: Look) -> None:
-    try:
-        with record.open("ab") as file:
-            file.write(msgspec.json.encode(look) + b"\n")
-    except OSError as error:
-        raise StoreFailed(
-            f"the look could not be recorded in {record}: {error.strerror or error}",
-            hint="name a file that you may write to: --looks FILE",
-        ) from error
-
-
-def write_moved(compared: Compared, path: Path) -> int:
-    """Writes the items won and lost by the suffix of ``path``; how many there are."""
-    from proofstone.files.write import write_rows  # noqa: PLC0415
-    from proofstone.results.compare import moved_rows  # noqa: PLC0415
-
-    return write_rows(path, moved_rows(compared))
-
-
-def is_results_file(target: object) -> bool:
-    """Whether this means a file or a folder of results rather than a row."""
-    if isinstance(target, Path):
-        return True
-    if not isinstance(target, str):
-        return False
-    path = Path(target)
-    return (path.is_file() and bool(path.suffix)) or (
-        path.is_dir() and ("/" in target or "\\" in target)
-    )
-
-
-@contextmanager
-def naming_missing_files(*targets: str) -> Iterator[None]:
-    """Raises NotFound with the name of the file, where a workspace or something in it was not found
-    and what was named is a path or has the suffix of a file of results."""
-    try:
-        yield
-    except (NotFound, WorkspaceUnusable) as error:
-        missing = [
-            target
-            for target in targets
-            if _is_path(target)
-            and (isinstance(error, WorkspaceUnusable) or repr(target) in error.message)
-        ]
-        if not missing:
-            raise
-        names = " and no file ".join(missing)
-        where = "no workspace" if isinstance(error, WorkspaceUnusable) else "nothing of that name"
-        raise NotFound(
-            f"There is no file {names}, and {where} here.", hint="Check the name and the folder."
-        ) from error
-
-
-def _is_path(target: str) -> bool:
-    """Whether a text that names no file or folder looks as if it should."""
-    path = Path(target)
-    is_like_one = "/" in target or "\\" in target or path.suffix.lower() in _SUFFIXES
-    return is_like_one and not path.exists()
-
-
-def _says_source(target: object) -> bool:
-    return isinstance(target, str) and target.startswith("source:")

@@ -9,15 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate, shown_interval, two_digits
+from proofstone.errors import BadInput, BadUsage, Problem, StoreFailed
+from proofstone.page.numbers import points, shown_estimate, two_digits
 from proofstone.page.text import printable
 from proofstone.records.runs import Estimate
 from proofstone.results.board_text import SIMULATED_BANNER
@@ -32,12 +34,13 @@ from proofstone.results.compare import (
     Party,
     Side,
     SideShown,
+    change_sentence,
     common_items,
     compare_sides,
     labelled,
     pair_values,
+    shown_difference,
     shown_item,
-    signed,
 )
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import PairedDifference, compare_pair, units_to_pass
@@ -102,7 +105,6 @@ class Gated(Struct, frozen=True, kw_only=True):
         return {"pass": 0, "fail": 1, "cannot tell": 3}[self.verdict]
 
     def __str__(self) -> str:
-
         return render_gate(self).rstrip("\n")
 
 
@@ -124,8 +126,7 @@ def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
     for check in gated.checks:
         lines += labelled(check.name, f"{check.verdict}: {check.said}", width)
     for change in pair.changes:
-        said = f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
-        lines += labelled("differs", said, width)
+        lines += labelled("differs", change_sentence(change), width)
     if pair.means:
         lines += labelled("so", pair.means, width)
     if pair.difference is not None:
@@ -175,10 +176,7 @@ def to_markdown(gated: Gated, *, most: int = 20) -> str:
     lines += [f"| {c.name} | **{c.verdict}** | {_escaped(c.said)} |" for c in gated.checks]
     if pair.changes:
         lines += ["", "What differs:", ""]
-        lines += [
-            f"- {_escaped(f'{c.factor}: {c.before} -> {c.after}; {c.consequence}')}"
-            for c in pair.changes
-        ]
+        lines += [f"- {_escaped(change_sentence(change))}" for change in pair.changes]
     if pair.means:
         lines += ["", _escaped(pair.means)]
     if pair.difference is not None:
@@ -293,6 +291,64 @@ def earlier_looks(look: Look, known: Iterable[Look]) -> tuple[Look, ...]:
         if other.n and other.n != look.n and (other.is_nested_in(look) or look.is_nested_in(other))
     ]
     return tuple(sorted(same_pair, key=lambda other: other.at))
+
+
+def gate_recorded(
+    baseline: Side,
+    run: Side,
+    rule: GateRule,
+    ask: Ask,
+    record: Path | None,
+    *,
+    at: float,
+    single: bool = False,
+) -> Gated:
+    """``gate_sides`` with the looks at the same pair that are in the file ``record``; this one is
+    added where both runs are complete, as no other can pass."""
+    known = [] if record is None else _recorded(record)
+    if len(baseline.parties) != 1 or len(run.parties) != 1:
+        return gate_sides(baseline, run, rule, ask)  # which refuses it
+    look = look_at(baseline, run, at=at, single=single)
+    earlier = earlier_looks(look, known)
+    again = next((each for each in known if each.marks == look.marks), None)
+    if again is not None:  # the same look answers the same
+        earlier = tuple(each for each in earlier if each.at < again.at)
+        single = again.single
+    gated = gate_sides(baseline, run, rule, ask, earlier=earlier, single=single)
+    is_complete = all(side.parties[0].is_complete for side in (baseline, run))
+    if record is not None and again is None and is_complete and look.n:
+        _add(record, look)
+    return gated
+
+
+def _recorded(record: Path) -> list[Look]:
+    """The looks of a file, a line each. Raises BadInput naming lines that are none."""
+    try:
+        lines = record.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot read {record}: {error.strerror or error}") from error
+    found, problems = [], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(msgspec.json.decode(line, type=Look))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            problems.append(Problem(f"line {number}", str(error)))
+    if problems:
+        raise BadInput(f"{record} is no record of looks", problems)
+    return found
+
+
+def _add(record: Path, look: Look) -> None:
+    try:
+        with record.open("ab") as file:
+            file.write(msgspec.json.encode(look) + b"\n")
+    except OSError as error:
+        raise StoreFailed(
+            f"the look could not be recorded in {record}: {error.strerror or error}",
+            hint="name a file that you may write to: --looks FILE",
+        ) from error
 
 
 # With one of these unlike, the same replies would have other scores: the two are no comparison.
@@ -440,7 +496,7 @@ def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: 
     verdict = _side_of(-rule.max_drop, found.estimate)
     if not is_whole:
         return _incomplete_drop(found, pair, verdict, limit)
-    said = f"run - baseline {_shown(found.estimate)} points; {limit}"
+    said = f"run - baseline {shown_difference(found.estimate)} points; {limit}"
     if verdict != "cannot tell":
         return Check(name="drop", verdict=verdict, said=said)
     more = _more(paired.first, paired.second, paired.keys, -rule.max_drop, rule, asked)
@@ -466,7 +522,8 @@ def _incomplete_drop(
     """An incomplete run fails only where no missing reply could save it, and never passes."""
     several = any(party.made.get("samples", "1") != "1" for party in (pair.before, pair.after))
     if verdict == "fail" and not several:
-        said = f"at best, with all that is missing right, {_shown(found.estimate)} points; {limit}"
+        best = shown_difference(found.estimate)
+        said = f"at best, with all that is missing right, {best} points; {limit}"
         return Check(name="drop", verdict="fail", said=said)
     return Check(name="drop", verdict="cannot tell", said=f"not all replies are there; {limit}")
 
@@ -485,17 +542,13 @@ def _minimum(run: Side, minimum: float, rule: GateRule, asked: _Asked) -> Check:
         estimand=ask.estimand, confidence=ask.confidence,
     )  # fmt: skip
     said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
-    if not _party(run).is_complete:
+    if not run.parties[0].is_complete:
         return Check(name="minimum", verdict="cannot tell", said=f"incomplete; so far {said}")
     verdict = _side_of(minimum, estimate)
     if verdict != "cannot tell":
         return Check(name="minimum", verdict=verdict, said=said)
     more = _more(np.zeros_like(own), own, keys, minimum, rule, asked)
     return Check(name="minimum", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
-
-
-def _party(side: Side) -> Party:
-    return side.parties[0]
 
 
 def _side_of(bound: float, estimate: Estimate) -> Verdict:
@@ -537,7 +590,3 @@ def _decide(more: float, rule: GateRule) -> str:
     power = f"{100 * rule.power:g}%"
     n = f"{two_digits(more):,} more question{'' if more == 1 else 's'} like these"
     return f"{n} would decide with {power} power, if this is the true value"
-
-
-def _shown(estimate: Estimate) -> str:
-    return f"{signed(estimate.value)} {shown_interval(estimate.low, estimate.high)}"

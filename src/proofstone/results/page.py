@@ -38,7 +38,7 @@ from proofstone.results.page_parts import (
     same_recipe,
     table_bodies,
 )
-from proofstone.results.plans import plan_lines, unplanned_line
+from proofstone.results.plan import plan_lines, unplanned_line
 from proofstone.results.sections.documents import documents_text
 from proofstone.results.sentences import answer_sentences, apart_name, apart_reason, scale_head
 from proofstone.results.ties import tie_lanes, tie_letters

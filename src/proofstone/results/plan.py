@@ -1,24 +1,30 @@
-"""Plans frozen before a run, and which of them a run was made under."""
+"""Plans frozen before a run, which of them runs were made under, and what came of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import Method
-from proofstone.records.calls import Clock
+from proofstone.method import find_method
+from proofstone.models.config import scrubber_of
+from proofstone.page.numbers import points, shown_interval
+from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.runs import Plan, Run, plan_id
-from proofstone.results.planned import PlanMark
+from proofstone.results.board import Leaderboard, PlanMark
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.dates import minute
-from proofstone.stats.flags import Estimand
+from proofstone.session.session import Session
+from proofstone.session.targets import Target, find_target
+from proofstone.stats.flags import ESTIMANDS, Estimand, estimand_name
 from proofstone.stats.power import Assumed, resolution_before
+from proofstone.stats.ranks import Comparison
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
+from proofstone.wording.messages import counted, listed, say, word
 
 ONCE = "once, when every reply of the planned runs is there"
 
@@ -40,20 +46,22 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
     assumed: Assumed = Assumed()
 
 
-def freeze_plan(
-    store: Store,
-    method: Method,
-    found: Found,
-    asked: PlanAsked,
-    *,
-    scrub: Callable[[str], str],
-    clock: Clock,
-) -> Plan:
-    """Stores the plan for a form or bank and returns it.
+def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
+    """Freezes the analysis of a form's or bank's runs, before they are run.
 
     Each planned comparison is to be found at confidence 1 - (1 - c) / k, with k comparisons: what
-    Holm's correction asks of the first. Raises BadUsage for what cannot be.
+    Holm's correction asks of the first. Raises BadUsage for a measure that is none, or what cannot
+    be a comparison.
     """
+    asked, store = asked or PlanAsked(), session.store
+    found = find_target(store, target, ("form", "bank"))
+    owner = store.items.item_set if found.kind == "form" else store.knowledge.bank
+    method = find_method(owner(found.id).method)
+    scrubber = scrubber_of(session.config)
+
+    def scrub(text: str) -> str:
+        return scrubber.raw(text.encode()).decode()
+
     measures = [measure.name for measure in method.measures]
     measure = asked.measure or method.headline
     if measure not in measures:
@@ -64,7 +72,6 @@ def freeze_plan(
     resolution = resolution_before(
         n_items, asked.assumed, samples=asked.samples, confidence=corrected, power=asked.power
     )
-    found_from = resolution.difference
     plan = Plan(
         kind="form" if found.kind == "form" else "bank",
         target=found.id,
@@ -79,45 +86,12 @@ def freeze_plan(
         samples=asked.samples,
         stopping=scrub(asked.stopping),
         assumed=structs.asdict(asked.assumed),
-        resolves=None if math.isnan(found_from) else found_from,
-        at=clock.now(),
+        resolves=None if math.isnan(resolution.difference) else resolution.difference,
+        at=session.clock.now(),
     )
     plan = structs.replace(plan, id=plan_id(plan))
     store.plans.add(plan)
     return plan
-
-
-def plan_marks(store: Store, runs: Sequence[tuple[int, Run]]) -> tuple[PlanMark, ...]:
-    """The plans that these runs were made under, oldest first, with how many runs each covers and
-    of how many it was made after the first reply."""
-    marks: dict[bytes, tuple[Plan, list[bool]]] = {}
-    for key, run in runs:
-        found = plan_in_force(store, key, run)
-        if found is not None:
-            plan, is_after = found
-            marks.setdefault(plan.id, (plan, []))[1].append(is_after)
-    ordered = sorted(marks.values(), key=lambda each: (each[0].at, each[0].id))
-    return tuple(_mark(plan, after, len(runs)) for plan, after in ordered)
-
-
-def _mark(plan: Plan, after: Sequence[bool], n_runs: int) -> PlanMark:
-    return PlanMark(
-        id=short(plan.id),
-        made_at=minute(plan.at),
-        measure=plan.measure,
-        estimand=plan.estimand,
-        level=plan.level,
-        confidence=plan.confidence,
-        comparisons=plan.comparisons,
-        exclusions=plan.exclusions,
-        n_items=plan.n_items,
-        samples=plan.samples,
-        stopping=plan.stopping,
-        resolves=plan.resolves,
-        n_runs=len(after),
-        n_after=sum(after),
-        n_unplanned=n_runs - len(after),
-    )
 
 
 def _check(asked: PlanAsked) -> None:
@@ -155,3 +129,147 @@ def _n_items(store: Store, found: Found) -> int:
             f"{found.name or short(found.id)} has no items yet", hint="say how many: --items 500"
         )
     return n
+
+
+# Which plans the runs of a leaderboard were made under, and what of it was planned.
+
+# What a mark has of its plan as it is there.
+_ALIKE = (
+    "measure", "estimand", "level", "confidence", "comparisons", "exclusions", "n_items", "samples",
+    "stopping", "resolves",
+)  # fmt: skip
+
+
+def plan_marks(store: Store, runs: Sequence[tuple[int, Run]]) -> tuple[PlanMark, ...]:
+    """The plans that these runs were made under, oldest first, with how many runs each covers and
+    of how many it was made after the first reply."""
+    marks: dict[bytes, tuple[Plan, list[bool]]] = {}
+    for key, run in runs:
+        found = plan_in_force(store, key, run)
+        if found is not None:
+            plan, is_after = found
+            marks.setdefault(plan.id, (plan, []))[1].append(is_after)
+    ordered = sorted(marks.values(), key=lambda each: (each[0].at, each[0].id))
+    return tuple(_mark(plan, after, len(runs)) for plan, after in ordered)
+
+
+def _mark(plan: Plan, after: Sequence[bool], n_runs: int) -> PlanMark:
+    alike = {name: getattr(plan, name) for name in _ALIKE}
+    return PlanMark(
+        id=short(plan.id),
+        made_at=minute(plan.at),
+        n_runs=len(after),
+        n_after=sum(after),
+        n_unplanned=n_runs - len(after),
+        **alike,
+    )
+
+
+def plan_lines(board: Leaderboard) -> Iterator[str]:
+    """What was planned, when, and how this differs from it; nothing where there is no plan."""
+    for mark in board.plans:
+        yield printable(_head(mark))
+        for text in _departures(board, mark):
+            yield printable(say("departs from the plan {plan}: {how}", plan=mark.id, how=text))
+        for first, second in mark.comparisons:
+            found = _outcome(board, mark, first, second)
+            late = mark.n_after == mark.n_runs
+            said = say("named late: {found}" if late else "planned: {found}", found=found)
+            yield printable(said)
+
+
+def unplanned_line(board: Leaderboard, *, is_ours: bool) -> str:
+    """What to say where no plan is known; nothing where there is one, or nobody was scored."""
+    if board.plans or not board.standings:
+        return ""
+    if is_ours:
+        return say(
+            "Nothing was fixed before these results came in: every comparison here is exploratory."
+        )
+    return say(
+        "It is not known whether anything was fixed before these results came in: take every "
+        "comparison here as exploratory."
+    )
+
+
+def _head(mark: PlanMark) -> str:
+    parts = [
+        word(mark.measure),
+        counted(mark.n_items, "item"),
+        counted(mark.samples, "sample"),
+    ]
+    if mark.resolves is not None:
+        parts.append(say("to find {points} points", points=points(mark.resolves)))
+    plan = {"at": mark.made_at, "plan": mark.id, "what": listed(parts)}
+    if mark.n_after == mark.n_runs:
+        return say(
+            "planned {at} {plan}, made after the first reply: everything here is exploratory "
+            "({what})",
+            **plan,
+        )
+    late = mark.n_after + mark.n_unplanned
+    if late:
+        return say(
+            "planned {at} {plan}: {what}; {runs} here without a plan made before; everything else "
+            "here is exploratory",
+            runs=counted(late, "run"),
+            **plan,
+        )
+    return say("planned {at} {plan}: {what}; everything else here is exploratory", **plan)
+
+
+def _departures(board: Leaderboard, mark: PlanMark) -> Iterator[str]:
+    names = {str(name): estimand_name(name) for name in ESTIMANDS}
+    estimand = names.get(mark.estimand, mark.estimand)
+    for what, here, then in (
+        ("measure", board.measure, mark.measure),
+        ("intervals speak of", board.estimand, estimand),
+        ("averaged by", board.level, mark.level),
+        ("confidence", f"{board.confidence:g}", f"{mark.confidence:g}"),
+    ):
+        if here != then:
+            yield say(
+                "{what} {here}, planned {then}", what=word(what), here=word(here), then=word(then)
+            )
+    if board.n_items < mark.n_items:
+        yield say("{items}, planned {n:,}", items=counted(board.n_items, "item"), n=mark.n_items)
+
+
+def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str:
+    """What came of one planned comparison."""
+    found = _compared(board, first, second)
+    head = f"{first} - {second}"
+    if found is None:
+        return say(
+            "{pair}: comparison unavailable: each model needs exactly one ranked run", pair=head
+        )
+    pair, sign = found
+    low, high = sorted((sign * pair.low, sign * pair.high))
+    k = len(mark.comparisons)
+    p = min(1.0, pair.p * k)
+    is_apart = p < 1 - mark.confidence
+    return say(
+        "{pair}: {difference} {interval} points, p {p:.2g}{times}: {told}",
+        pair=head,
+        difference=points(sign * pair.difference),
+        interval=shown_interval(low, high),
+        p=p,
+        times=say(", times {k} planned", k=k) if k > 1 else "",
+        told=say("significant" if is_apart else "not significant"),
+    )
+
+
+def _compared(board: Leaderboard, first: str, second: str) -> tuple[Comparison, int] | None:
+    """The comparison of the only two ranked rows that have these names or labels."""
+    for group in board.standings:
+        places = [
+            [at for at, row in enumerate(group.ranked) if name in (row.name, row.label)]
+            for name in (first, second)
+        ]
+        if [len(each) for each in places] != [1, 1]:
+            continue
+        (a,), (b,) = places
+        for pair in group.compared:
+            if {pair.first, pair.second} == {a, b}:
+                return pair, 1 if pair.first == a else -1
+    return None

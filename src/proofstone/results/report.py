@@ -24,7 +24,7 @@ from proofstone.records.models import shown_names
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run, Score, Usage
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.tables import Audience
-from proofstone.results.board import Leaderboard, LeftOut
+from proofstone.results.board import Leaderboard, LeftOut, PlanMark
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import (
@@ -36,7 +36,6 @@ from proofstone.results.page_parts import (
     QuestionShown,
 )
 from proofstone.results.plan import plan_marks
-from proofstone.results.planned import PlanMark
 from proofstone.results.rankings import leaderboard
 from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
 from proofstone.results.sections.evidence import Evidence
