@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,9 @@ from proofstone.documents.layout import (
     Block,
     Written,
     check_text,
+    grouped,
+    only_lays_out,
+    rows_text,
     set_off,
     stated_year,
     too_many_blocks,
@@ -25,42 +27,32 @@ from proofstone.files.csv import open_bytes
 from proofstone.records.pages import MarkKind
 from proofstone.texts.languages import guess_language, said_language
 
-# Elements and attributes of OOXML by their local names: its two dialects differ in namespaces.
+# Elements and attributes of OOXML go by their local names: its two dialects differ in namespaces.
 
 
-def local(element: Any) -> str:
-    """The name of an element without its namespace; empty for a comment or instruction."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+def by_local_names(root: Any) -> Any:
+    """The same tree with all names without their namespaces, and without comments."""
+    from lxml import etree  # noqa: PLC0415 - in an extra
+
+    etree.strip_elements(root, etree.Comment, etree.PI, etree.Entity, with_tail=False)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        for key in [key for key in element.attrib if key[0] == "{"]:
+            text, name = element.attrib.pop(key), key.rpartition("}")[2]
+            element.set(name, element.get(name, text))
+    return root
 
 
-def attribute(element: Any, name: str) -> str:
-    """An attribute by its local name; empty where it is absent."""
-    for key, text in element.attrib.items():
-        if key.rpartition("}")[2] == name:
-            return str(text)
-    return ""
-
-
-def child(element: Any, *path: str) -> Any:
-    """The first child of a name, of that its first child of the next name, ...; else None."""
-    for name in path:
-        if element is None:
-            return None
-        element = next((inner for inner in element if local(inner) == name), None)
-    return element
-
-
-def value(element: Any, *path: str) -> str:
+def value(element: Any, path: str) -> str:
     """The ``val`` of what stands at a path of names; empty where there is none."""
-    found = child(element, *path)
-    return "" if found is None else attribute(found, "val")
+    found = None if element is None else element.find(path)
+    return "" if found is None else str(found.get("val", ""))
 
 
-def is_on(element: Any, *path: str) -> bool:
+def is_on(element: Any, path: str) -> bool:
     """Whether the switch at a path of names is there and not switched off."""
-    found = child(element, *path)
-    return found is not None and attribute(found, "val") not in {"0", "false", "off"}
+    found = None if element is None else element.find(path)
+    return found is not None and found.get("val") not in {"0", "false", "off"}
 
 
 # The numbers that a word processor sets before the items of its lists.
@@ -126,16 +118,11 @@ class Numbering:
 
 def read_numbering(root: Any) -> Numbering:
     """The lists that a numbering part defines."""
-    forms = {
-        attribute(form, "abstractNumId"): _levels(form)
-        for form in root
-        if local(form) == "abstractNum"
-    }
+    forms = {form.get("abstractNumId", ""): _levels(form) for form in root.iter("abstractNum")}
     lists = {}
-    for entry in root:
-        if local(entry) == "num":
-            form = value(entry, "abstractNumId")
-            lists[attribute(entry, "numId")] = _List(form, forms.get(form, {}), _anew(entry))
+    for entry in root.iter("num"):
+        form = value(entry, "abstractNumId")
+        lists[entry.get("numId", "")] = _List(form, forms.get(form, {}), _anew(entry))
     return Numbering(lists)
 
 
@@ -143,7 +130,7 @@ def _anew(entry: Any) -> dict[int, int]:
     """Where the levels of a list begin that does not count on."""
     found = {}
     for change in entry:
-        depth, start = attribute(change, "ilvl"), value(change, "startOverride")
+        depth, start = change.get("ilvl", ""), value(change, "startOverride")
         if depth.isdigit() and start.isdigit() and int(depth) < _DEEPEST and len(start) < 9:
             found[int(depth)] = int(start)
     return found
@@ -151,14 +138,12 @@ def _anew(entry: Any) -> dict[int, int]:
 
 def _levels(form: Any) -> dict[int, _Level]:
     found = {}
-    for level in form:
-        depth = attribute(level, "ilvl")
-        if local(level) == "lvl" and depth.isdigit() and int(depth) < _DEEPEST:
-            start = value(level, "start")
-            text = child(level, "lvlText")
+    for level in form.findall("lvl"):
+        depth, start = level.get("ilvl", ""), value(level, "start")
+        if depth.isdigit() and int(depth) < _DEEPEST:
             found[int(depth)] = _Level(
                 value(level, "numFmt"),
-                "" if text is None else attribute(text, "val")[:40],
+                value(level, "lvlText")[:40],
                 int(start) if start.isdigit() and len(start) < 9 else 1,
             )
     return found
@@ -212,9 +197,9 @@ PLAIN = Style()
 def read_styles(root: Any) -> dict[str, Style]:
     """Style by id. What a style does not say is said by the one that it is based on."""
     own = {
-        attribute(style, "styleId"): style
-        for style in root
-        if local(style) == "style" and attribute(style, "type") in {"paragraph", ""}
+        style.get("styleId", ""): style
+        for style in root.findall("style")
+        if style.get("type", "") in {"paragraph", ""}
     }
     return {name: _style(_chain(own, name)) for name in own}
 
@@ -241,7 +226,7 @@ def _style(chain: list[Any]) -> Style:
 def _stated_level(style: Any) -> int:
     """The level of a heading by a style's own name or outline, else 0."""
     named = _HEADING.match(value(style, "name").lower())
-    return int(named[1]) if named else _level(value(style, "pPr", "outlineLvl"))
+    return int(named[1]) if named else _level(value(style, "pPr/outlineLvl"))
 
 
 def _level(text: str) -> int:
@@ -249,18 +234,22 @@ def _level(text: str) -> int:
     return int(text) + 1 if text.isascii() and text.isdigit() and int(text) < 9 else 0
 
 
+_NUMBER = "pPr/numPr/numId"
+
+
 def _numbering(chain: list[Any]) -> tuple[str, int] | None:
+    """The list, and the level in it, of the first that names one: a paragraph, or its styles."""
     for style in chain:
-        number = value(style, "pPr", "numPr", "numId")
+        number = value(style, _NUMBER)
         if number:
-            depth = value(style, "pPr", "numPr", "ilvl")
+            depth = value(style, "pPr/numPr/ilvl")
             return (number, int(depth) if depth.isdigit() else 0) if number != "0" else None
     return None
 
 
 def stated_language(root: Any) -> str:
     """The language that the file sets for what is written in an alphabet; empty where none."""
-    return value(child(root, "docDefaults"), "rPrDefault", "rPr", "lang") if len(root) else ""
+    return value(root, "docDefaults/rPrDefault/rPr/lang")
 
 
 # Formulas of a word processor (OMML) as TeX.
@@ -297,7 +286,7 @@ def _inside(element: Any) -> str:
         return ""
     parts = []
     for part in element:
-        name = local(part)
+        name = part.tag
         if name in _FORMS:
             parts.append(_FORMS[name](part))
         elif name == "t":
@@ -308,7 +297,7 @@ def _inside(element: Any) -> str:
 
 
 def _of(element: Any, name: str) -> str:
-    return _SPACE.sub(" ", _inside(child(element, name))).strip()
+    return _SPACE.sub(" ", _inside(element.find(name))).strip()
 
 
 def _braced(text: str) -> str:
@@ -317,9 +306,9 @@ def _braced(text: str) -> str:
 
 def _fraction(element: Any) -> str:
     over, under = _of(element, "num"), _of(element, "den")
-    if value(element, "fPr", "type") == "lin":
+    if value(element, "fPr/type") == "lin":
         return f"{over}/{under}"
-    if value(element, "fPr", "type") == "noBar":
+    if value(element, "fPr/type") == "noBar":
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{over}}}{{{under}}}"
     return f"\\frac{{{over}}}{{{under}}}"
 
@@ -336,23 +325,23 @@ def _before(element: Any) -> str:
 
 
 def _root(element: Any) -> str:
-    degree = "" if is_on(element, "radPr", "degHide") else _of(element, "deg")
+    degree = "" if is_on(element, "radPr/degHide") else _of(element, "deg")
     return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_of(element, 'e')}}}"
 
 
 def _sum(element: Any) -> str:
-    sign = value(element, "naryPr", "chr") or "∫"
+    sign = value(element, "naryPr/chr") or "∫"
     below, above = _of(element, "sub"), _of(element, "sup")
     limits = (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
     return f"{sign}{limits} {_of(element, 'e')}"
 
 
 def _fenced(element: Any) -> str:
-    settings = child(element, "dPr")
-    given = {local(part): value(settings, local(part)) for part in settings or ()}
+    settings = element.find("dPr")
+    given = {part.tag: part.get("val", "") for part in (() if settings is None else settings)}
     between = given.get("sepChr", "|")
-    inner = [_inside(part).strip() for part in element if local(part) == "e"]
-    return given.get("begChr", "(") + between.join(inner) + given.get("endChr", ")")
+    inner = [_inside(part).strip() for part in element.findall("e")]
+    return str(given.get("begChr", "(") + between.join(inner) + given.get("endChr", ")"))
 
 
 def _function(element: Any) -> str:
@@ -362,26 +351,25 @@ def _function(element: Any) -> str:
 
 
 def _accent(element: Any) -> str:
-    name = _ACCENTS.get(value(element, "accPr", "chr") or "\u0302")
+    name = _ACCENTS.get(value(element, "accPr/chr") or "\u0302")
     return f"\\{name}{{{_of(element, 'e')}}}" if name else _of(element, "e")
 
 
 def _bar(element: Any) -> str:
-    name = "overline" if value(element, "barPr", "pos") == "top" else "underline"
+    name = "overline" if value(element, "barPr/pos") == "top" else "underline"
     return f"\\{name}{{{_of(element, 'e')}}}"
 
 
 def _rows(element: Any) -> str:
     rows = [
-        " & ".join(_inside(cell).strip() for cell in row if local(cell) == "e")
-        for row in element
-        if local(row) == "mr"
+        " & ".join(_inside(cell).strip() for cell in row.findall("e"))
+        for row in element.findall("mr")
     ]
     return f"\\begin{{matrix}} {_NEXT.join(rows)} \\end{{matrix}}" if rows else ""
 
 
 def _lines(element: Any) -> str:
-    return _NEXT.join(_inside(line).strip() for line in element if local(line) == "e")
+    return _NEXT.join(_inside(line).strip() for line in element.findall("e"))
 
 
 def _limit(sign: str) -> Callable[[Any], str]:
@@ -452,7 +440,7 @@ class _Reader:
     def inside(self, element: Any) -> None:
         """Takes in all parts of an element."""
         for part in element:
-            name = local(part)
+            name = part.tag
             if name == "r":
                 self._run(part)
             elif name == "oMathPara":
@@ -463,7 +451,7 @@ class _Reader:
                 self.inside(part)
 
     def _display(self, formulas: Any) -> None:
-        found = [text for part in formulas if local(part) == "oMath" and (text := as_tex(part))]
+        found = [text for part in formulas.findall("oMath") if (text := as_tex(part))]
         if "".join(self.pieces).strip():
             self._say(" ".join(f"${text}$" for text in found))
         else:
@@ -477,15 +465,13 @@ class _Reader:
             self.pieces.append(text)
 
     def _run(self, run: Any) -> None:
-        looks = child(run, "rPr")
-        if looks is not None and is_on(looks, "vanish"):
+        if is_on(run, "rPr/vanish"):
             return
-        raised = "" if looks is None else value(looks, "vertAlign")
+        place = {"superscript": "sup", "subscript": "sub"}.get(value(run, "rPr/vertAlign"))
         for part in run:
-            name = local(part)
+            name = part.tag
             if name == "t":
                 text = part.text or ""
-                place = {"superscript": "sup", "subscript": "sub"}.get(raised)
                 self._say(set_off(place, text) if place else text)
             elif name in {"drawing", "pict", "object", "AlternateContent"}:
                 self._drawn(part)
@@ -494,19 +480,18 @@ class _Reader:
 
     def _sign(self, name: str, part: Any) -> None:
         if name == "br":
-            self._say(NEW_PAGE if attribute(part, "type") == "page" else "\n")
+            self._say(NEW_PAGE if part.get("type", "") == "page" else "\n")
         elif name in _SIGNS:
             self._say(_SIGNS[name])
         elif name == "fldChar":
-            self._field(attribute(part, "fldCharType"))
+            self._field(part.get("fldCharType", ""))
         elif name in _NOTES:
-            self._note(_NOTES[name], attribute(part, "id"))
+            self._note(_NOTES[name], part.get("id", ""))
         elif name == "sym":
-            self._say(_symbol(attribute(part, "char")))
+            self._say(_symbol(part.get("char", "")))
         elif name == "ruby":
-            for base in part:
-                if local(base) == "rubyBase":
-                    self.inside(base)
+            for base in part.findall("rubyBase"):
+                self.inside(base)
 
     def _field(self, edge: str) -> None:
         if edge == "begin":
@@ -525,9 +510,9 @@ class _Reader:
         """Images with what is said of them, and the paragraphs of text boxes."""
         described = ""
         for part in _walk(drawing):
-            name = local(part)
+            name = part.tag
             if name == "docPr":
-                described = attribute(part, "descr") or attribute(part, "title")
+                described = part.get("descr", "") or part.get("title", "")
             elif name in {"blip", "imagedata", "chart"}:
                 self.said.figures.append(" ".join(described.split())[:500])
             elif name == "txbxContent":
@@ -538,7 +523,7 @@ def _walk(element: Any) -> Iterator[Any]:
     """The parts of a drawing, without what stands in its place elsewhere, or in its text boxes."""
     for part in element:
         yield part
-        if local(part) not in {"Fallback", "txbxContent"}:
+        if part.tag not in {"Fallback", "txbxContent"}:
             yield from _walk(part)
 
 
@@ -552,7 +537,7 @@ def _symbol(code: str) -> str:
     return chr(number) if is_character else ""
 
 
-_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
+_JOINED: tuple[MarkKind, ...] = ("list", "code", "contents")
 
 
 _BODY_SPACE = re.compile(r"[ \t\u00a0\n]+")
@@ -595,29 +580,28 @@ class Body:
         breaks = _section_breaks(body)
         self._read(body, breaks, in_contents=False)
         self._place_notes()
-        self.pages = [_joined(page) for page in self.pages if page] or [[]]
+        self.pages = [grouped(page, _JOINED) for page in self.pages if page] or [[]]
 
     def _read(self, element: Any, breaks: Iterator[bool], *, in_contents: bool) -> None:
         for part in element:
-            name = local(part)
+            name = part.tag
             if name == "p":
                 self._paragraph(part, in_contents=in_contents)
-                if child(part, "pPr", "sectPr") is not None and next(breaks, False):
+                if part.find("pPr/sectPr") is not None and next(breaks, False):
                     self._turn()
             elif name == "tbl":
                 self._table(part, breaks, in_contents=in_contents)
             elif name in _WITHIN:
-                gallery = value(part, "sdtPr", "docPartObj", "docPartGallery").lower()
+                gallery = value(part, "sdtPr/docPartObj/docPartGallery").lower()
                 self._read(part, breaks, in_contents=in_contents or gallery in _CONTENTS)
 
     def _paragraph(self, paragraph: Any, *, in_contents: bool = False) -> None:
-        looks = child(paragraph, "pPr")
-        style = self._parts.styles.get(value(paragraph, "pPr", "pStyle"), PLAIN)
-        if looks is not None and is_on(looks, "pageBreakBefore"):
+        style = self._parts.styles.get(value(paragraph, "pPr/pStyle"), PLAIN)
+        if is_on(paragraph, "pPr/pageBreakBefore"):
             self._turn()
         said = said_in(paragraph, self._note_numbers)
         kind, level = (style.kind, style.level)
-        own = value(looks, "outlineLvl") if looks is not None else ""
+        own = value(paragraph, "pPr/outlineLvl")
         if own.isdigit() and int(own) < 9 and said.text.strip():
             kind, level = "heading", int(own) + 1
         if in_contents:
@@ -626,7 +610,7 @@ class Body:
             self._place_notes()
         if style.is_title and not self.title:
             self.title = _plain(said.text.replace(NEW_PAGE, " "))
-        self._say(said, kind, level, self._mark(looks, style) if kind == "text" else "")
+        self._say(said, kind, level, self._mark(paragraph, style) if kind == "text" else "")
         self._waiting += said.notes
         for box in said.boxes:
             self._read(box, iter(()), in_contents=in_contents)
@@ -646,13 +630,9 @@ class Body:
         for described in said.figures:
             self._add(Block("figure", described))
 
-    def _mark(self, looks: Any, style: Style) -> str:
+    def _mark(self, paragraph: Any, style: Style) -> str:
         """What stands before an item of a list, further in where its list is within another."""
-        listed = style.numbering
-        number = value(looks, "numPr", "numId") if looks is not None else ""
-        if number:
-            depth = value(looks, "numPr", "ilvl")
-            listed = (number, int(depth) if depth.isdigit() else 0) if number != "0" else None
+        listed = _numbering([paragraph]) if value(paragraph, _NUMBER) else style.numbering
         if listed is None:
             return ""
         return "  " * min(listed[1], 4) + self._parts.numbering.mark(*listed)
@@ -661,20 +641,14 @@ class Body:
         """A table's rows; what a table only lays out is read as if it stood in none."""
         rows = [_cells(row) for row in _body_rows(table)]
         texts = [[self._cell(cell) for cell in cells] for cells in rows]
-        widest = max(map(len, texts), default=0)
-        if widest < 2 or any(len(text) > _CELL for row in texts for text in row):
-            for cells in rows:
-                for cell in cells:
-                    self._read(cell, breaks, in_contents=in_contents)
-            return
-        shown = "\n".join(" | ".join(row).strip() for row in texts if any(row))
-        if shown:
+        if only_lays_out(texts):
+            for cell in (cell for cells in rows for cell in cells):
+                self._read(cell, breaks, in_contents=in_contents)
+        elif shown := rows_text(texts):
             self._add(Block("contents" if in_contents else "table", shown))
 
     def _cell(self, cell: Any) -> str:
-        if value(cell, "tcPr", "vMerge") != "restart" and (
-            child(cell, "tcPr", "vMerge") is not None
-        ):
+        if cell.find("tcPr/vMerge") is not None and value(cell, "tcPr/vMerge") != "restart":
             return ""  # goes on from the row above
         texts = []
         for paragraph in paragraphs_of(cell):
@@ -709,27 +683,27 @@ class Body:
 def paragraphs_of(element: Any) -> Iterator[Any]:
     """All paragraphs within, in order, those of tables too."""
     for part in element:
-        if local(part) == "p":
+        if part.tag == "p":
             yield part
-        elif local(part) in _WITHIN or local(part) in {"tbl", "tr", "tc"}:
+        elif part.tag in _WITHIN or part.tag in {"tbl", "tr", "tc"}:
             yield from paragraphs_of(part)
 
 
 def _body_rows(table: Any) -> Iterator[Any]:
     for part in table:
-        if local(part) == "tr":
-            if child(part, "trPr", "del") is None:
+        if part.tag == "tr":
+            if part.find("trPr/del") is None:
                 yield part
-        elif local(part) in _WITHIN:
+        elif part.tag in _WITHIN:
             yield from _body_rows(part)
 
 
 def _cells(row: Any) -> list[Any]:
     found = []
     for part in row:
-        if local(part) == "tc":
+        if part.tag == "tc":
             found.append(part)
-        elif local(part) in _WITHIN:
+        elif part.tag in _WITHIN:
             found += _cells(part)
     return found
 
@@ -739,7 +713,7 @@ def _section_breaks(body: Any) -> Iterator[bool]:
     sections = [
         part
         for part in body.iter()
-        if local(part) == "sectPr" and local(part.getparent()) != "sectPrChange"
+        if part.tag == "sectPr" and part.getparent().tag != "sectPrChange"
     ]
     kinds = [value(section, "type") for section in sections]
     return iter([kind not in {"continuous", "nextColumn"} for kind in kinds[1:]])
@@ -747,17 +721,6 @@ def _section_breaks(body: Any) -> Iterator[bool]:
 
 def _plain(text: str) -> str:
     return _BODY_SPACE.sub(" ", text).strip()
-
-
-def _joined(blocks: list[Block]) -> list[Block]:
-    """Items that follow each other as one list, and lines as one piece of code."""
-    made: list[Block] = []
-    for kind, same in groupby(blocks, key=lambda block: block.kind):
-        if kind in {"list", "code", "contents"}:
-            made.append(Block(kind, "\n".join(block.text for block in same)))
-        else:
-            made += same
-    return made
 
 
 # A DOCX file as pages of blocks, and what it says of itself.
@@ -793,15 +756,14 @@ def read_docx(path: Path) -> Written:
     _check_format(path)
     parts = _Package(Archive(path, "a DOCX"))
     document = parts.document()
-    body = child(document, "body")
+    body = document.find("body")
     if body is None:
         raise BadInput(f"{path.name} holds no document of a word processor.")
     styles = parts.related("styles")
-    numbering = parts.related("numbering")
     reader = Body(
         Parts(
-            {} if styles is None else read_styles(styles),
-            Numbering({}) if numbering is None else read_numbering(numbering),
+            read_styles(styles),
+            read_numbering(parts.related("numbering")),
             {**_notes(parts, "footnote"), **_notes(parts, "endnote")},
         ),
         path.name,
@@ -809,7 +771,8 @@ def read_docx(path: Path) -> Written:
     reader.read(body)
     blocks = [block for page in reader.pages for block in page]
     check_text(blocks, path.name)
-    said = _core(parts.core())
+    core = parts.related("core-properties")
+    said = {each.tag: " ".join((each.text or "").split())[:_LONGEST] for each in core}
     return Written(
         pages=reader.pages,
         title=reader.title[:_LONGEST] or said.get("title", ""),
@@ -843,46 +806,36 @@ class _Package:
 
     def document(self) -> Any:
         """The main part."""
-        return self._archive.xml(self._main)
+        return by_local_names(self._archive.xml(self._main))
 
     def related(self, kind: str) -> Any:
-        """The part that the document names for styles, numbering, footnotes, ...; None where it
-        names none."""
-        name = self._target(self._main, kind)
-        return self._archive.xml(name) if name in self._archive else None
+        """The part that the document names for styles, numbering, footnotes, ..., an empty one
+        where it names none; of ``core-properties`` what is said of the document."""
+        name = self._target("" if kind == "core-properties" else self._main, kind)
+        if name in self._archive:
+            return by_local_names(self._archive.xml(name))
+        from lxml import etree  # noqa: PLC0415 - in an extra
 
-    def core(self) -> Any:
-        """What is said of the document; None where nothing is."""
-        name = self._target("", "core-properties")
-        return self._archive.xml(name) if name in self._archive else None
+        return etree.Element("none")
 
     def _target(self, of: str, kind: str) -> str:
         folder, name = posixpath.split(of)
         relations = posixpath.join(folder, "_rels", f"{name}.rels")
         if relations not in self._archive:
             return ""
-        for relation in self._archive.xml(relations):
-            if attribute(relation, "Type").rpartition("/")[2] == kind:
-                target = attribute(relation, "Target")
+        for relation in by_local_names(self._archive.xml(relations)):
+            if relation.get("Type", "").rpartition("/")[2] == kind:
+                target = relation.get("Target", "")
                 return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
         return ""
 
 
 def _notes(parts: _Package, kind: str) -> dict[tuple[str, str], Any]:
     """Notes by their ids, without the lines that stand between them and the text."""
-    root = parts.related(f"{kind}s")
     return {
-        (kind, attribute(note, "id")): note
-        for note in (() if root is None else root)
-        if local(note) == kind and attribute(note, "type") in {"", "normal"}
-    }
-
-
-def _core(root: Any) -> dict[str, str]:
-    return {
-        local(element): " ".join((element.text or "").split())[:_LONGEST]
-        for element in (() if root is None else root)
-        if local(element)
+        (kind, note.get("id", "")): note
+        for note in parts.related(f"{kind}s").findall(kind)
+        if note.get("type", "") in {"", "normal"}
     }
 
 
@@ -891,5 +844,5 @@ def _language(stated: str, styles: Any, guessed: str) -> str:
     most files say English of whatever is written in them."""
     if code := said_language(stated):
         return code
-    set_to = "" if styles is None else said_language(stated_language(styles))
+    set_to = said_language(stated_language(styles))
     return set_to if guessed == "en" and not set_to.startswith(("en", "zh")) and set_to else guessed

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from proofstone.documents.html import blocks_in, grouped, main_text
+from proofstone.documents.html import as_blocks, blocks_in, main_text
 from proofstone.documents.layout import Written, bounded, check_text, stated_year
 from proofstone.errors import BadInput, Problem, needed
 from proofstone.files.csv import read_whole_file
@@ -216,7 +216,7 @@ def read_epub(path: Path) -> Written:
         for chapter in package.chapters
         for block in blocks_in(_root(book.read(chapter), f"{path.name}: {chapter}"))
     )
-    blocks = grouped(main_text(list(bounded(found, path.name)), ""))
+    blocks = as_blocks(main_text(list(bounded(found, path.name)), ""))
     check_text(blocks, path.name)
     return Written(
         pages=[blocks],

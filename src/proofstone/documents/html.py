@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ from proofstone.documents.layout import (
     Written,
     bounded,
     check_text,
+    grouped,
+    only_lays_out,
+    rows_text,
     set_off,
     stated_year,
 )
@@ -44,12 +47,6 @@ _KINDS: dict[str, MarkKind] = {
 
 
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
-
-
-_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
-
-
-_CELLS = " | "
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +87,9 @@ def blocks_in(body: Any) -> Iterator[WebBlock]:
         if event == "start":
             if name in _SKIPPED or element.get("hidden") is not None:
                 events.skip_subtree()
-            elif name == "table" and (rows := _rows(element)):
+            elif name == "table" and (rows := _table(element)):
                 walk.close()
-                walk.found.append(WebBlock("table", "\n".join(rows)))
+                walk.found.append(WebBlock("table", rows))
                 events.skip_subtree()
             elif name == "math":
                 walk.say(_formula(element))
@@ -182,20 +179,13 @@ def _formula(math: Any) -> str:
     return text or _SPACE.sub(" ", "".join(math.itertext())).strip()
 
 
-def _rows(table: Any) -> list[str]:
+def _table(table: Any) -> str:
     """The rows of a table that tabulates; empty where it only lays out a page."""
-    if table.find(".//table") is not None:
-        return []
-    rows = []
-    widest = 0
-    for row in table.iter("tr"):
-        cells = [_SPACE.sub(" ", "".join(cell.itertext())).strip() for cell in row.iter("td", "th")]
-        if any(len(cell) > _CELL for cell in cells):
-            return []
-        widest = max(widest, len(cells))
-        if any(cells):
-            rows.append(_CELLS.join(cells).strip())
-    return rows if widest > 1 else []
+    rows = [
+        [_SPACE.sub(" ", "".join(cell.itertext())).strip() for cell in row.iter("td", "th")]
+        for row in table.iter("tr")
+    ]
+    return "" if table.find(".//table") is not None or only_lays_out(rows) else rows_text(rows)
 
 
 # Which blocks of a web page are its text, and which the frame that its site puts around it.
@@ -280,7 +270,7 @@ def read_web_page(path: Path) -> Written:
     main = _main_element(root)
     found = list(bounded(blocks_in(root if main is None else main), path.name))
     extracted = _extracted(trafilatura, root) if main is None else ""
-    blocks = grouped(main_text(found, extracted))
+    blocks = as_blocks(main_text(found, extracted))
     check_text(blocks, path.name, without=())
     meta = _meta(root)
     stated = [text for name in _AUTHORS for text in meta.get(name, ())]
@@ -334,15 +324,12 @@ def _extracted(trafilatura: Any, root: Any) -> str:
     return text or ""
 
 
-def grouped(blocks: list[WebBlock]) -> list[Block]:
-    """Items that follow each other as one list."""
-    made: list[Block] = []
-    for block in blocks:
-        if block.kind == "list" and made and made[-1].kind == "list":
-            made[-1] = Block("list", f"{made[-1].text}\n{block.text.rstrip()}")
-        else:
-            made.append(Block(block.kind, block.text.lstrip("\n").rstrip(), level=block.level))
-    return made
+def as_blocks(found: Iterable[WebBlock]) -> list[Block]:
+    """The blocks of an HTML document as those of any; items that follow each other as one list."""
+    made = (
+        Block(block.kind, block.text.lstrip("\n").rstrip(), level=block.level) for block in found
+    )
+    return grouped(made)
 
 
 def _meta(root: Any) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TypeVar
 
 from proofstone.errors import BadInput
@@ -18,6 +19,12 @@ BETWEEN = "\n\n"
 
 
 MOST_BLOCKS = 200_000  # of one document
+
+
+CELLS = " | "  # between the cells of a table's row
+
+
+_LONGEST_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
 
 
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
@@ -102,6 +109,31 @@ def bounded(blocks: Iterable[_Each], name: str) -> Iterator[_Each]:
 def too_many_blocks(name: str) -> BadInput:
     """What is said of the document ``name`` beyond ``MOST_BLOCKS``."""
     return BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+
+
+_LISTS: tuple[MarkKind, ...] = ("list",)
+
+
+def grouped(blocks: Iterable[Block], kinds: Collection[MarkKind] = _LISTS) -> list[Block]:
+    """The blocks with those that follow each other and are of one of these kinds as one."""
+    made: list[Block] = []
+    for kind, same in groupby(blocks, key=lambda block: block.kind):
+        if kind in kinds:
+            made.append(Block(kind, "\n".join(block.text for block in same)))
+        else:
+            made += same
+    return made
+
+
+def rows_text(rows: Iterable[Sequence[str]]) -> str:
+    """The rows of a table that hold something, a line each."""
+    return "\n".join(CELLS.join(row).strip() for row in rows if any(row))
+
+
+def only_lays_out(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table holds no rows of short cells, but the parts of a page."""
+    is_long = any(len(cell) > _LONGEST_CELL for row in rows for cell in row)
+    return is_long or max(map(len, rows), default=0) < 2
 
 
 def check_text(

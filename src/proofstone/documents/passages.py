@@ -339,10 +339,8 @@ def _lines(text: str) -> Iterator[_Line]:
 
 def _trimmed(text: str, start: int, end: int, heading: str = "") -> Span:
     """The span of lines that are not all blank, without the white space at its ends."""
-    body = text[start:end]
-    start += len(body) - len(body.lstrip())
-    end -= len(body) - len(body.rstrip())
-    return Span(start, end, heading)
+    ((first, last),) = trimmed(text, start, end)
+    return Span(first, last, heading)
 
 
 def paragraph_spans(text: str) -> list[Span]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.documents.html import blocks_in, grouped
-from proofstone.documents.layout import Block, bounded, lay_out, set_off
+from proofstone.documents.html import as_blocks, blocks_in
+from proofstone.documents.layout import Block, bounded, grouped, lay_out, rows_text, set_off
 from proofstone.documents.passages import Cutter
 from proofstone.documents.reader import Job, Opened, PageRead, page_read
 from proofstone.documents.sources import bare_name
@@ -84,7 +84,7 @@ def article_blocks(data: bytes, name: str) -> list[Block]:
     for element in list(root.iter(etree.Element)):
         if element is not root and not _GONE.isdisjoint((element.get("class") or "").split()):
             _drop(element)
-    blocks = grouped(list(bounded(blocks_in(root), name)))
+    blocks = as_blocks(bounded(blocks_in(root), name))
     return list(without_apparatus(block for block in blocks if block.text.strip()))
 
 
@@ -190,7 +190,7 @@ def wikitext_blocks(text: str) -> list[Block]:
     except (RecursionError, mwparserfromhell.parser.ParserError) as cause:
         raise BadInput("The page is nested without end.") from cause
     page.end()
-    return list(without_apparatus(page.blocks))
+    return list(without_apparatus(grouped(page.blocks)))
 
 
 class _Page:
@@ -223,12 +223,8 @@ class _Page:
             return
         if len(text) > 2 and text.startswith("$") and text.find("$", 1) == len(text) - 1:
             self.blocks.append(Block("equation", text[1:-1]))
-        elif not mark:
-            self.blocks.append(Block(kind, text))
-        elif self.blocks and self.blocks[-1].kind == "list":
-            self.blocks[-1] = Block("list", f"{self.blocks[-1].text}\n{mark}{text}")
         else:
-            self.blocks.append(Block("list", f"{mark}{text}"))
+            self.blocks.append(Block("list" if mark else kind, f"{mark}{text}"))
 
     def _add(self, block: Block) -> None:
         self.end()
@@ -379,7 +375,7 @@ class _Page:
         rows = [loose, *rows] if loose else rows
         if caption:
             self._add(Block("caption", caption))
-        text = "\n".join(" | ".join(row).strip() for row in rows if any(row))
+        text = rows_text(rows)
         if text and max(map(len, rows)) > 1:
             self._add(Block("table", text))
         elif text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -66,14 +66,18 @@ def find_articles(path: Path, names: Sequence[Sequence[str]], plain: PlainName) 
     return [_first(titles.get(plain(name)) for name in each) for each in names]
 
 
-def read_articles(path: Path, keys: Collection[str]) -> Iterator[WikiArticle]:
-    """The articles of these keys, one at a time, in the order of the file. Raises as
-    ``find_articles``."""
+def read_articles(path: Path, keys: Collection[str] | None = None) -> Iterator[WikiArticle]:
+    """The articles of these keys, one at a time, in the order of the file; without keys all of
+    them, of which no redirect is one. Raises as ``find_articles``."""
     if _is_zim(path):
         with ZimArchive(path) as archive:
-            said = said_in(archive)
-            for key in sorted(keys):
-                entry = archive.find(archive.article_namespace, key)
+            said, space = said_in(archive), archive.article_namespace
+            entries: Iterable[Entry | None] = (
+                articles(archive)
+                if keys is None
+                else (archive.find(space, key) for key in sorted(keys))
+            )
+            for entry in entries:
                 if entry is not None:
                     yield _of_zim(archive, entry, said.language, said.date)
         return
@@ -81,7 +85,7 @@ def read_articles(path: Path, keys: Collection[str]) -> Iterator[WikiArticle]:
     for part in read_dump(path):
         if isinstance(part, DumpSite):
             site = part
-        elif part.namespace == 0 and part.title in keys:
+        elif not part.namespace and (not part.redirect if keys is None else part.title in keys):
             yield _of_dump(part, site)
 
 
@@ -95,23 +99,6 @@ def article_keys(path: Path) -> Iterator[str]:
     for part in read_dump(path):
         if isinstance(part, DumpPage) and not part.namespace and not part.redirect:
             yield part.title
-
-
-def each_article(path: Path) -> Iterator[WikiArticle]:
-    """All articles of a wiki, one at a time, in the order of the file; no redirect is one. Raises
-    as ``find_articles``."""
-    if _is_zim(path):
-        with ZimArchive(path) as archive:
-            said = said_in(archive)
-            for entry in articles(archive):
-                yield _of_zim(archive, entry, said.language, said.date)
-        return
-    site = DumpSite("", "", "")
-    for part in read_dump(path):
-        if isinstance(part, DumpSite):
-            site = part
-        elif part.namespace == 0 and not part.redirect:
-            yield _of_dump(part, site)
 
 
 def fetched_article(path: Path) -> WikiArticle:

@@ -16,7 +16,7 @@ from proofstone.documents.latex.tokens import (
     Input,
     Macros,
 )
-from proofstone.documents.layout import Block
+from proofstone.documents.layout import Block, only_lays_out, rows_text
 
 # Formulas of a LaTeX document: their TeX, with the document's own macros written out.
 
@@ -91,22 +91,10 @@ def _is_word(token: str) -> bool:
     return len(token) > 1 and token[0] == "\\" and token[-1].isalpha()
 
 
-def _display_brackets(state: State, _name: str) -> None:
-    display(state, state.source.until("\\]") or "")
-
-
-def _formula_brackets(state: State, _name: str) -> None:
-    formula(state, state.source.until("\\)") or "")
-
-
-def _ensured(state: State, _name: str) -> None:
-    formula(state, state.source.argument())
-
-
 FORMULAS: dict[str, Handler] = {
-    "[": _display_brackets,
-    "(": _formula_brackets,
-    "ensuremath": _ensured,
+    "[": lambda state, _name: display(state, state.source.until("\\]") or ""),
+    "(": lambda state, _name: formula(state, state.source.until("\\)") or ""),
+    "ensuremath": lambda state, _name: formula(state, state.source.argument()),
 }
 
 
@@ -154,9 +142,6 @@ def rows_of(body: str) -> list[list[str]]:
             break
     rows[-1].append(text[start:])
     return [row for row in rows if any(cell.strip() for cell in row)]
-
-
-_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
 
 
 _LONGEST = 2**20
@@ -298,12 +283,11 @@ def _table(state: State, environment: str) -> None:
     state.source.argument()
     rows = rows_of(_nested(state, environment))
     shown = [[state.inline(cell) for cell in row] for row in rows]
-    widest = max(map(len, shown), default=0)
     if state.depth:
         state.flow.write("; ".join(" | ".join(row) for row in shown if any(row)))
-    elif widest < 2 or any(len(cell) > _CELL for row in shown for cell in row):
+    elif only_lays_out(shown):
         state.source.push("\n\n".join(cell for row in rows for cell in row))
-    elif text := "\n".join(" | ".join(row).strip() for row in shown if any(row)):
+    elif text := rows_text(shown):
         state.flow.end()
         state.flow.add(Block("table", text))
 

@@ -22,7 +22,14 @@ from proofstone.documents.latex.tokens import (
     accented,
     units,
 )
-from proofstone.documents.layout import Block, Written, check_text, set_off, stated_year
+from proofstone.documents.layout import (
+    Block,
+    Written,
+    check_text,
+    grouped,
+    set_off,
+    stated_year,
+)
 from proofstone.errors import BadInput, Problem
 from proofstone.texts.languages import guess_language
 
@@ -347,7 +354,7 @@ class TexReader:
         self._state.source.push(text, file)
         self._run()
         self._state.flow.place_notes()
-        return self._state.flow.blocks
+        return grouped(self._state.flow.blocks)
 
     def _inline(self, text: str) -> str:
         """The text of an argument, as one line."""

@@ -436,7 +436,7 @@ class Flow:
             return
         if self.lists and self.kind == "text":
             mark, self._mark = self._mark or "  " * len(self.lists), ""
-            self._item(f"{mark}{text}")
+            self.add(Block("list", f"{mark}{text}"))
         else:
             self.add(Block(self.kind, text))
 
@@ -452,12 +452,6 @@ class Flow:
         if label and self.lists[-1][0] == "description":
             mark = f"- {label}:"
         self._mark = "  " * min(depth, 4) + mark + " "
-
-    def _item(self, text: str) -> None:
-        if self.blocks and self.blocks[-1].kind == "list":
-            self.blocks[-1] = Block("list", f"{self.blocks[-1].text}\n{text}")
-        else:
-            self.add(Block("list", text))
 
     def add(self, block: Block) -> None:
         """Adds a block behind the open paragraph, which ends."""

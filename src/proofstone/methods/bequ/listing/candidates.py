@@ -15,7 +15,6 @@ from proofstone.choices.outcomes import ask_for
 from proofstone.documents.wiki_articles import (
     WikiArticle,
     article_keys,
-    each_article,
     find_articles,
     read_articles,
 )
@@ -260,7 +259,7 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
         elif _is_folder(name):
             yield from map(known.added, _of_documents(name))
         elif _is_wiki(name):
-            yield from map(known.added, map(of_page, each_article(wiki_of(name))))
+            yield from map(known.added, map(of_page, read_articles(wiki_of(name))))
     if lists:
         items = [item for name in lists for item in listed(name)]
         yield from map(known.added, of_list(items, wiki_of(params["corpus"])))
