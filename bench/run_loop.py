@@ -25,7 +25,7 @@ from measures import Line, machine, print_lines
 
 from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.run.plan import RunSpec
-from proofstone.session.cli_progress import RunProgress
+from proofstone.session.progress import RunProgress
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))

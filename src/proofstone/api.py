@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from proofstone.results import compare_inputs, reading
     from proofstone.results import plan as results_plan
     from proofstone.review import reviewing
-    from proofstone.run import campaign, dry_running, retrieving, score_runs
+    from proofstone.run import campaign, score_runs
+    from proofstone.run import dry_run as run_dry_run
     from proofstone.run import score as run_score
-    from proofstone.search import searching
+    from proofstone.run import searches as run_searches
+    from proofstone.search import retrieval
     from proofstone.session import models as session_models
     from proofstone.session import session
     from proofstone.session import spending as spending_module
@@ -85,11 +87,11 @@ if not TYPE_CHECKING:
     reading = _Module("results.reading")
     reviewing = _Module("review.reviewing")
     campaign = _Module("run.campaign")
-    dry_running = _Module("run.dry_running")
-    retrieving = _Module("run.retrieving")
+    run_dry_run = _Module("run.dry_run")
+    run_searches = _Module("run.searches")
     run_score = _Module("run.score")
     score_runs = _Module("run.score_runs")
-    searching = _Module("search.searching")
+    retrieval = _Module("search.retrieval")
     session_models = _Module("session.models")
     session = _Module("session.session")
     spending_module = _Module("session.spending")
@@ -113,14 +115,14 @@ class Workspace(Session):
     page_scanner = Verb(lambda: vision.page_scanner)
 
     # finding passages
-    index = Verb(lambda: searching.source_index)
-    index_for = Verb(lambda: searching.index_for)
-    search = Verb(lambda: searching.search_passages)
-    search_web = Verb(lambda: searching.search_web)
-    web_finder = Verb(lambda: searching.web_finder)
-    searcher = Verb(lambda: searching.searcher)
-    embedder = Verb(lambda: searching.open_embedder)
-    retriever = Verb(lambda: retrieving.make_retriever)
+    index = Verb(lambda: retrieval.source_index)
+    index_for = Verb(lambda: retrieval.index_for)
+    search = Verb(lambda: retrieval.search_passages)
+    search_web = Verb(lambda: retrieval.search_web)
+    web_finder = Verb(lambda: retrieval.web_finder)
+    searcher = Verb(lambda: retrieval.searcher)
+    embedder = Verb(lambda: retrieval.open_embedder)
+    retriever = Verb(lambda: run_searches.make_retriever)
 
     # asking and scoring
     run = Verb(lambda: campaign.run)
@@ -129,12 +131,12 @@ class Workspace(Session):
     perform = Verb(lambda: campaign.perform)
     control = Verb(lambda: campaign.report_control)
     try_judge = Verb(lambda: campaign.try_judge)
-    dry_run = Verb(lambda: dry_running.dry_run)
-    forecast_specs = Verb(lambda: dry_running.forecast_specs)
-    rendered = Verb(lambda: dry_running.rendered_prompts)
+    dry_run = Verb(lambda: run_dry_run.dry_run)
+    forecast_specs = Verb(lambda: run_dry_run.forecast_specs)
+    rendered = Verb(lambda: run_dry_run.rendered_prompts)
     score = Verb(lambda: score_runs.score)
     score_forecast = Verb(lambda: score_runs.score_forecast)
-    forecast_judging = Verb(lambda: dry_running.forecast_judging)
+    forecast_judging = Verb(lambda: run_dry_run.forecast_judging)
     verify_runs = Verb(lambda: runs.verify_runs)
     verify_forecast = Verb(lambda: runs.verify_forecast)
     judge_units = Verb(lambda: score_runs.judge_units)

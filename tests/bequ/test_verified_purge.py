@@ -18,7 +18,7 @@ from proofstone.methods.bequ.verification.planning import VerifySettings
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import Fact, fact_id
-from proofstone.results.table import select_runs
+from proofstone.run.forms import select_runs
 from serving import configure, serving
 
 

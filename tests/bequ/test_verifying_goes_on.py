@@ -17,7 +17,7 @@ from proofstone.methods.bequ.verification.planning import VerifySettings
 from proofstone.methods.bequ.verification.runs import VerifiedRun, verifying_method
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.records.runs import Run
-from proofstone.results.table import select_runs
+from proofstone.run.forms import select_runs
 from proofstone.session.egress import Leaving
 from scripted_server import Act, Seen, child_server, error
 from serving import configure, serving

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from proofstone.session.cli_progress import RunProgress
-from proofstone.session.progress import progress_line, watching
+from proofstone.session.progress import RunProgress, progress_line, watching
 
 
 def test_a_line_tells_done_rate_time_left_tokens_cost_and_errors() -> None:

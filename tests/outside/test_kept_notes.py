@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from proofstone.search.fetching import read_note, write_note
+from proofstone.search.http import read_note, write_note
 
 
 class Note(Struct, frozen=True):

@@ -19,8 +19,8 @@ from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.records.runs import run_label
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import Asking, RunRequest, specs_of
-from proofstone.run.retrieving import remembered_retriever
 from proofstone.run.run_file import read_run_file, run_file_text
+from proofstone.run.searches import remembered_retriever
 from proofstone.session.egress import clear_loads
 from proofstone.session.permits import Permits
 from scripted_server import Act, ScriptedServer, Seen, answer

@@ -12,7 +12,7 @@ from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Source
-from proofstone.search.web_finding import WebQuery
+from proofstone.search.web_finder import WebQuery
 from proofstone.session.permits import SentLog
 from scripted_server import ScriptedServer
 from scripted_web import web

@@ -13,7 +13,7 @@ from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.names import destination_of
 from proofstone.records.knowledge import Source
-from proofstone.search.fetching import MOST_BYTES, fetch_page
+from proofstone.search.http import MOST_BYTES, fetch_page
 from proofstone.search.web import WebSearcher, searches_of
 from scripted_server import Act, ScriptedServer, Seen, html, in_turn
 

@@ -10,7 +10,7 @@ import pytest
 
 from proofstone.api import Workspace
 from proofstone.errors import BadUsage, NoPrice, UnboundedReply
-from proofstone.run.forecasts import Range
+from proofstone.run.forecast import Range
 from proofstone.run.plan import RunSpec
 from proofstone.stats.power import Sampled, forecast_total
 from scripted_server import Act, Seen, answer, drop, error, in_turn, malformed

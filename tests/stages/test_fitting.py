@@ -26,8 +26,8 @@ from proofstone.records.calls import Call, ImagePart, Message, TextPart
 from proofstone.records.ids import digest
 from proofstone.records.items import ItemSet, LoadedItem, Way
 from proofstone.run.campaign import RunResult, perform_campaign, progress_of
-from proofstone.run.first_prompts import first_prompts
 from proofstone.run.plan import RunSpec, plan_run, store_run
+from proofstone.run.prompts import first_prompts
 from proofstone.store.purge import PurgePlan, empty_rows, images_in
 from scripted_server import answer
 from serving import configure, serving

@@ -20,7 +20,8 @@ from proofstone.records.calls import Message
 from proofstone.records.ids import short
 from proofstone.records.items import context_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
-from proofstone.results.table import respondents_of, select_runs
+from proofstone.results.table import respondents_of
+from proofstone.run.forms import select_runs
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import specs_of
 from proofstone.run.retrieved_prompt import ShownIn, shown_in, shown_to, with_retrieved

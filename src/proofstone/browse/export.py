@@ -20,7 +20,7 @@ from proofstone.models.replies import read_reply
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
-from proofstone.records.items import ItemSet, context_of, imported_set_id, own_prompt_of
+from proofstone.records.items import ItemSet, context_of, imported_set_id, own_prompt_of, shown_name
 from proofstone.records.knowledge import Bank, Role
 from proofstone.records.runs import OUTCOMES, Run, Score
 from proofstone.records.scores import ScoreTable
@@ -33,7 +33,7 @@ from proofstone.results.audit.item_rows import (
     item_row,
     read_item_rows,
 )
-from proofstone.results.table import headline, shown_name
+from proofstone.results.table import headline
 from proofstone.session.session import Session
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store

@@ -33,11 +33,18 @@ from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Bank
 from proofstone.records.runs import Spent
 from proofstone.records.taxonomy import Placement
-from proofstone.run.calm import calm_interpreter
-from proofstone.run.forecast import reach_of
-from proofstone.run.forecasts import CONFIDENCE, Amounts, BuildForecast, Range, Reach, StepForecast
-from proofstone.session.cli_progress import RunProgress
-from proofstone.session.workspace import lease_held
+from proofstone.run.forecast import (
+    CONFIDENCE,
+    Amounts,
+    BuildForecast,
+    Range,
+    Reach,
+    StepForecast,
+    reach_of,
+)
+from proofstone.run.loop import tuned_interpreter as calm_interpreter
+from proofstone.session.lease import lease_held
+from proofstone.session.progress import RunProgress
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.builds import EnteringRow, StoreJournal
 from proofstone.store.store import Store

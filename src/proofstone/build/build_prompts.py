@@ -19,7 +19,7 @@ from proofstone.records.builds import role_of_seat
 from proofstone.records.calls import Message
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Reply
-from proofstone.run.rendered import SentAs
+from proofstone.run.dry_run import SentAs
 from proofstone.store.store import Store
 
 _LOOKED_AT = 100  # rows for each that is to be shown: the first ones may all be dropped unasked

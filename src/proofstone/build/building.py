@@ -25,13 +25,13 @@ from proofstone.methods.bequ.reference.live_sources import (
 from proofstone.records.building import Maker
 from proofstone.records.ids import short
 from proofstone.run.campaign import Watch
-from proofstone.run.dry_running import PILOT
-from proofstone.search.searching import index_for, web_finder
+from proofstone.run.dry_run import PILOT
+from proofstone.search.retrieval import index_for, web_finder
 from proofstone.session.askers import session_askers
+from proofstone.session.background import Background
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
-from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildProgress, BuildResult
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from proofstone.models.budget import Budget
     from proofstone.models.served import CacheUse
     from proofstone.models.spending import Spending
-    from proofstone.run.forecasts import BuildForecast
+    from proofstone.run.forecast import BuildForecast
     from proofstone.run.self_preference import Kin
     from proofstone.store.builds import EnteringRow
 

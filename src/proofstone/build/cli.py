@@ -25,7 +25,7 @@ from proofstone.run.cli import (
     temperature_option,
 )
 from proofstone.run.cli_models import preset_option, with_preset
-from proofstone.run.kin import judge_lines, tell_lines
+from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,

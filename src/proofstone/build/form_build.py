@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Method, find_method, method_names
 from proofstone.records.banks import Parameter
 from proofstone.records.calls import Clock
-from proofstone.records.ids import short
-from proofstone.records.items import ItemSet, composed_set_id
+from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
-from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.run.forms import build_forms
 from proofstone.session.session import Session, method_of_bank
 from proofstone.session.targets import Target
 from proofstone.store.store import Store
@@ -47,46 +44,6 @@ def build_bank(
             hint="look at the inputs: are they empty, or were all rows dropped?",
         )
     return store.knowledge.add_bank(name, method.name, built, clock.now())
-
-
-def build_forms(
-    store: Store,
-    method: Method,
-    bank: bytes,
-    *,
-    params: Mapping[str, Any],
-    seeds: Sequence[int],
-    clock: Clock,
-    name: str | None = None,
-) -> list[ItemSet]:
-    """Composes one form a seed from a bank, without its retired facts. The same bank, seed and
-    parameters, and nothing else retired: the same form.
-
-    Raises BadUsage for parameters that cannot be, BadInput where the bank cannot make the form.
-    """
-    plain = method.recipe(params)
-    whole = store.knowledge.bank(bank)
-    recipe = {**plain, **retired_facts(store, whole)}
-    reader = fewer_facts(whole, recipe)
-    forms = []
-    for seed in seeds:
-        identity = composed_set_id(method.name, bank, seed, recipe)
-        form = ItemSet(
-            id=identity, name=name or reader.name, kind="form", method=method.name, bank=bank,
-            seed=seed, recipe=recipe,
-        )  # fmt: skip
-        try:
-            forms.append(store.items.item_set(identity))
-            continue
-        except KeyError:
-            pass
-        items = list(method.compose(reader, plain, seed))
-        if not items:
-            raise BadInput(f"bank {short(bank)} gives no item with these parameters")
-        form = msgspec.structs.replace(form, n_items=len(items))
-        store.items.add_set(form, items, clock.now())
-        forms.append(form)
-    return forms
 
 
 def read_parameters(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:

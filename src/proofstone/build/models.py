@@ -19,9 +19,8 @@ from proofstone.records.models import WEB_SEARCHES
 from proofstone.records.runs import Reply, Usage
 from proofstone.run.evidence import read_search
 from proofstone.search.index import SEARCH_WAYS, SearchWay
-from proofstone.search.search_sources import read_search_source
-from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex
-from proofstone.session.cli_progress import RunProgress
+from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
+from proofstone.session.progress import RunProgress
 from proofstone.store.store import Store
 from proofstone.store.writer import BuildPlace, Writer
 

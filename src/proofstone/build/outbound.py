@@ -11,9 +11,9 @@ from msgspec import structs
 from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to
-from proofstone.search.search_loads import web_loads
+from proofstone.search.outbound import web_loads
 from proofstone.search.sources import OF_THE_WEB, WEB
-from proofstone.search.web_finding import WebFinder
+from proofstone.search.web_finder import WebFinder
 from proofstone.session.egress import Load, Loads, Outgoing, joined_origins, let_out
 from proofstone.session.session import Session
 from proofstone.store.builds import EnteringRow

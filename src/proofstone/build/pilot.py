@@ -13,13 +13,13 @@ from proofstone.build.building import forecast_build, prompts_of_build
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.page.text import aligned, printable
 from proofstone.records.ids import short
-from proofstone.run.dry_run import budget_lines, message_text, price_notes, shown_range
+from proofstone.run.forecast_text import budget_lines, message_text, price_notes, shown_range
 from proofstone.session.spending import beside_told, spent_text, start_spending
 from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:
     from proofstone.build.build_prompts import StepPrompt
-    from proofstone.run.forecasts import Amounts, BuildForecast, Range
+    from proofstone.run.forecast import Amounts, BuildForecast, Range
     from proofstone.run.self_preference import Kin
 
 
@@ -36,7 +36,7 @@ def read_dry_build(dry_run: bool, pilot: int | None, show: int | None) -> DryBui
         raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
     if not dry_run and show is None:
         return None
-    from proofstone.run.dry_running import PILOT  # noqa: PLC0415
+    from proofstone.run.dry_run import PILOT  # noqa: PLC0415
 
     return DryBuild((pilot or PILOT) if dry_run else None, show or 0)
 

@@ -278,7 +278,7 @@ def check_command(
         check_target,
         write_told,
     )
-    from proofstone.search.searching import open_embedder
+    from proofstone.search.retrieval import open_embedder
     from proofstone.session.session import open_session
 
     _refuse_mixed(context)

@@ -22,16 +22,16 @@ from proofstone.models.ask import Asker
 from proofstone.records.calls import CallRecord, Embedder
 from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
-from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.run.forms import fewer_facts, retired_facts
 from proofstone.run.judges import AskedJudge
 from proofstone.search.near_duplicates import near_pairs
-from proofstone.search.searching import open_embedder
+from proofstone.search.retrieval import open_embedder
 from proofstone.session.askers import session_askers
+from proofstone.session.background import Background
 from proofstone.session.egress import Outgoing, joined_origins, let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
-from proofstone.session.workspace import Background
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

@@ -29,7 +29,7 @@ from proofstone.method import Contrast, Contrasts, Method
 from proofstone.records.calls import Embedder
 from proofstone.records.ids import short
 from proofstone.records.runs import Estimate
-from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.run.forms import fewer_facts, retired_facts
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

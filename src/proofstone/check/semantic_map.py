@@ -17,7 +17,7 @@ from proofstone.records.calls import Embedder
 from proofstone.records.ids import Draws, short
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Audience, GroupsApart, GroupSeparation, StoredMap
-from proofstone.run.fitting import fewer_facts, retired_facts
+from proofstone.run.forms import fewer_facts, retired_facts
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights

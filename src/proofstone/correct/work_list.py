@@ -33,8 +33,7 @@ from proofstone.records.calls import Clock
 from proofstone.records.reviews import Person, Verdict
 from proofstone.records.tables import Row
 from proofstone.records.taxonomy import Placement
-from proofstone.session.actor import acting_name
-from proofstone.session.people import Who, acting_person, find_person, stated_reason
+from proofstone.session.people import Who, acting_name, acting_person, find_person, stated_reason
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
@@ -380,7 +379,7 @@ def run_forms(session: Session, names: Iterable[str]) -> list[str]:
 def run_again(session: Session, form: Target) -> list[str]:
     """The options of ``run`` by which a corrected form is asked as the version before it was,
     one a way of asking. Empty where that was never run."""
-    from proofstone.results.table import run_again as _run_again  # noqa: PLC0415
+    from proofstone.run.forms import run_again as _run_again  # noqa: PLC0415
 
     return _run_again(session.store, find_target(session.store, form, ("form",)).id)
 

@@ -27,11 +27,11 @@ from proofstone.records.calls import CallRecord, ImagePart, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
-from proofstone.session.cli_progress import RunProgress
+from proofstone.session.background import Background
 from proofstone.session.egress import Outgoing, let_out
+from proofstone.session.progress import RunProgress
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
-from proofstone.session.workspace import Background
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 

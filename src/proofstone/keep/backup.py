@@ -24,11 +24,10 @@ from proofstone.keep.purge import (
     repair,
 )
 from proofstone.records.ids import short
-from proofstone.search.search_sources import parts_of
+from proofstone.search.index import parts_of
 from proofstone.search.web import searches_of
 from proofstone.search.web_pages import pages_from
-from proofstone.search.wiki_kept import pages_of
-from proofstone.session.actor import acting_name
+from proofstone.search.wiki_pages import pages_of
 from proofstone.session.folders import (
     CONFIG_NAME,
     MARK,
@@ -37,6 +36,7 @@ from proofstone.session.folders import (
     delete_files,
     find_folder,
 )
+from proofstone.session.people import acting_name
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store import schema

@@ -21,8 +21,8 @@ from proofstone.session.terminal import pasted, print_json, print_table, say
 if TYPE_CHECKING:
     from proofstone.keep.purge import PurgeReport
     from proofstone.models.config import Effective
+    from proofstone.run.effective_settings import Section
     from proofstone.run.requests import AskedFor
-    from proofstone.run.settings import Section
     from proofstone.session.session import Session
 
 
@@ -53,13 +53,13 @@ def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool)
 
 def _sections(session: Session, asked: AskedFor, named: Path | None) -> Iterator[Section]:
     from proofstone.models.config import Effective
-    from proofstone.run.run_files import with_preset
-    from proofstone.run.settings import (
+    from proofstone.run.effective_settings import (
         Section,
         effective_models,
         effective_run,
         other_tables,
     )
+    from proofstone.run.run_files import with_preset
 
     origin = "the nearest at or above the current folder"
     if named is not None:

@@ -31,8 +31,8 @@ from proofstone.models.credentials import scrub
 from proofstone.models.limits import SystemClock
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.models import ModelCheck
+from proofstone.session.background import Background
 from proofstone.session.session import Session, open_session
-from proofstone.session.workspace import Background
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def look_online(
     step by step with one request each; models are kept as checks where there is a workspace.
     Without one the current folder's settings count."""
     from proofstone.models.availability import online_names  # noqa: PLC0415
-    from proofstone.search.web_finding import is_search, look_at_searches  # noqa: PLC0415
+    from proofstone.search.web_finder import is_search, look_at_searches  # noqa: PLC0415
     from proofstone.session.egress import clear_probe  # noqa: PLC0415
 
     with _workspace_or_none(folder) as session:

@@ -377,3 +377,8 @@ class Preset(Struct, frozen=True, kw_only=True):
     def values(self, at: str) -> dict[str, Any]:
         """The parameters that it sets at a command."""
         return {c.parameter: c.value for c in self.choices if c.at == at and c.parameter}
+
+
+def shown_name(item_set: ItemSet) -> str:
+    """An item set's name with the digits that tell it from others of that name."""
+    return f"{item_set.name}-{short(item_set.id, 4)}"

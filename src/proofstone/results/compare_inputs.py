@@ -26,6 +26,7 @@ from proofstone.records.items import (
     LoadedItem,
     context_of,
     own_prompt_of,
+    shown_name,
 )
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run
 from proofstone.records.scores import Corrections, Respondent, ScoreTable
@@ -44,14 +45,12 @@ from proofstone.results.compare import (
 from proofstone.results.gate import Gated, GateRule, gate_recorded
 from proofstone.results.table import (
     CURRENT,
-    Selection,
     View,
     chosen_scorings,
     headline,
     read_scores,
-    select_runs,
-    shown_name,
 )
+from proofstone.run.forms import Selection, select_runs
 from proofstone.run.score_runs import score
 from proofstone.session.dates import at_date, minute
 from proofstone.session.folders import MARK

@@ -12,7 +12,8 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.records.ids import short
-from proofstone.results.table import Selection, ranked_settings, select_runs
+from proofstone.results.table import ranked_settings
+from proofstone.run.forms import Selection, select_runs
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target

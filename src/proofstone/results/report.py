@@ -19,7 +19,7 @@ from proofstone.page.audience import table_for
 from proofstone.page.section import Section
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
-from proofstone.records.items import CONTEXT_SETTINGS, own_prompt_of
+from proofstone.records.items import CONTEXT_SETTINGS, own_prompt_of, shown_name
 from proofstone.records.models import shown_names
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run, Score, Usage
 from proofstone.records.scores import Respondent, ScoreTable
@@ -44,23 +44,21 @@ from proofstone.results.stated_confidence import with_confidence
 from proofstone.results.summary import Opening
 from proofstone.results.table import (
     CURRENT,
-    Selection,
     View,
     carded,
     chosen_scorings,
     headline,
     narrowed,
-    newer_forms,
     open_book,
     read_more_scores,
     read_scores,
     respondents_of,
-    shown_name,
     upkeep_of,
     with_groups,
     with_shared_part,
 )
 from proofstone.results.trust import TrustLine
+from proofstone.run.forms import Selection, newer_forms
 from proofstone.run.run_facts import ControlReport, shares_of
 from proofstone.session.dates import minute
 from proofstone.store.lookup import Found

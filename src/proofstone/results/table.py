@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
@@ -19,42 +16,40 @@ from proofstone.models.config import ModelConfig, card_of
 from proofstone.models.names import parse_model_name
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import (
-    CONTEXT,
     CONTEXT_CHUNKS,
-    CONTEXT_EMBEDDER,
     CONTEXT_INDEX,
-    CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
-    CONTEXT_SOURCE,
     CONTEXT_TOKENS,
     LEFT_OUT,
     PROMPT,
     PROMPT_NAME,
+    ContextName,
     ItemSet,
     LoadedItem,
     context_label,
     context_of,
     left_out_of,
     own_prompt_of,
+    shown_name,
 )
 from proofstone.records.models import Card, CardSnapshot, family_of
 from proofstone.records.reviews import Review
-from proofstone.records.runs import ANSWER_FORMAT, FormPart, Measure, Run, Scale
+from proofstone.records.runs import FormPart, Measure, Run, Scale
 from proofstone.records.scores import Documents, Respondent, ScoreTable
 from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
+from proofstone.results.self_evaluation import with_hands
 from proofstone.review.state import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
-from proofstone.run.reading_scale import reading_scale
+from proofstone.run.forms import Selection
 from proofstone.run.run_facts import served_models, shares_of
-from proofstone.run.self_preference import with_hands
 from proofstone.session.dates import minute
 from proofstone.store.corrections import Retired
-from proofstone.store.lookup import Found
 from proofstone.store.provenance import DocumentRow
 from proofstone.store.scores import ScoringInfo, load_table
 from proofstone.store.store import Store
+from proofstone.wording.messages import noted, say, word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,146 +116,6 @@ def _rulings(
     ]
 
 
-def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
-    """A sentence on each of these sets that was corrected, naming its newer versions."""
-    said = []
-    for item_set in item_sets:
-        found = store.lookup.find(f"form:{item_set.id.hex()}")
-        newer = store.corrections.newer("form", found.key)
-        if newer:
-            names = ", ".join(_shown(store.items.item_set(identity)) for identity in newer)
-            said.append(f"{_shown(item_set)} was corrected; the newer version: {names}")
-            said += _left_to_ask(store, newer)
-    return tuple(said)
-
-
-def not_run(store: Store, targets: Iterable[Found], forms: Iterable[bytes]) -> NotFound:
-    """That nothing was run on targets; of ``forms`` that were corrected, which runs their former
-    versions have, what is left to ask, and the commands."""
-    names = ", ".join(
-        f"{target.name}-{short(target.id, 4)}" if target.name else short(target.id)
-        for target in targets
-    )
-    told = [(each, _runs_before(store, each)) for each in forms]
-    said = [
-        f"its {_counted(len(runs), 'run')} {_is(len(runs))} of the former version "
-        f"{_shown(former)}, and {_differing(store, form, former)} left to ask"
-        for form, (former, runs) in told
-        if former is not None
-    ]
-    asked = [line for form, (former, _runs) in told if former for line in _commands(store, form)]
-    return NotFound(
-        "; ".join([f"nothing was run on {names} yet", *said]),
-        hint="\n  ".join(asked) or "proofstone run TARGET -m MODEL",
-    )
-
-
-def run_again(store: Store, form: bytes) -> list[str]:
-    """The options of ``run`` by which a corrected form is asked as the version before it that was
-    asked last, one a way of asking: its models and all settings that are not the method's own.
-    Empty where none was."""
-    former, runs = _runs_before(store, form)
-    limits = store.runs.limits([key for key, _run in runs])
-    models: dict[str, list[str]] = {}
-    for key, run in runs:
-        limit = limits.get(key)
-        is_part = former is not None and limit is not None and limit < former.n_items
-        asked = _options(store, run) + (f" --limit {limit}" if is_part else "")
-        models.setdefault(asked, []).append(run.respondent)
-    return [f"-m {quote(','.join(dict.fromkeys(names)))}{asked}" for asked, names in models.items()]
-
-
-_PLAIN = {"temperature": "temperature", "max_tokens": "max-tokens",
-          "reasoning_effort": "reasoning-effort", "thinking": "thinking",
-          ANSWER_FORMAT: "answer-format"}  # fmt: skip
-
-
-_CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS: "context-chunks",
-            CONTEXT_SEARCH: "context-search", CONTEXT_SOURCE: "context-source",
-            CONTEXT_EMBEDDER: "embedder"}  # fmt: skip
-
-
-def _options(store: Store, run: Run) -> str:
-    """How a run was asked, as options of ``run``."""
-    settings = run.settings
-    asked = "" if run.way == "direct" else f" --ask {quote(run.way)}"
-    for name, usual in (("shots", 0), ("samples", 1)):
-        value = settings.get(name, usual)
-        asked += f" --{name} {value}" if value != usual else ""
-    if name := settings.get(PROMPT_NAME, ""):
-        file = store.own_prompts.file(bytes.fromhex(settings[PROMPT]))
-        asked += f" --prompt {quote(name if file is None else _from_here(file))}"
-    for name, option in _CONTEXT.items():
-        asked += f" --{option} {quote(str(settings[name]))}" if name in settings else ""
-    usual_ones = find_method(run.method).settings(run.way)
-    ours = {"shots", "samples", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
-    for name in sorted({*settings, *usual_ones} - ours):
-        value = settings.get(name)
-        # Thinking makes room for itself, unless the length is named.
-        if value == usual_ones.get(name) and not (name == "max_tokens" and "thinking" in settings):
-            continue
-        if name in _PLAIN and value is not None:
-            asked += f" --{_PLAIN[name]} {quote(str(value))}"
-        else:
-            asked += f" --set {quote(f'{name}={json.dumps(value, ensure_ascii=False)}')}"
-    return asked + (f" --replicate {quote(run.replicate)}" if run.replicate else "")
-
-
-def _from_here(file: Path) -> str:
-    """A file as a command names it: from the current folder where it lies below it."""
-    here = Path.cwd().resolve()
-    return str(file.relative_to(here) if file.is_relative_to(here) else file)
-
-
-def _runs_before(store: Store, form: bytes) -> tuple[ItemSet | None, list[tuple[int, Run]]]:
-    """The newest former version of a form on which something was run, with its runs."""
-    former = store.items.item_set(form).corrects
-    while former is not None:
-        found = store.items.item_set(former)
-        if runs := store.runs.of_sets([former]):
-            return found, runs
-        former = found.corrects
-    return None, []
-
-
-def _left_to_ask(store: Store, forms: Sequence[bytes]) -> Iterator[str]:
-    """Of corrected forms on which nothing was run yet, what is left to ask, and the commands."""
-    asked = {run.item_set for _key, run in store.runs.of_sets(forms)}
-    for form in forms:
-        former, _runs = _runs_before(store, form)
-        if form not in asked and former is not None:
-            name = _shown(store.items.item_set(form))
-            yield (
-                f"nothing was run on {name} yet; {_differing(store, form, former)} left to ask: "
-                + "; ".join(_commands(store, form))
-            )
-
-
-def _differing(store: Store, form: bytes, former: ItemSet) -> str:
-    n_items = store.items.item_set(form).n_items
-    now = {item for _place, item in store.items.places(form, -1, n_items)}
-    then = {item for _place, item in store.items.places(former.id, -1, former.n_items)}
-    n = len(now - then)
-    return f"{n:,} of {_counted(n_items, 'item')} {_is(n)}"
-
-
-def _commands(store: Store, form: bytes) -> list[str]:
-    name = quote(_shown(store.items.item_set(form)))
-    return [f"proofstone run {name} {options}" for options in run_again(store, form)]
-
-
-def _shown(form: ItemSet) -> str:
-    return f"{form.name}-{short(form.id, 4)}"
-
-
-def _is(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
 def chosen_scorings(
     store: Store, runs: Sequence[tuple[int, Run]], view: View
 ) -> dict[int, ScoringInfo]:
@@ -298,73 +153,6 @@ def _whole_by(store: Store, run: int, until: float | None) -> list[ScoringInfo]:
 def _latest(scorings: Sequence[ScoringInfo]) -> ScoringInfo:
     """The one that became whole last."""
     return max(scorings, key=lambda each: (each.completed_at or 0.0, each.key))
-
-
-class Selection(Struct, frozen=True, kw_only=True):
-    """The item sets that a target means, and the runs on them with their keys."""
-
-    item_sets: tuple[ItemSet, ...]
-    runs: tuple[tuple[int, Run], ...]
-
-    @property
-    def method(self) -> str:
-        """The name of the method that all of them share."""
-        return self.item_sets[0].method
-
-
-def shown_name(item_set: ItemSet) -> str:
-    """An item set's name with the digits that tell it from others of that name."""
-    return f"{item_set.name}-{short(item_set.id, 4)}"
-
-
-def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
-    """The runs that ``targets`` mean: runs, forms, or banks (all forms of one recipe).
-
-    Raises BadUsage where they cannot stand in one table, NotFound where nothing was run.
-    """
-    chosen: dict[bytes, tuple[int, Run]] = {}
-    sets: dict[bytes, ItemSet] = {}
-    for target in targets:
-        if target.kind == "run":
-            key, run = store.runs.run(target.id)
-            chosen[run.id] = (key, run)
-            sets[run.item_set] = store.items.item_set(run.item_set)
-            continue
-        found = [target.id] if target.kind == "form" else _forms_of_bank(store, target)
-        sets |= {identity: store.items.item_set(identity) for identity in found}
-        chosen |= {run.id: (key, run) for key, run in store.runs.of_sets(found)}
-    if len({item_set.method for item_set in sets.values()}) > 1:
-        raise BadUsage("these targets belong to different methods; name those of one")
-    _refuse_several_recipes(list(sets.values()))
-    if not chosen:
-        raise not_run(store, targets, sets)
-    return Selection(item_sets=tuple(sets.values()), runs=tuple(chosen.values()))
-
-
-def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
-    forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
-    asked = {run.item_set for _key, run in store.runs.of_sets([form.id for form in forms])}
-    forms = [form for form in forms if form.id in asked] or forms
-    superseded = store.items.superseded([form.id for form in forms])
-    forms = [form for form in forms if form.id not in superseded]
-    return [form.id for form in forms]
-
-
-def _refuse_several_recipes(forms: Sequence[ItemSet]) -> None:
-    """What a bank is asked by one recipe says nothing of what it is asked by another: numbers of
-    choices, ways of posing, facts retired in between."""
-    by_bank: dict[bytes, list[ItemSet]] = {}
-    for form in forms:
-        if form.bank is not None:
-            by_bank.setdefault(form.bank, []).append(form)
-    for of_bank in by_bank.values():
-        recipes = {canonical_json(form.recipe) for form in of_bank}
-        if len(recipes) > 1:
-            names = ", ".join(shown_name(form) for form in of_bank[:10])
-            raise BadUsage(
-                f"these forms of one bank are of {len(recipes)} recipes, which do not add up",
-                hint=f"name those of one: {names}",
-            )
 
 
 def headline(method: Method) -> Measure:
@@ -957,3 +745,48 @@ def _page(
                 yield store.items.one(key)
             except TextPurged:
                 continue
+
+
+_WHAT = noted(
+    "the passages that a question rests on stood in the prompt, so the scores show reading, not "
+    "memory"
+)
+
+
+_SEARCHED = noted(
+    "what a search of the sources found stood in the prompt, so the scores show memory and search "
+    "together"
+)
+
+
+_OWN = Scale(name=noted("With the evidence"), what=_WHAT, chance=None, values_as="")
+
+
+_OWN_SEARCHED = Scale(
+    name=noted("With what a search found"), what=_SEARCHED, chance=None, values_as=""
+)
+
+
+def reading_scale(own: Scale | None, context: ContextName = "evidence") -> Scale:
+    """The scale of respondents that were asked with evidence, or with what was retrieved, in a way
+    whose scale is ``own`` (None: the items'), named in the language in force. The values are on
+    that scale still, so they compare item by item."""
+    if context == "retrieved":
+        return _OWN_SEARCHED if own is None else _searched(own)
+    if own is None:
+        return _OWN
+    return Scale(
+        name=say("{scale}, with the evidence", scale=word(own.name)),
+        what=say("{what}; {more}", what=word(own.what), more=word(_WHAT)),
+        chance=own.chance,
+        values_as=own.name,
+    )
+
+
+def _searched(own: Scale) -> Scale:
+    return Scale(
+        name=say("{scale}, with what a search found", scale=word(own.name)),
+        what=say("{what}; {more}", what=word(own.what), more=word(_SEARCHED)),
+        chance=own.chance,
+        values_as=own.name,
+    )

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proofstone.records.reviews import CheckedQuestion, DecidedReviews, ReviewPolicy
-from proofstone.session.actor import acting_name
-from proofstone.session.people import acting_person
+from proofstone.session.people import acting_name, acting_person
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 

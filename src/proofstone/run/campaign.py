@@ -16,27 +16,27 @@ from proofstone.models.ask import Asker
 from proofstone.models.config import ModelConfig, scrubber_of
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
-from proofstone.records.items import ContextName
+from proofstone.records.items import ContextName, shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label
-from proofstone.run.calm import calm_interpreter
 from proofstone.run.judges import Bench, Judges, judge_loads, judge_spec, perform_judge_trial
 from proofstone.run.loop import perform_run
+from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.run.outbound import plan_loads
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.run.prompts import check_told_apart
 from proofstone.run.request import specs_of
-from proofstone.run.retrieving import clear_searches, do_search, make_retriever
 from proofstone.run.run_facts import perform_control, shares_of
 from proofstone.run.score import Judging, score_run
+from proofstone.run.searches import clear_searches, do_search, make_retriever
 from proofstone.run.self_preference import kin_of_runs
 from proofstone.session.askers import check_replies_end, on_record, session_askers
-from proofstone.session.cli_progress import RunProgress
+from proofstone.session.background import Background
 from proofstone.session.egress import clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
+from proofstone.session.progress import RunProgress
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
-from proofstone.session.workspace import Background
 from proofstone.store.runs import ServedShare
 from proofstone.store.store import Store
 from proofstone.store.writer import Writer
@@ -120,7 +120,7 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
     limited = planned.n_items < planned.item_set.n_items
     first = planned.n_items if limited else None
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
-    form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
+    form = shown_name(planned.item_set)
     label = f"{run_label(planned.run)} {form}"
     return RunProgress(
         label=label, total=planned.total, notes=planned.notes, before=done, done=done

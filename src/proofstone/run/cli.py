@@ -18,13 +18,13 @@ from proofstone.methods.bequ.cli import (
     print_verified,
 )
 from proofstone.records.ids import short
-from proofstone.records.items import context_of, left_out_of, own_prompt_of
+from proofstone.records.items import context_of, left_out_of, own_prompt_of, shown_name
 from proofstone.records.runs import run_label
 from proofstone.run.cli_files import judge_options, judges_of, read_judges, tell_judges
 from proofstone.run.cli_models import preset_option
 from proofstone.run.cli_options import PromptOption, RangeOption, WayOption
 from proofstone.run.cli_score import waiting_line
-from proofstone.run.kin import run_lines, tell_lines
+from proofstone.run.self_preference import run_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from proofstone.models.served import CacheUse
     from proofstone.records.items import ItemSet, Preset
     from proofstone.run.campaign import RunResult
-    from proofstone.run.forecasts import DryRun
+    from proofstone.run.forecast import DryRun
     from proofstone.run.judges import JudgeSpec
     from proofstone.run.request import RunRequest
     from proofstone.run.self_preference import Kin, KinPart
@@ -253,7 +253,7 @@ def read_dry_run(*, dry_run: bool, pilot: int | None, show: int | None) -> DryRu
         if pilot is not None:
             raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
         return None
-    from proofstone.run.dry_running import PILOT
+    from proofstone.run.dry_run import PILOT
 
     usual = PILOT if dry_run else 0
     return DryRunAsked(usual if pilot is None else pilot, show or 0)
@@ -270,14 +270,13 @@ def perform_dry_run(
     quiet: bool,
 ) -> int:
     """Shows prompts and the forecast, of ``judges`` too; returns the exit code."""
-    from proofstone.run.dry_run import forecast_lines, prompt_lines, talk
-    from proofstone.run.dry_running import (
+    from proofstone.run.dry_run import (
         forecast_judging,
         rendered_prompts,
     )
-    from proofstone.run.judging_text import judging_lines
-    from proofstone.run.retrieving import forecast_searches
+    from proofstone.run.forecast_text import forecast_lines, judging_lines, prompt_lines, talk
     from proofstone.run.run_files import forecast_request, specs_of_request
+    from proofstone.run.searches import forecast_searches
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.spending import start_spending
 
@@ -447,7 +446,7 @@ def _result_line(result: RunResult) -> str:
     state = _state(result)
     kinds = f": {', '.join(result.errors)}" if result.errors else ""
     failed = f", {result.failed} failed{kinds}" if result.failed else ""
-    form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
+    form = shown_name(planned.item_set)
     label = run_label(planned.run)
     scored = f"{result.n_scored} of {result.wanted} scored, {state}{failed}"
     return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
@@ -627,7 +626,7 @@ def _tell_form(form: ItemSet, *, quiet: bool) -> None:
 
     kind = "entities" if form.kind == "entities" else "form"
     what = find_method(form.method).items_called
-    say(f"{kind} {form.name}-{short(form.id, 4)}   {form.n_items:,} {what}", quiet=quiet)
+    say(f"{kind} {shown_name(form)}   {form.n_items:,} {what}", quiet=quiet)
 
 
 @click.command("resume")

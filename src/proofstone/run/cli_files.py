@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.run.kin import judge_lines, tell_lines
+from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
@@ -162,7 +162,7 @@ def grade_command(
     import msgspec
 
     from proofstone.files.write import write_rows
-    from proofstone.run.grading import grade_file
+    from proofstone.run.file_grades import grade_file
 
     del as_json
     graded = grade_file(
@@ -210,7 +210,7 @@ def metrics_command(
     kappa, of each grade recall and precision, and the table; of all rows, and of those alone that a
     judge graded, where the file comes from 'grade'.
     """
-    from proofstone.run.grading import metrics_of_file
+    from proofstone.run.file_grades import metrics_of_file
 
     del as_json
     found = metrics_of_file(file, read_list(by), against=against, encoding=encoding)

@@ -173,7 +173,7 @@ def waiting_line(run: str, n: int) -> str:
 
 def show_judging(found: Sequence[JudgingForecast], *, as_json: bool) -> None:
     """What judging takes, of one run or of each of several, as text or JSON."""
-    from proofstone.run.judging_text import judging_lines
+    from proofstone.run.forecast_text import judging_lines
 
     if as_json:
         print_json(found[0] if len(found) == 1 else found)

@@ -1,236 +1,310 @@
-"""A dry run as people read it: a row a model and way, and what to know besides."""
+"""Dry runs: what runs would take and what they would send, before they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import floor, log10
-from typing import TYPE_CHECKING, Literal
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec import Struct, structs
 
-from proofstone.errors import BudgetReached, EndpointUnusable
-from proofstone.page.text import aligned, printable
-from proofstone.records.calls import ImagePart, Message
-from proofstone.records.ids import short
-from proofstone.session.progress import duration
-from proofstone.session.spending import spent_text
+from proofstone.errors import BadUsage
+from proofstone.method import Method, find_method
+from proofstone.models.ask import Asker
+from proofstone.records.calls import Message
+from proofstone.records.items import shown_name
+from proofstone.records.runs import asked_as
+from proofstone.run.campaign import Watch, check_own_prompts, planned_specs
+from proofstone.run.evidence import asked_page
+from proofstone.run.forecast import forecast_runs
+from proofstone.run.judges import forecast_of_runs
+from proofstone.run.outbound import pilot_loads
+from proofstone.run.pilot import ask_pilots, pilot_of
+from proofstone.run.plan import PlannedRun, RunSpec
+from proofstone.run.remaining_work import first_request, group_surveys, survey_run
+from proofstone.run.request import specs_of
+from proofstone.run.searches import clear_searches, remembered_retriever
+from proofstone.session.askers import on_record, session_askers
+from proofstone.session.background import Background
+from proofstone.session.egress import let_out
+from proofstone.session.session import Session
+from proofstone.session.spending import start_spending
+from proofstone.session.targets import Target
+from proofstone.store.items import StoredItem
+from proofstone.store.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from proofstone.run.forecasts import DryRun, Part, Range, Reach
-    from proofstone.run.rendered import RenderedPrompt
-
-
-_UNKNOWN = "?"
-
-
-def forecast_lines(found: DryRun) -> list[str]:
-    """The result: the table, how its ranges came about, the budget, missing prices."""
-    return [
-        *_table(found),
-        *_pilot(found),
-        *_ranges(found),
-        *budget_lines(found.reach),
-        *price_notes(found.unpriced),
-    ]
+    from proofstone.models.budget import Budget
+    from proofstone.models.served import CacheUse
+    from proofstone.models.spending import Spending
+    from proofstone.run.evidence import Retriever
+    from proofstone.run.forecast import DryRun
+    from proofstone.run.judges import JudgeSpec, JudgingForecast
+    from proofstone.run.pilot import Pilot
+    from proofstone.run.remaining_work import Group
 
 
-def talk(found: DryRun) -> Iterator[str]:
-    """What went wrong, and what may be done next."""
-    for part in found.parts:
-        if part.stopped:
-            code = (BudgetReached if part.over_budget else EndpointUnusable).code
-            yield f"error [{code}] {part.stopped}"
-    for part in found.parts:
-        if part.failed:
-            kinds = ", ".join(f"{kind} {n}" for kind, n in part.failed.items())
-            failed = _n(sum(part.failed.values()))
-            yield f"note: {_label(part)}: {failed} of the pilot failed: {kinds}"
-        if found.pilot and not part.is_known and not part.stopped:
-            yield (
-                f"note: {_label(part)}: what a question takes cannot be told from "
-                f"{_n(part.sampled)}; look at why they fail, or ask more with --pilot"
+PILOT = 20
+
+
+def dry_run(
+    session: Session,
+    /,
+    targets: Target | Sequence[Target],
+    *,
+    models: str | Sequence[str],
+    ask: str | Sequence[str] = "direct",
+    pilot: int = PILOT,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+    **asking: Any,
+) -> DryRun:
+    """What ``run`` with the same arguments would take: requests, tokens, money and time.
+
+    ``pilot`` questions of each model and way are really asked, a seeded sample, and their
+    replies kept: the run takes them from the cache. 0 asks nobody, and tells from the prompts
+    and ``max_tokens`` what the longest replies would cost. ``budget`` bounds the pilot, and it
+    is said whether as much would cover the rest.
+    """
+    return forecast_specs(
+        session,
+        specs_of(session.store, targets, models=models, ask=ask, **asking),
+        pilot=pilot,
+        max_connections=max_connections,
+        cache=cache,
+        spending=start_spending(session, budget),
+        watch=watch,
+        on_interrupt=on_interrupt,
+    )
+
+
+def forecast_specs(
+    session: Session,
+    specs: Sequence[RunSpec],
+    *,
+    pilot: int = PILOT,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[int], None] | None = None,
+) -> DryRun:
+    """``dry_run`` for runs whose settings differ from each other. Raises BadUsage for a pilot
+    of one question, of which no range can be told."""
+    if pilot == 1 or pilot < 0:
+        raise BadUsage(
+            f"a pilot asks 2 questions or more, not {pilot}: a range needs two",
+            hint="or 0, to ask nobody and see what the longest replies would cost",
+        )
+    check_own_prompts(session, specs)
+    connections = (max_connections, cache, spending)
+    retriever = _told_retriever(session, specs, spending)
+    groups = Background(lambda stop: _survey(session, specs, retriever, stop, *connections)).wait()
+    pilots = _pilots(session, groups, pilot)
+    shown = [each.progress for each in pilots if each.sample]
+    _clear_pilots(session, pilots)
+    names = list(dict.fromkeys(spec.model for spec in specs))
+    background = Background(
+        lambda stop: _forecast(session, names, pilots, pilot, stop, *connections)
+    )
+    watching = None if watch is None else lambda: watch(shown)
+
+    def interrupted() -> None:
+        if on_interrupt is not None:
+            on_interrupt(sum(progress.in_flight for progress in shown))
+
+    return background.wait_stoppable(watching, interrupted)
+
+
+def forecast_judging(
+    session: Session,
+    specs: Sequence[RunSpec],
+    judges: JudgeSpec,
+    *,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What judging the replies to come of these runs takes at the most; nobody is asked."""
+    retriever = _told_retriever(session, specs)
+    groups = Background(
+        lambda stop: _survey(session, specs, retriever, stop, max_connections, "same", None)
+    )
+    surveys = [survey for group in groups.wait() for survey in group.surveys]
+    methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
+
+    async def work(stop: asyncio.Event) -> JudgingForecast:
+        async with session_askers(session, list(judges.models), max_connections, stop) as askers:
+            return await forecast_of_runs(
+                session.store, methods, surveys, judges, list(askers.values())
             )
 
-
-def prompt_lines(prompts: Sequence[RenderedPrompt]) -> Iterator[str]:
-    """Prompts as they would be sent, and behind those of each way the settings sent with them."""
-    told: set[tuple[str, str]] = set()
-    for prompt in prompts:
-        names = ", ".join(dict.fromkeys(to.model for to in prompt.to))
-        item = f"item:{short(prompt.item)}"
-        yield f"=== {prompt.way}   {prompt.form}   {item}   to {printable(names)}"
-        for to in prompt.to:
-            settings = msgspec.json.encode(to.settings).decode()
-            line = f"--- settings of {printable(to.model)}: {settings}"
-            line += f"; not sent: {', '.join(to.dropped)}" if to.dropped else ""
-            if (prompt.way, line) not in told:
-                told.add((prompt.way, line))
-                yield line
-        for message in prompt.messages:
-            yield f"--- {message.role}"
-            yield message_text(message)
-        yield ""
+    return Background(work).wait()
 
 
-def _table(found: DryRun) -> list[str]:
-    rows = [["", "", "cached", "to ask", "requests", "tokens", "USD", "time"]]
-    sums = {part.model: part for part in found.models}
-    for place, part in enumerate(found.parts):
-        rows.append(_row(part, *_who(part)))
-        is_last = place + 1 == len(found.parts) or found.parts[place + 1].model != part.model
-        if is_last and part.model in sums:
-            rows.append(_row(sums[part.model], "", "all ways"))
-    if len({part.model for part in found.parts}) > 1:
-        rows.append(_row(found.total, "total", ""))
-    if all(row[-1] in ("time", "") for row in rows):
-        rows = [row[:-1] for row in rows]
-    return aligned(rows, left=(0, 1))
+def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
+    """The prompts of the first ``n`` questions in each way as they would be sent."""
+    check_own_prompts(session, specs)
+    retriever = _told_retriever(session, specs)
+
+    async def work(stop: asyncio.Event) -> list[RenderedPrompt]:
+        names = list(dict.fromkeys(spec.model for spec in specs))
+        async with session_askers(session, names, None, stop) as askers:
+            runs = [
+                (planned, askers[spec.model])
+                for planned, spec in zip(
+                    planned_specs(session, specs, askers, retriever), specs, strict=True
+                )
+            ]
+            return await render_prompts(session.store, find_method, runs, n)
+
+    return Background(work).wait()
 
 
-def _row(part: Part, model: str, way: str) -> list[str]:
-    amounts = part.amounts
-    return [
-        model,
-        way,
-        f"{part.cached + part.asked:,}",
-        f"{part.to_ask:,}",
-        _shown_range(amounts.requests, _amount),
-        _shown_range(amounts.tokens, _amount),
-        _shown_range(amounts.cost_usd, _usd) + ("+" if amounts.cost_usd and part.unpriced else ""),
-        "" if amounts.seconds is None else shown_range(amounts.seconds, "time"),
-    ]
+def _told_retriever(
+    session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
+) -> Retriever:
+    """What is known of what a search would find: the web is not searched for it."""
+    retriever = remembered_retriever(session, specs, spending)
+    local = [each for each in specs if each.context_source == "local"]
+    clear_searches(session, local, retriever, spending)
+    return retriever
 
 
-def _shown_range(amount: Range | None, text: Callable[[float], str]) -> str:
-    """``likely [low, high]``, ``low .. high`` where none is likelier, one number where it is."""
-    if amount is None:
-        return _UNKNOWN
-    low, high = text(amount.low), text(amount.high)
-    if low == high:
-        return low
-    return f"{low} .. {high}" if amount.likely is None else f"{text(amount.likely)} [{low}, {high}]"
+async def _survey(
+    session: Session,
+    specs: Sequence[RunSpec],
+    retriever: Retriever,
+    stop: asyncio.Event,
+    max_connections: int | None,
+    cache: CacheUse,
+    spending: Spending | None,
+) -> list[Group]:
+    """What is left of all runs, in groups that a pilot each is drawn from."""
+    names = list(dict.fromkeys(spec.model for spec in specs))
+    async with session_askers(session, names, max_connections, stop, cache, spending) as askers:
+        plans = planned_specs(session, specs, askers, retriever)
+        surveys = [
+            await survey_run(session.store, find_method(plan.run.method), plan, askers[spec.model])
+            for plan, spec in zip(plans, specs, strict=True)
+        ]
+    return group_surveys(surveys)
 
 
-def _pilot(found: DryRun) -> Iterator[str]:
-    if found.requests:
-        again = f" ({found.again:,} of them again)" if found.again else ""
-        answered = f"{_n(found.total.asked)} answered in {found.requests:,} request"
-        plural = "" if found.requests == 1 else "s"
-        yield f"pilot    {answered}{plural}{again}: {spent_text(found.spent)}"
-        if found.total.asked:
-            yield "         its replies are kept: the run takes them from the cache"
-    elif found.total.sampled:
-        yield f"pilot    {_n(found.total.sampled)}, all from the cache: nobody was asked"
+def _pilots(session: Session, groups: Sequence[Group], n: int) -> list[Pilot]:
+    return [pilot_of(group, n) for group in groups]
 
 
-def _ranges(found: DryRun) -> Iterator[str]:
-    if not found.total.to_ask:
-        yield "nothing is left to ask"
-    elif found.pilot:
-        yield from _from_pilot(found)
-    else:
-        yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
-        if not found.one_request:
-            yield "the first request of each question only: later ones depend on its replies"
+def _clear_pilots(session: Session, pilots: Sequence[Pilot]) -> None:
+    """Lets out what the pilots send, once it is allowed: they are calls like any."""
+    loads = pilot_loads(session.store, pilots, session.config)
+    if loads:
+        let_out(session, loads)
 
 
-def _from_pilot(found: DryRun) -> Iterator[str]:
-    if not any(part.is_known for part in found.parts if part.to_ask):
-        yield "too few questions of the pilot were answered to say what the others take"
-        return
-    yield (
-        f"{found.confidence:.0%} prediction intervals for what is left to ask, reasoning and "
-        "retries counted as the pilot met them"
-    )
-    if found.total.reasoning >= 0.005:
-        yield f"{found.total.reasoning:.0%} of the reply tokens are reasoning"
-    longest, in_usd = found.total.longest, found.total.longest.cost_usd is not None
-    amount = longest.cost_usd if in_usd else longest.tokens
-    if amount is not None and amount.high:
-        call = f"{_usd(found.call_usd)} USD" if in_usd else f"{_amount(found.call_tokens)} tokens"
-        high = f"{_usd(amount.high)} USD" if in_usd else f"{_amount(amount.high)} tokens"
-        yield f"if every reply were as long as it may be: {high}"
-        met = f"{found.broken:,} did in the pilot" if found.broken else "none did in the pilot"
-        yield f"a connection that breaks may be billed besides, up to {call} each: {met}"
+async def _forecast(
+    session: Session,
+    names: Sequence[str],
+    pilots: Sequence[Pilot],
+    n: int,
+    stop: asyncio.Event,
+    max_connections: int | None,
+    cache: CacheUse,
+    spending: Spending | None,
+) -> DryRun:
+    async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
+        askers = {asker.model.name: asker for asker in opened.values()}
+        used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
+        record = on_record(session.store, used, session.clock, runs=["a pilot"])
+        async with record as kept:
+            await ask_pilots(
+                session.store,
+                find_method,
+                pilots,
+                askers,
+                stop=stop,
+                clock=session.clock,
+                kept=kept,
+            )
+        return forecast_runs(
+            pilots,
+            askers,
+            n=n,
+            budget=None if spending is None else spending.budget,
+            interrupted=stop.is_set(),
+        )
 
 
-def budget_lines(reach: Reach | None, what: str = "ask") -> Iterator[str]:
-    """Whether the budget covers what is left to ``what``."""
-    if reach is None:
-        return
-    if reach.verdict == "covers":
-        yield f"budget   {reach.budget} covers what is left to {what}"
-    elif reach.verdict == "unknown":
-        yield f"budget   {reach.budget}: whether it does cannot be told"
-    elif reach.verdict == "may cover":
-        share = f"{reach.low:.0%} to all"
-        yield f"budget   {reach.budget} may not do: it reaches {share} of what is left to {what}"
-    else:
-        low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
-        share = low if low == high else f"{low} to {high}"
-        yield f"budget   {reach.budget} does not do: it reaches {share} of what is left to {what}"
+_PROMPTS = 64
 
 
-def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
-    """The lines to add to the configuration where prices are missing."""
-    if not unpriced:
-        return
-    from proofstone.models.budget import price_lines  # noqa: PLC0415
+class SentAs(Struct, frozen=True, kw_only=True):
+    """To which model a prompt goes, the settings that are sent with it, and those that it does not
+    take."""
 
-    yield f"no price is known of {', '.join(unpriced)}; to see money,"
-    yield from price_lines(unpriced)
-
-
-def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) -> str:
-    """A range as a cell of a table, which is empty where no time at all is needed."""
-    if kind == "time" and amount is not None and not amount.high:
-        return ""
-    texts = {"amount": _amount, "usd": _usd, "time": _time}
-    return _shown_range(amount, texts[kind])
+    model: str
+    settings: Mapping[str, Any]
+    dropped: tuple[str, ...] = ()
 
 
-def _who(part: Part) -> tuple[str, str]:
-    return printable(part.model), printable(f"{part.way} {part.settings}".strip())
+class RenderedPrompt(Struct, frozen=True, kw_only=True):
+    """The first request of one item in one way, image parts by their digest; later ones of a way in
+    steps depend on replies."""
+
+    way: str
+    form: str
+    item: bytes
+    step: str
+    messages: tuple[Message, ...]
+    to: tuple[SentAs, ...]
 
 
-def _label(part: Part) -> str:
-    return " ".join(_who(part))
+def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredItem]:
+    """The first ``n`` questions of a run that are asked."""
+    for after in range(-1, planned.n_items - 1, _PROMPTS):
+        size = min(_PROMPTS, planned.n_items - 1 - after)
+        for stored in asked_page(store, planned.way, planned.item_set.id, after, size):
+            if n <= 0:
+                return
+            n -= 1
+            yield stored
 
 
-def _amount(amount: float) -> str:
-    """``812``, ``80.4k``, ``1.13M``: the three digits that matter, a forecast knows no more."""
-    sizes = (("", 1.0), ("k", 1e3), ("M", 1e6))
-    unit, size = next((pair for pair in sizes if amount / pair[1] < 999.5), ("G", 1e9))
-    scaled = amount / size
-    places = 0 if not unit or scaled >= 99.95 else 1 if scaled >= 9.995 else 2
-    return f"{scaled:,.{places}f}{unit}"
-
-
-def _usd(amount: float) -> str:
-    """``0.0123``, ``12.35``: three digits that matter, and never less than cents."""
-    if not amount:
-        return "0"
-    return f"{amount:,.{max(2, 2 - floor(log10(amount)))}f}"
-
-
-def _time(seconds: float) -> str:
-    return duration(seconds) if seconds >= 1 else "<1 s" if seconds else "0 s"
-
-
-def _n(n: int) -> str:
-    return f"{n:,} question{'' if n == 1 else 's'}"
-
-
-def message_text(message: Message) -> str:
-    """A message line by line; images by type and digest, what moves a cursor made visible."""
-    parts = [message.content] if isinstance(message.content, str) else message.content
-    texts = []
-    for part in parts:
-        if isinstance(part, ImagePart):
-            texts.append(f"[{part.media_type}, sha256 {part.digest.hex()}]")
-        else:
-            texts.append(part if isinstance(part, str) else part.text)
-    lines = "\n".join(texts).split("\n")
-    return "\n".join("\t".join(printable(cell) for cell in line.split("\t")) for line in lines)
+async def render_prompts(
+    store: Store,
+    find_method: Callable[[str], Method],
+    runs: Sequence[tuple[PlannedRun, Asker]],
+    n: int,
+) -> list[RenderedPrompt]:
+    """The prompts of the first ``n`` questions in each way; models that are sent the same stand
+    together, and one that is sent something else (a text model) has prompts of its own."""
+    found: dict[tuple[str, bytes, tuple[Message, ...]], RenderedPrompt] = {}
+    shown: dict[tuple[str, str, str], int] = {}
+    for planned, asker in runs:
+        method, run = find_method(planned.run.method), planned.run
+        # Forms follow each other: what is left of n goes to the next one of the same run.
+        key = (run.respondent, run.way, str(run.settings))
+        left = n - shown.get(key, 0)
+        for stored in _first_asked(store, planned, left):
+            shown[key] = shown.get(key, 0) + 1
+            first = await first_request(method, planned, stored)
+            if first is None:
+                continue
+            step, request = first
+            settings, dropped = asker.model.sent_settings(request.settings)
+            to = SentAs(model=run.respondent, settings=settings, dropped=dropped)
+            place = (asked_as(run), stored.loaded.item.id, request.messages)
+            known = found.get(place)
+            if known is None:
+                found[place] = RenderedPrompt(
+                    way=asked_as(run),
+                    form=shown_name(planned.item_set),
+                    item=stored.loaded.item.id,
+                    step=step,
+                    messages=request.messages,
+                    to=(to,),
+                )
+            elif to not in known.to:
+                found[place] = structs.replace(known, to=(*known.to, to))
+    return list(found.values())

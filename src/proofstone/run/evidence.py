@@ -44,8 +44,7 @@ from proofstone.run.retrieved_prompt import (
     with_retrieved,
 )
 from proofstone.search.index import SEARCH_WAYS, SearchWay
-from proofstone.search.search_sources import LOCAL
-from proofstone.search.sources import OF_THE_WEB, RetrievedChunk, SourceIndex
+from proofstone.search.sources import LOCAL, OF_THE_WEB, RetrievedChunk, SourceIndex
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

@@ -48,7 +48,7 @@ from proofstone.records.verdicts import (
     PanelVerdict,
     Passage,
 )
-from proofstone.run.forecasts import Amounts, Range
+from proofstone.run.forecast import Amounts, Range
 from proofstone.run.remaining_work import Survey
 from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record

@@ -20,10 +20,10 @@ from proofstone.records.items import Oracle
 from proofstone.records.models import Price
 from proofstone.records.runs import Reply, asked_as
 from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.model_request import request_of, sent_to_model
 from proofstone.run.plan import PlannedRun
 from proofstone.run.remaining_work import Cell, Group
-from proofstone.run.thinking import request_of, sent_to_model
-from proofstone.session.cli_progress import RunProgress
+from proofstone.session.progress import RunProgress
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 from proofstone.store.writer import PilotPlace, Writer

@@ -43,17 +43,18 @@ from proofstone.run.evidence import (
     with_evidence,
     with_retrieval,
 )
-from proofstone.run.fitting import bank_of, check_fit, plain_form, without_former_versions
+from proofstone.run.forms import bank_of, plain_form, without_former_versions
+from proofstone.run.model_request import check_thinking, thinking_note, with_room
 from proofstone.run.prompts import (
+    check_fit,
     check_format,
     kept_prompt,
     prompt_settings,
     try_prompts,
     with_prompt,
 )
-from proofstone.run.thinking import check_thinking, thinking_note, with_room
 from proofstone.search.index import SearchWay
-from proofstone.search.search_sources import LOCAL
+from proofstone.search.sources import LOCAL
 from proofstone.store.store import Store
 
 

@@ -1,8 +1,9 @@
-"""Prompt templates of people's own: read from files, checked before anything is asked."""
+"""Prompts before anything is asked: templates of people's own, and whether prompts fit a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,25 @@ from msgspec import structs
 
 from proofstone.choices.answer_format import AnswerFormat, read_answer_format
 from proofstone.choices.outcomes import opens_with_refusal
-from proofstone.errors import BadInput, BadUsage, TextPurged
+from proofstone.errors import BadInput, BadUsage, CallFailed, TextPurged
 from proofstone.method import Method
+from proofstone.models.images import no_images
+from proofstone.models.tokens import FEWEST, MOST, counted_tokens, most_tokens
+from proofstone.records.calls import Limits, Message, Model
 from proofstone.records.ids import content_id
-from proofstone.records.items import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Way, own_prompt_of
+from proofstone.records.items import (
+    PROMPT,
+    PROMPT_NAME,
+    ItemSet,
+    LoadedItem,
+    Oracle,
+    OwnPrompt,
+    Way,
+    own_prompt_of,
+)
 from proofstone.records.runs import ANSWER_FORMAT, Reply, Run
-from proofstone.run.first_prompts import first_prompt, first_prompts
-from proofstone.run.fitting import plain_form
+from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.forms import plain_form
 from proofstone.store.store import Store
 from proofstone.texts.templates import answer_format_in
 
@@ -175,3 +188,103 @@ def _check_set(
                 f'template in a run file: [ask.{name}] prompt = "FILE"',
             )
         seen[text] = name
+
+
+def check_fit(
+    store: Store,
+    method: Method,
+    way: Way,
+    item_set: ItemSet,
+    n_items: int,
+    model: Model,
+    max_tokens: int | None,
+) -> tuple[str, ...]:
+    """What to say before a run: that prompts will, or may, pass the model's window.
+
+    Raises BadUsage where the questions show images to a model that takes none, and where no prompt
+    looked at leaves room for the reply.
+    """
+    if way.images and model.limits.images is False:
+        raise no_images(model.name)
+    limits = model.limits
+    if limits.window is None:
+        return ()
+    reply = (max_tokens or 0) if limits.counts_reply else 0
+    room = limits.window - reply
+    prompts = list(first_prompts(store, method, way, item_set, n_items))
+    if room > 0 and all(most_tokens(prompt) <= room for prompt in prompts):
+        return ()
+    lengths = sorted(map(counted_tokens, prompts))
+    if lengths and (room <= 0 or lengths[0] * FEWEST > room):
+        raise _nothing_fits(model.name, limits, reply, lengths[0])
+    beyond = sum(length > room for length in lengths)
+    near = sum(length * MOST > room for length in lengths) - beyond
+    if not beyond and not near:
+        return ()
+    return (_note(model.name, limits, reply, beyond, near, lengths),)
+
+
+def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadUsage:
+    return BadUsage(
+        f"no prompt fits {model}: the shortest has about {shortest:,} tokens, "
+        f"and the window is {_window(limits, reply)}",
+        hint="ask with fewer --shots or a lower --max-tokens, or correct window in its entry",
+    )
+
+
+def _note(
+    model: str, limits: Limits, reply: int, beyond: int, near: int, lengths: Sequence[int]
+) -> str:
+    some = [f"about {beyond:,} will not fit"] if beyond else []
+    some += [f"{near:,} {'more ' if beyond else ''}may not fit"] if near else []
+    return (
+        f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
+        f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to "
+        f"{MOST:g} times as many), the window is {_window(limits, reply)}; what does not fit fails "
+        "as too_long"
+    )
+
+
+def _window(limits: Limits, reply: int) -> str:
+    return (
+        f"{limits.window:,}, of which --max-tokens keeps {reply:,}"
+        if reply
+        else (f"{limits.window:,}")
+    )
+
+
+_PAGE, _PAGES = 64, 16
+
+
+def first_prompts(
+    store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int
+) -> Iterator[Sequence[Message]]:
+    """The first prompts of the set's first ``n_items``, or of a thousand of them in pages evenly
+    spread."""
+    pages = -(-n_items // _PAGE)
+    chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
+    for page in chosen:
+        size = min(_PAGE, n_items - page * _PAGE)
+        for stored in asked_page(store, way, item_set.id, page * _PAGE - 1, size):
+            yield first_prompt(method, stored.loaded, way)
+
+
+def first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message]:
+    """What a question's first call would send; nothing is sent."""
+    seen: list[Message] = []
+
+    async def look(
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        seen.extend(messages)
+        raise CallFailed("not_asked", "only its prompt is wanted")
+
+    asking = ask_item(method, item, way, look)
+    with suppress(CallFailed, StopIteration):
+        asking.send(None)
+    asking.close()  # one that asks several things at once has not ended
+    return seen

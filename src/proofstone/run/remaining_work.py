@@ -18,8 +18,8 @@ from proofstone.records.ids import Draws, canonical_json
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Reply, Usage
 from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.model_request import request_of, sent_to_model
 from proofstone.run.plan import PlannedRun
-from proofstone.run.thinking import request_of, sent_to_model
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 

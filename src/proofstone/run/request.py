@@ -18,12 +18,13 @@ from proofstone.errors import BadUsage
 from proofstone.models.entries import Entry
 from proofstone.records.items import ContextName, OwnPrompt
 from proofstone.run.evidence import CHUNKS, MOST_TOKENS, read_search
+from proofstone.run.forms import forms_of
 from proofstone.run.judges import JudgeSpec
+from proofstone.run.model_request import AUTO, THINKING_TOKENS
 from proofstone.run.plan import RunSpec
 from proofstone.run.prompts import read_own_prompt
-from proofstone.run.thinking import AUTO, THINKING_TOKENS
-from proofstone.search.search_sources import LOCAL, read_search_source
-from proofstone.session.targets import Target, find_target, forms_of, listed
+from proofstone.search.sources import LOCAL, read_search_source
+from proofstone.session.targets import Target, find_target, listed
 from proofstone.store.store import Store
 
 # The runs that arguments of a workspace's ``run`` and ``dry_run`` mean.

@@ -13,9 +13,9 @@ from msgspec import Struct
 from proofstone.models.settings import SETTINGS, THINKING
 from proofstone.records.items import CONTEXTS, ContextName
 from proofstone.records.runs import ANSWER_FORMAT
+from proofstone.run.model_request import THINKING_TOKENS
 from proofstone.run.request import DEFAULT_WAY, Asking, RunRequest
 from proofstone.run.run_file import JUDGE_RULES, RunFile, is_run_file, read_run_file
-from proofstone.run.thinking import THINKING_TOKENS
 from proofstone.session.options import read_list, read_panel, read_settings
 
 _COUNTS = ("shots", "samples", "limit", "replicate")

@@ -40,10 +40,10 @@ from proofstone.models.settings import (
 )
 from proofstone.records.items import CONTEXTS
 from proofstone.records.runs import ANSWER_FORMAT
+from proofstone.run.model_request import AUTO, THINKING_TOKENS
 from proofstone.run.request import Asking, RunRequest
-from proofstone.run.thinking import AUTO, THINKING_TOKENS
 from proofstone.search.index import SEARCH_WAYS
-from proofstone.search.search_sources import LOCAL
+from proofstone.search.sources import LOCAL
 
 # What a run file may say, key by key: of which type it is, and what is wrong with it.
 

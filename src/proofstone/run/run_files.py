@@ -18,21 +18,20 @@ from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.method import find_method, find_preset, method_names
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
-from proofstone.records.items import ItemSet
-from proofstone.results.table import shown_name
+from proofstone.records.items import ItemSet, shown_name
 from proofstone.run.campaign import kin_of_specs, run_specs
-from proofstone.run.dry_running import forecast_specs
+from proofstone.run.dry_run import forecast_specs
+from proofstone.run.forms import forms_of
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
 from proofstone.session.session import method_of
 from proofstone.session.spending import start_spending
-from proofstone.session.targets import forms_of
 
 if TYPE_CHECKING:
     from proofstone.models.spending import Spending
     from proofstone.records.items import Preset
     from proofstone.run.campaign import RunResult
-    from proofstone.run.forecasts import DryRun
+    from proofstone.run.forecast import DryRun
     from proofstone.run.plan import RunSpec
     from proofstone.run.self_preference import Kin
     from proofstone.session.session import Session

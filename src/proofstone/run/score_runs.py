@@ -16,18 +16,18 @@ from proofstone.records.calls import Judge
 from proofstone.records.ids import short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Score
-from proofstone.results.table import select_runs
 from proofstone.run.campaign import loads_of_judging
+from proofstone.run.forms import select_runs
 from proofstone.run.judges import Judges, forecast_of_replies, judge_spec, loads_of, seated
 from proofstone.run.score import Scored, score_run, score_units
 from proofstone.run.self_preference import kin_of
 from proofstone.session.askers import session_askers
+from proofstone.session.background import Background
 from proofstone.session.egress import let_out
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
-from proofstone.session.workspace import Background
 from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:

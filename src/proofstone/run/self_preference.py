@@ -6,15 +6,13 @@ reads a warning wants to know whom to replace, not every pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from proofstone.records.models import same_model
-from proofstone.records.scores import HeldRole, ScoreTable
+from proofstone.session.terminal import say, visible
 
 if TYPE_CHECKING:
     from proofstone.run.plan import RunSpec
@@ -104,42 +102,51 @@ def kin_of_runs(store: Store, specs: Sequence[RunSpec], family: Family) -> tuple
     return tuple(found)
 
 
-# Contestants that had a hand in the material: found by name and by family.
+# A line for each model that would judge or answer the work of its own kin.
 
 
-def with_hands(
-    store: Store, table: ScoreTable, item_sets: Sequence[bytes], family: Callable[[str], str]
-) -> ScoreTable:
-    """``table`` with the roles that models had in its items, and each respondent's part in them.
-
-    ``family`` gives the family of a model's name. Roles of models that nobody here is kin to are
-    named too: they are part of how the material was made.
-    """
-    found = store.roles.of_items(item_sets)
-    if not found:
-        return table
-    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
-
-    roles = []
-    for role, items in found.items():
-        units = [place for place, identity in enumerate(table.items) if identity in items]
-        roles.append(HeldRole(role.role, role.model, np.array(units, dtype=np.int32)))
-    return with_hands_of(replace(table, roles=tuple(roles)), family)
+def tell_lines(lines: Iterable[str], *, quiet: bool) -> None:
+    """Warnings on stderr."""
+    for line in lines:
+        say(f"warning: {line}", quiet=quiet)
 
 
-def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
-    """``table`` with each respondent's part in its roles: as the model itself, or as one of the
-    family of the model that held it."""
-    roles = table.roles
-    if not roles:
-        return table
-    known = cache(family)
-    respondents = []
-    for who in table.respondents:
-        hands = tuple(
-            (place, is_same)
-            for place, held in enumerate(roles)
-            if (is_same := kinship(who.name, held.model, known)) is not None
+def judge_lines(kin: Sequence[Kin]) -> Iterator[str]:
+    """Of judges in a build: whose work each would judge."""
+    for judge in kin:
+        own = [part.role for part in judge.parts if part.is_same]
+        others = [part for part in judge.parts if not part.is_same]
+        said = [f"is itself the {_and_listed(own)}"] if own else []
+        if others:
+            held = _and_listed([f"{part.role} {visible(part.model)}" for part in others])
+            said.append(f"is of one family ({visible(judge.family)}) with the {held}")
+        yield f"the judge {visible(judge.model)} {' and '.join(said)}: it may favour its own work"
+
+
+def run_lines(kin: Sequence[Kin]) -> Iterator[str]:
+    """Of contestants: what they and their family did in what they are asked, over all targets."""
+    for model in dict.fromkeys(each.model for each in kin):
+        mine = [each for each in kin if each.model == model]
+        of = sum(each.n_items for each in mine)
+        parts = [part for each in mine for part in each.parts]
+        said = _did([part for part in parts if part.is_same])
+        through = _did([part for part in parts if not part.is_same])
+        if through:
+            said.append(f"its family ({visible(mine[0].family)}) {_and_listed(through)}")
+        yield (
+            f"{visible(model)} had a hand in what it is asked: {', '.join(said)} of {of:,} "
+            "questions; leaderboards mark it"
         )
-        respondents.append(replace(who, hands=hands))
-    return replace(table, respondents=tuple(respondents))
+
+
+def _did(parts: Sequence[KinPart]) -> list[str]:
+    """``wrote 30``, a role once: of several models in it, the one that touched the most."""
+    most: dict[tuple[str, str], int] = {}
+    for part in parts:
+        most[part.role, part.model] = most.get((part.role, part.model), 0) + part.n_items
+    roles = dict.fromkeys(role for role, _model in most)
+    return [f"{role} {max(n for (r, _m), n in most.items() if r == role):,}" for role in roles]
+
+
+def _and_listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -20,7 +20,7 @@ from proofstone.session.terminal import print_json, print_text, say
 if TYPE_CHECKING:
     from proofstone.search.index import SearchWay
     from proofstone.search.sources import RetrievedChunk
-    from proofstone.search.web_finding import WebFinding
+    from proofstone.search.web_finder import WebFinding
     from proofstone.session.session import Session
 
 
@@ -73,7 +73,7 @@ def search_command(
     With --source the query goes to a search of the web, whose keys are read from the environment
     (docs/retrieval.md), and the first pages that it names are fetched, read and kept as sources.
     """
-    from proofstone.search.searching import search_web
+    from proofstone.search.retrieval import search_web
     from proofstone.session.session import open_session
 
     if embedder and way == "bm25":
@@ -102,7 +102,7 @@ def _local(
     *,
     quiet: bool,
 ) -> list[RetrievedChunk]:
-    from proofstone.search.searching import (
+    from proofstone.search.retrieval import (
         search_passages,
         source_index,
     )

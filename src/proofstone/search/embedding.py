@@ -15,8 +15,8 @@ from proofstone.models.spending import open_request_purse
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json
 from proofstone.search.index import ChunkPlace, PartFiles, SourcePart
+from proofstone.session.background import Background
 from proofstone.session.permits import SentBeside, SentLog
-from proofstone.session.workspace import Background
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:

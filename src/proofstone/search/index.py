@@ -19,6 +19,7 @@ from proofstone.records.calls import Embedder
 from proofstone.search.bm25 import Bm25, CutHan, Postings, terms_of
 from proofstone.search.chunks import Hit, fuse_ranks
 from proofstone.search.dense import DenseIndex
+from proofstone.session.folders import MARK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -305,3 +306,19 @@ class ChunkIndex:
                 hint="delete the files *.vectors in .proofstone/retrieval: they are made again",
             )
         return self._dense.search(vectors, k)
+
+
+# Where a workspace keeps its index of passages: derived, beside the database, never copied.
+
+
+def index_files(folder: Path) -> PartFiles:
+    """The files of a workspace's index."""
+    from proofstone.search.index import PartFiles  # noqa: PLC0415
+
+    return PartFiles(folder / MARK / "retrieval")
+
+
+def parts_of(folder: Path, source: bytes) -> tuple[str, ...]:
+    """What is kept of a source, relative to the workspace; none where it was never searched."""
+    files = index_files(folder).of_source(source)
+    return tuple(file.relative_to(folder).as_posix() for file in files)

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from proofstone.documents.passages import sentence_spans
+from proofstone.errors import BadUsage
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.banks import TokenCounter
 from proofstone.records.calls import Embedder, FoundText, Searcher
 from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Passage, Source
+from proofstone.records.models import WEB_SEARCHES, WebSearchName
 from proofstone.search.bm25 import TERMS_VERSION, CutHan, Postings, jieba_words, terms_of
 from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks
 from proofstone.search.embedding import ToEmbed, all_vectors
@@ -29,13 +31,46 @@ from proofstone.search.index import (
     SearchWay,
     SourcePart,
 )
-from proofstone.search.search_sources import LOCAL
 from proofstone.store.knowledge import IndexedSource
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+LOCAL = "local"
+
+
+class SearchSource(Struct, frozen=True):
+    """A place to search: ``web`` is None for the workspace's own sources, else the search; of
+    SearXNG with the ``engines`` that it is to ask ("bing,baidu"), where they are named."""
+
+    web: WebSearchName | None = None
+    engines: str = ""
+
+    @property
+    def name(self) -> str:
+        """As a person writes it: ``local``, ``brave``, ``searxng:bing+baidu``."""
+        if self.web is None:
+            return LOCAL
+        return f"{self.web}:{self.engines.replace(',', '+')}" if self.engines else self.web
+
+
+def read_search_source(text: str) -> SearchSource:
+    """What a name means; engines of SearXNG stand behind a colon, with + between them. Raises
+    BadUsage."""
+    name, colon, engines = text.partition(":")
+    names = [each.strip() for each in engines.split("+") if each.strip()]
+    if name == LOCAL and not colon:
+        return SearchSource()
+    for web in WEB_SEARCHES:
+        if name == web and (not colon or (web == "searxng" and names)):
+            return SearchSource(web, ",".join(names))
+    raise BadUsage(
+        f"nothing can be searched by the name {text!r}",
+        hint=f"{LOCAL}, {', '.join(WEB_SEARCHES)}, or engines of SearXNG: searxng:bing+baidu",
+    )
 
 
 # Which sources are searched where nobody names any: of a document read again, its newest edition.

@@ -18,7 +18,7 @@ from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Source
 from proofstone.records.models import WEB_SEARCHES, WebSearchName
-from proofstone.search.fetching import Got, get, read_note, write_note
+from proofstone.search.http import Got, get, read_note, write_note
 from proofstone.session.folders import MARK
 from proofstone.session.permits import SentBeside, SentLog
 

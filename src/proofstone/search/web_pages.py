@@ -26,7 +26,7 @@ from proofstone.errors import ExtraMissing
 from proofstone.ingest.ingest import Taking
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
-from proofstone.search.fetching import FetchedPage, fetch_page, read_note, write_note
+from proofstone.search.http import FetchedPage, fetch_page, read_note, write_note
 from proofstone.search.sources import WEB
 from proofstone.session.folders import MARK
 from proofstone.session.permits import SentBeside, SentLog

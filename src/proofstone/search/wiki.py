@@ -18,10 +18,9 @@ from proofstone.documents.wiki_articles import WikiArticle, fetched_article
 from proofstone.records.builds import WikiText
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
-from proofstone.search.fetching import read_note, write_note
+from proofstone.search.http import read_note, write_note
 from proofstone.search.wiki_client import WikiClient
-from proofstone.search.wiki_kept import pages_folder
-from proofstone.search.wiki_pages import file_of_page, folder_of_wiki, keep_page
+from proofstone.search.wiki_pages import file_of_page, folder_of_wiki, keep_page, pages_folder
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig

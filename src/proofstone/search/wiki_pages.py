@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,35 @@ from proofstone.documents.wiki_api import WIKI_SUFFIX, WikiAddress, WikiFile, re
 from proofstone.errors import BadInput, Problem
 from proofstone.records.calls import Clock
 from proofstone.search.wiki_client import WikiClient
-from proofstone.search.wiki_kept import pages_folder
+from proofstone.session.folders import MARK
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
     from proofstone.session.session import Session
+
+
+def pages_folder(folder: Path) -> Path:
+    """Where a workspace keeps the pages that it fetched, by host."""
+    return folder / MARK / "wiki"
+
+
+def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
+    """The kept files that a source was read from, relative to the workspace; mostly none."""
+    known = store.knowledge.sources([source.id]).get(source.id)
+    if known is None:
+        return ()
+    return tuple(
+        file.relative_to(folder).as_posix()
+        for file in sorted(pages_folder(folder).glob("*/*"))
+        if file.is_file() and _digest(file) == known.content
+    )
+
+
+def _digest(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").digest()
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")

@@ -1,7 +1,10 @@
-"""Who corrects or purges, and why: a person behind a random actor id, a reason without secrets."""
+"""Who acts, corrects or purges, and why: a person behind a random actor id, a reason without
+secrets."""
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Callable
 
 from proofstone.errors import BadUsage, NotFound
@@ -55,3 +58,19 @@ def _the_one(known: list[Person], name: str) -> Person:
         actors = ", ".join(short(person.actor) for person in known)
         raise BadUsage(f"{len(known)} people are known as {name!r}: {actors}", hint="name the id")
     return known[0]
+
+
+ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
+
+
+def acting_name(by: str | None) -> str:
+    """``by``, or who acts where it is empty. Raises BadUsage where this login has no name."""
+    named = by or os.environ.get(ACTOR_VARIABLE, "")
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container's number
+        raise BadUsage(
+            "nobody is named who does this", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
+        ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -136,39 +135,6 @@ def find_target(store: Store, target: Target, kinds: tuple[str, ...]) -> Found:
         return store.lookup.find(target, kinds or KINDS)
     kind = {Bank: "bank", ItemSet: "form", Run: "run"}[type(target)]
     return store.lookup.find(f"{kind}:{target.id.hex()}")
-
-
-def forms_of(store: Store, found: Found) -> list[bytes]:
-    """The item sets that a form, a bank or a run means. A bank without any gets one where its
-    method asks banks as they stand, else BadUsage is raised."""
-    if found.kind == "form":
-        return [found.id]
-    if found.kind == "run":
-        return [store.runs.run(found.id)[1].item_set]
-    forms = store.items.sets_of_bank(found.id)
-    superseded = store.items.superseded(forms)
-    forms = [form for form in forms if form not in superseded]
-    if not forms:
-        forms = _form_as_it_stands(store, found.id)
-    if not forms:
-        raise BadUsage(
-            f"bank {found.name} has no form yet",
-            hint=f"proofstone build form {shlex.quote(f'{found.name}-{short(found.id, 4)}')}",
-        )
-    return forms
-
-
-def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
-    """The form of a bank whose facts are its questions; none of any other."""
-    from proofstone.build.form_build import build_forms  # noqa: PLC0415
-    from proofstone.method import find_method  # noqa: PLC0415
-    from proofstone.models.limits import SystemClock  # noqa: PLC0415
-
-    method = find_method(store.knowledge.bank(bank).method)
-    if method.bank_run is None:
-        return []
-    made = build_forms(store, method, bank, params={}, seeds=(0,), clock=SystemClock())
-    return [form.id for form in made]
 
 
 def listed(value: Any) -> list[Any]:

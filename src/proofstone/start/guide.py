@@ -31,7 +31,7 @@ from proofstone.results.compare import Compared
 from proofstone.results.compare_inputs import compare_targets
 from proofstone.run.campaign import RunResult, run_specs
 from proofstone.run.evidence import MOST_TOKENS, asked_page, with_evidence
-from proofstone.run.forecasts import CONFIDENCE, Range
+from proofstone.run.forecast import CONFIDENCE, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
 from proofstone.session.folders import MARK
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from proofstone.documents.sources import Stated
     from proofstone.ingest.ingest_report import Watch as ReadWatch
     from proofstone.run.campaign import Watch
-    from proofstone.run.forecasts import BuildForecast
+    from proofstone.run.forecast import BuildForecast
     from proofstone.session.session import Session
     from proofstone.start.start_answers import Answers
 

@@ -15,7 +15,7 @@ from proofstone.ingest.ingest_report import IngestReport
 from proofstone.page.html import QuestionBeside
 from proofstone.records.items import ContextName
 from proofstone.records.runs import Estimate
-from proofstone.run.forecasts import BuildForecast, Range
+from proofstone.run.forecast import BuildForecast, Range
 
 Want = Literal["memory", "reading", "both"]
 

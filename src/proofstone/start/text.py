@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from proofstone.ingest.cli import audience_lines
 from proofstone.page.text import aligned, printable
 from proofstone.results.board_text import SIMULATED_BANNER
-from proofstone.run.dry_run import budget_lines, price_notes, shown_range
+from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:

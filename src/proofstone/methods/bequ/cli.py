@@ -143,7 +143,7 @@ class Verifying:
     def foresee(self, **asking: Any) -> None:
         """Says what it would take."""
         from proofstone.methods.bequ.verification.runs import verify_forecast
-        from proofstone.run.judging_text import judging_lines
+        from proofstone.run.forecast_text import judging_lines
 
         found = verify_forecast(
             self.session, self.runs, reference=self.reference, settings=self.settings, **asking

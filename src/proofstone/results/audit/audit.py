@@ -17,6 +17,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.audience import annotated_for, judged_for, table_for
 from proofstone.page.text import cell_width, fitted, padded, printable, wrapped
+from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Worth
 from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
@@ -56,9 +57,9 @@ from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
 from proofstone.results.sections.parts import parts_together
+from proofstone.results.self_evaluation import with_hands_of
 from proofstone.results.summary import make_opening
-from proofstone.results.table import Selection, shown_name
-from proofstone.run.self_preference import with_hands_of
+from proofstone.run.forms import Selection
 from proofstone.session.dates import minute
 from proofstone.session.written_files import write_work_file
 from proofstone.stats.flags import Estimand, estimand_name

@@ -38,7 +38,8 @@ from proofstone.results.sections.parts import (
     pair_change,
     part_of,
 )
-from proofstone.results.table import Selection, View, headline, select_runs
+from proofstone.results.table import View, headline
+from proofstone.run.forms import Selection, select_runs
 from proofstone.stats.agreement import Confusion, cohen_kappa, confuse
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import draw_means, measure_spread

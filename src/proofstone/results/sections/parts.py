@@ -18,23 +18,14 @@ from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.method import Method
 from proofstone.page.section import AxisUnit, Cell, Column, Figure, FigureKind, Mark, Section, Table
-from proofstone.records.items import ItemSet
+from proofstone.records.items import ItemSet, shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
-from proofstone.results.table import (
-    CURRENT,
-    Selection,
-    View,
-    headline,
-    not_run,
-    read_scores,
-    select_runs,
-    shown_name,
-    with_shared_part,
-)
+from proofstone.results.table import CURRENT, View, headline, read_scores, with_shared_part
+from proofstone.run.forms import Selection, not_run, select_runs
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, measure_contrasts
 from proofstone.stats.estimates import mean_estimates

@@ -20,10 +20,10 @@ from proofstone.methods.bequ.verification.stored_verdicts import against_of, ver
 from proofstone.page.numbers import shown_estimate
 from proofstone.page.section import Column, Figure, Mark
 from proofstone.records.ids import canonical_json, short
-from proofstone.records.items import LEFT_OUT, PROMPT_NAME, ItemSet, Preset
+from proofstone.records.items import LEFT_OUT, PROMPT_NAME, ItemSet, Preset, shown_name
 from proofstone.records.runs import Estimate, Run, configuration_id, replies_wanted
 from proofstone.records.triples import Against, EntityFacts, VerifiedRuns
-from proofstone.results.table import Selection, shown_name
+from proofstone.run.forms import Selection
 from proofstone.stats.ratios import (
     DrawnRatios,
     MadeOf,

@@ -19,18 +19,18 @@ from proofstone.build.plan import builder_for
 from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.records.building import Maker
 from proofstone.records.builds import OnlineWanted, WebText, WikiText
-from proofstone.search.searching import web_finder
+from proofstone.search.retrieval import web_finder
+from proofstone.session.background import Background
 from proofstone.session.egress import Load, Outgoing, let_out
 from proofstone.session.permits import SentBeside
 from proofstone.session.session import Session
-from proofstone.session.workspace import Background
 from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:
     from proofstone.build.plan import BuildSpec
     from proofstone.models.names import Destination
     from proofstone.models.spending import Spending
-    from proofstone.search.web_finding import WebFinder
+    from proofstone.search.web_finder import WebFinder
     from proofstone.search.wiki import LiveWiki
     from proofstone.store.store import Store
 
@@ -215,7 +215,7 @@ def _open_search(
 
 
 def _from_web(session: Session, finder: WebFinder, wanted: OnlineWanted) -> None:
-    from proofstone.search.web_finding import WebQuery  # noqa: PLC0415
+    from proofstone.search.web_finder import WebQuery  # noqa: PLC0415
 
     queries = list(dict.fromkeys(wanted.queries))
     left = [query for query in queries if finder.noted(query) is None]

@@ -52,9 +52,9 @@ from proofstone.results.page_parts import (
     paper_line,
 )
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
-from proofstone.results.table import Selection
 from proofstone.results.table_files import check_tables, write_tables
 from proofstone.results.ties import tie_lanes
+from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.dates import minute
 from proofstone.store.store import Store

@@ -27,7 +27,8 @@ from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, VerifiedRun
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.compare import RateCompared, TriplesCompared
 from proofstone.results.report import left_out_with, notes_with
-from proofstone.results.table import CURRENT, Selection, View, narrowed, open_book, ranked_settings
+from proofstone.results.table import CURRENT, View, narrowed, open_book, ranked_settings
+from proofstone.run.forms import Selection
 from proofstone.stats.comparisons import compare_spread
 from proofstone.store.store import Store
 

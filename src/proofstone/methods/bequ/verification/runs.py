@@ -42,11 +42,11 @@ from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
 from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, seated
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
 from proofstone.session.askers import session_askers
+from proofstone.session.background import Background
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
-from proofstone.session.workspace import Background
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.scores import ScoreRow, ScoringInfo

@@ -29,7 +29,8 @@ from proofstone.records.triples import (
     read_against,
 )
 from proofstone.records.verdicts import Passage
-from proofstone.results.table import CURRENT, Selection, View, chosen_scorings, respondents_of
+from proofstone.results.table import CURRENT, View, chosen_scorings, respondents_of
+from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
 from proofstone.store.corrections import Retired
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo

@@ -40,10 +40,10 @@ from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured, Verified
 from proofstone.records.verdicts import JudgeQuestion
-from proofstone.run.grading import passing_workspace
+from proofstone.run.file_grades import passing_workspace
 from proofstone.run.judges import Judges, judge_spec
 from proofstone.run.score_runs import with_judges
-from proofstone.session.workspace import Background
+from proofstone.session.background import Background
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget

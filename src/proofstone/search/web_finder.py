@@ -16,8 +16,13 @@ from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Source
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.search.index import SearchWay
-from proofstone.search.search_sources import SearchSource, read_search_source
-from proofstone.search.sources import RetrievedChunk, SourceIndex, found_texts
+from proofstone.search.sources import (
+    RetrievedChunk,
+    SearchSource,
+    SourceIndex,
+    found_texts,
+    read_search_source,
+)
 from proofstone.search.web import (
     KeptSearch,
     WebFailure,
@@ -27,8 +32,8 @@ from proofstone.search.web import (
     told_failure,
 )
 from proofstone.search.web_pages import KeptPage, WebPages
+from proofstone.session.background import Background
 from proofstone.session.egress import AskEgress, Leaving
-from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig

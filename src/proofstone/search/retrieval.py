@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage
 from proofstone.search.dense import SentenceEncoder
-from proofstone.search.search_loads import chunk_loads, query_loads, web_loads
-from proofstone.search.search_sources import LOCAL, index_files, read_search_source
-from proofstone.search.sources import Indexing, LocalSearcher, open_index
+from proofstone.search.index import index_files
+from proofstone.search.outbound import chunk_loads, query_loads, web_loads
+from proofstone.search.sources import LOCAL, Indexing, LocalSearcher, open_index, read_search_source
 from proofstone.search.web import WebSearcher
-from proofstone.search.web_finding import HITS, PAGES, WebFinder, WebQuery
+from proofstone.search.web_finder import HITS, PAGES, WebFinder, WebQuery
 from proofstone.search.web_pages import WebPages
+from proofstone.session.background import Background
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
-from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
     from proofstone.models.spending import Spending
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from proofstone.search.embedding import ToEmbed
     from proofstone.search.index import SearchWay
     from proofstone.search.sources import RetrievedChunk, SourceIndex
-    from proofstone.search.web_finding import WebFinding
+    from proofstone.search.web_finder import WebFinding
 
 
 def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:

@@ -16,9 +16,9 @@ from proofstone.records.runs import Spent
 from proofstone.run.evidence import Retriever, within
 from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
-from proofstone.search.search_loads import question_loads, web_loads
-from proofstone.search.searching import index_for, open_embedder, web_finder
-from proofstone.search.web_finding import WebQuery
+from proofstone.search.outbound import question_loads, web_loads
+from proofstone.search.retrieval import index_for, open_embedder, web_finder
+from proofstone.search.web_finder import WebQuery
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from proofstone.records.knowledge import Source
     from proofstone.run.evidence import RetrievalAsked
     from proofstone.run.plan import RunSpec
-    from proofstone.search.web_finding import WebFinder, WebFinding
+    from proofstone.search.web_finder import WebFinder, WebFinding
 
 
 class WebTask:

@@ -1,4 +1,4 @@
-"""Grading replies of a file: by rule, and by judges whose calls are kept where there is a place."""
+"""Grades of replies in a file: by rule, and by judges whose calls are kept if there is a place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from proofstone.records.tables import Row
 from proofstone.run.judges import Judges, judge_spec
 from proofstone.run.score import score_units
 from proofstone.run.score_runs import judge_units
+from proofstone.session.background import Background
 from proofstone.session.folders import find_folder
 from proofstone.session.session import Session, create_session
-from proofstone.session.workspace import Background
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
