@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from proofstone.methods.bequ.verification import runs
     from proofstone.results import compare_inputs, reading
     from proofstone.results import plan as results_plan
-    from proofstone.review import reviewing
+    from proofstone.review import agreement as review_agreement
+    from proofstone.review import decide as review_decide
+    from proofstone.review import import_reviews as review_import
+    from proofstone.review import sheets as review_sheets
+    from proofstone.review import state as review_state
     from proofstone.run import campaign, score_runs
     from proofstone.run import dry_run as run_dry_run
     from proofstone.run import score as run_score
@@ -85,7 +89,11 @@ if not TYPE_CHECKING:
     compare_inputs = _Module("results.compare_inputs")
     results_plan = _Module("results.plan")
     reading = _Module("results.reading")
-    reviewing = _Module("review.reviewing")
+    review_agreement = _Module("review.agreement")
+    review_decide = _Module("review.decide")
+    review_import = _Module("review.import_reviews")
+    review_sheets = _Module("review.sheets")
+    review_state = _Module("review.state")
     campaign = _Module("run.campaign")
     run_dry_run = _Module("run.dry_run")
     run_searches = _Module("run.searches")
@@ -174,18 +182,18 @@ class Workspace(Session):
     write_contradictions = Verb(lambda: check_contradictions.write_contradictions)
 
     # reviewing and correcting
-    give_out_sheets = Verb(lambda: reviewing.give_out_sheets)
-    withdraw_sheet = Verb(lambda: reviewing.take_back_sheet)
-    import_reviews = Verb(lambda: reviewing.take_in_reviews)
-    export_reviews = Verb(lambda: reviewing.export_reviews)
-    review_standing = Verb(lambda: reviewing.review_standing)
-    review_policy = Verb(lambda: reviewing.review_policy)
-    review_agreement = Verb(lambda: reviewing.review_agreement)
-    review_decisions = Verb(lambda: reviewing.review_decisions)
-    keep_decision = Verb(lambda: reviewing.record_decision)
-    last_decision = Verb(lambda: reviewing.decision_before)
-    edited_statements = Verb(lambda: reviewing.statements_edited)
-    judges_checked = Verb(lambda: reviewing.judges_checked)
+    give_out_sheets = Verb(lambda: review_sheets.give_out)
+    withdraw_sheet = Verb(lambda: review_sheets.withdraw_sheet)
+    import_reviews = Verb(lambda: review_import.import_reviews)
+    export_reviews = Verb(lambda: review_import.export_reviews)
+    review_standing = Verb(lambda: review_state.review_standing)
+    review_policy = Verb(lambda: review_state.review_policy)
+    review_agreement = Verb(lambda: review_agreement.review_agreement)
+    review_decisions = Verb(lambda: review_decide.review_decisions)
+    keep_decision = Verb(lambda: review_decide.keep_decision)
+    last_decision = Verb(lambda: review_decide.last_decision)
+    edited_statements = Verb(lambda: review_agreement.edited_statements)
+    judges_checked = Verb(lambda: review_agreement.judges_checked)
     rule = Verb(lambda: correct_work_list.rule_replies)
     edit = Verb(lambda: correct_work_list.edit_target)
     place = Verb(lambda: correct_work_list.place)

@@ -15,8 +15,8 @@ from proofstone.build.build import BuildResult
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.review.sheets import SheetsAsked
-from proofstone.review.state import policy_in_force
+from proofstone.review.request import SheetsAsked
+from proofstone.review.state import ReviewState
 from proofstone.start.guide import read_documents
 from review.filled import rows_of
 from scripted_server import Act, Seen, answer
@@ -123,7 +123,7 @@ def test_only_a_license_that_permits_publication_makes_documents_public(
         "use only'): the build is of private documents; --documents public changes that"
     )
     urls = {
-        name: policy_in_force(workspace.store, workspace.find(result.bank.id.hex())).answers.urls
+        name: ReviewState.of(workspace.store, result.bank).policy.answers.urls
         for name, result in {**results, "by license": public, "by text": private}.items()
         if result.bank is not None
     }

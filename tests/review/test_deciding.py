@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from proofstone.records.reviews import Review, ReviewDecision, ReviewPolicy, ReviewTask, review_id
-from proofstone.review.agreed import rate, shared_targets
-from proofstone.review.assign import found_otherwise
-from proofstone.review.decide import decide, latest
+from proofstone.records.reviews import (
+    Review,
+    ReviewDecision,
+    ReviewPolicy,
+    ReviewTask,
+    latest,
+    review_id,
+)
+from proofstone.results.truth_check import found_otherwise
+from proofstone.review.agreement import rate, shared_targets
+from proofstone.review.policy import decide
 
 PAPER = ReviewPolicy(quorum=3)
 

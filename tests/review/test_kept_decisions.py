@@ -13,7 +13,7 @@ from proofstone.files.write import write_rows
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import ReviewPolicy
-from proofstone.review.state import review_funnel, review_lines
+from proofstone.review.section import review_funnel, review_lines
 from proofstone.store.merge import merge
 from serving import HurriedClock
 from small_bank import BOOKS, PER_BOOK, write_bank

@@ -15,7 +15,7 @@ from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import fact_id
 from proofstone.records.reviews import policy_words
-from proofstone.review.sheets import SheetsAsked
+from proofstone.review.request import SheetsAsked
 from review.filled import fill, rows_of
 from small_bank import write_lines
 

@@ -14,8 +14,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.write import write_rows
 from proofstone.files.xlsx import read_grids
-from proofstone.review.review_sheets import GivenOut
-from proofstone.review.sheets import SheetsAsked
+from proofstone.review.request import SheetsAsked
+from proofstone.review.sheets import GivenOut
 from proofstone.wording.messages import speaking
 from review.filled import Fill, fill, rows_of
 from small_bank import write_lines

@@ -16,8 +16,8 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.files.write import write_rows
 from proofstone.files.xlsx import read_grids
 from proofstone.records.tables import Grid
-from proofstone.review.review_sheets import GivenOut
-from proofstone.review.sheets import SheetsAsked
+from proofstone.review.request import SheetsAsked
+from proofstone.review.sheets import GivenOut
 from proofstone.wording.messages import speaking
 from review.filled import column_of, fill, rows_of, save_csv, save_xlsx
 

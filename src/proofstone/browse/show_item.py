@@ -28,8 +28,7 @@ from proofstone.records.reviews import Ruling
 from proofstone.records.runs import Reply, Run, Score, asked_as
 from proofstone.results.table import headline
 from proofstone.review.agreement import check_judges
-from proofstone.review.section import checked_judges_sentences
-from proofstone.review.state import review_lines
+from proofstone.review.section import checked_judges_sentences, review_lines
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import verdict_lines
 from proofstone.session.dates import minute

@@ -20,8 +20,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.tables import Audience
 from proofstone.review.agreement import check_judges
-from proofstone.review.section import checked_judges_section, review_section
-from proofstone.review.state import review_funnel
+from proofstone.review.section import checked_judges_section, review_funnel, review_section
 from proofstone.session.description import Description
 from proofstone.store.builds import StoreJournal
 from proofstone.store.lookup import Found

@@ -92,6 +92,11 @@ def origin_of(fact: Fact) -> bytes | None:
     return origin if isinstance(origin, bytes) else None
 
 
+def source_of(fact: Fact) -> str:
+    """What a fact was taken from: its book, else its document, else nothing but itself."""
+    return fact.stratum.book or (fact.source or fact.id).hex()
+
+
 class Bank(Struct, frozen=True, gc=False, kw_only=True):
     """A frozen set of facts. Its id hashes the sorted fact ids, so file order does not matter."""
 

@@ -6,7 +6,7 @@ Nothing is changed in place: a decision that its reviewer changed is a new row t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType, structs
@@ -105,8 +105,8 @@ ANSWER_STATES: tuple[AnswerState, ...] = get_args(AnswerState)
 
 class AnswerPolicy(Struct, frozen=True, kw_only=True):
     """What an answer must rest on: at least so many different pages (``urls``), at least so many of
-    them of ``sources``. These are sites as ``engines.review.read_site`` gives them, sorted. Without
-    any page it rests on the document that the question was made from."""
+    them of ``sources``. These are sites as ``review.addresses.read_site`` gives them, sorted.
+    Without any page it rests on the document that the question was made from."""
 
     urls: int = 2
     authoritative: int = 1
@@ -142,13 +142,17 @@ ReviewTask = Literal["format", "wording", "truth", "reason", "answer", "third", 
 CHECK_TASKS: tuple[ReviewTask, ...] = ("truth", "reason")
 
 
+# Those in which people answer questions: who answers sees the question alone.
+QUESTIONS: frozenset[ReviewTask] = frozenset({"answer", "third", "same"})
+
+
 ReviewOutcome = Literal["keep", "fix", "drop", "open"]
 
 
 class Review(Struct, frozen=True, gc=False, kw_only=True):
     """One decision. ``reviewer`` is a random actor id, or empty where ``judge`` names a model.
 
-    ``verdict`` is one of the task's labels (``engines.review.TASKS``). ``changes`` are the new
+    ``verdict`` is one of the task's labels (``review.workbook.TASKS``). ``changes`` are the new
     values of fields where it asks for a fix; ``rubric`` further marks by name; ``seconds`` how long
     it took, where that is known; ``at`` in seconds since 1970; ``sheet`` the sheet it was given in;
     ``corrects`` the former decision of the same reviewer on the same version. ``answer`` is what
@@ -179,6 +183,20 @@ class Review(Struct, frozen=True, gc=False, kw_only=True):
     def who(self) -> bytes | str:
         """Whose decision it is: an actor id, or a model's name."""
         return self.reviewer or self.judge
+
+
+def latest(reviews: Iterable[Review]) -> list[Review]:
+    """The newest decision of each reviewer on each version and task, in the order of their first
+    ones; of two at one time the later in the list. What another names as corrected never counts,
+    whatever the clocks said."""
+    every = list(reviews)
+    corrected = {one.corrects for one in every if one.corrects is not None}
+    newest: dict[tuple[Any, ...], Review] = {}
+    for one in sorted(every, key=lambda one: one.at):
+        if one.id and one.id in corrected:
+            continue
+        newest[one.kind, one.target, one.task, one.who] = one
+    return list(newest.values())
 
 
 class ReviewPlace(Struct, frozen=True, gc=False):

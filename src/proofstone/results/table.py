@@ -40,7 +40,7 @@ from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
 from proofstone.results.self_evaluation import with_hands
-from proofstone.review.state import checked_rates, purged_among
+from proofstone.results.truth_check import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import served_models, shares_of

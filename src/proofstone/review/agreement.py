@@ -1,34 +1,235 @@
-"""What judges of a build said of statements, against what people said of the same statements.
+"""How far reviewers agree on what several of them read, and judges of a build with people.
 
-Both must have had the same words before them: a statement that was edited since it was judged
-counts with the reviews of the wording that was judged, and with no others.
+Judges and people must have had the same words before them: a statement that was edited since it was
+judged counts with the reviews of the wording that was judged, and with no others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
+from msgspec import Struct
 
 from proofstone.build.verdicts import verdicts_of
-from proofstone.method import ComparedQuestion, JudgedText, Reviewing, find_method
+from proofstone.method import ComparedQuestion, JudgedText, Reviewing
 from proofstone.records.builds import Build
-from proofstone.records.knowledge import Fact
-from proofstone.records.reviews import CheckedJudge, CheckedQuestion, ReviewTask
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Fact, source_of
+from proofstone.records.reviews import (
+    CheckedJudge,
+    CheckedQuestion,
+    Review,
+    ReviewDecision,
+    ReviewOutcome,
+    ReviewTask,
+    ReviewText,
+    latest,
+)
 from proofstone.records.runs import Estimate
+from proofstone.records.scores import Judged
 from proofstone.records.verdicts import PanelVerdict
-from proofstone.review.decide import latest
-from proofstone.review.section import AGREEMENT, COEFFICIENTS
-from proofstone.review.state import facts_held, reviews_of, source_of
-from proofstone.store.lookup import Found
+from proofstone.results.sections.judges import judged_coefficients, judged_confusion
+from proofstone.review.state import ReviewState, reviewer_name
+from proofstone.review.workbook import TASKS
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
+from proofstone.stats.agreement import agreement, cohen_kappa, krippendorff_alpha
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
-    from proofstone.records.scores import Judged
+    from numpy.typing import NDArray
+
     from proofstone.stats.flags import Estimand
+
+
+class Differing(Struct, frozen=True, kw_only=True):
+    """A statement that reviewers judged differently."""
+
+    target: str
+    text: str
+    said: tuple[tuple[str, str, str], ...]
+    """Reviewer, verdict, and the new wording or reason."""
+
+
+class EditedStatement(Struct, frozen=True, kw_only=True):
+    """A statement for which a reviewer asked for another wording: what it said, what it is meant to
+    be (``key``), the new wording, who wrote it, and what readers said of the wording's truth, by
+    name; ``outcome`` is what all of it came to."""
+
+    target: str
+    text: str
+    key: str
+    new: str
+    reviewer: str
+    said: Mapping[str, str]
+    outcome: ReviewOutcome
+    why: str = ""
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """How far reviewers agree on what several of them read, for one task."""
+
+    task: ReviewTask
+    n_shared: int
+    n_differ: int
+    reviewers: tuple[str, ...]
+    measures: Mapping[str, Estimate]
+    differing: tuple[Differing, ...]
+
+
+class Ratings(Struct, frozen=True, kw_only=True):
+    """Codes of verdicts (units, raters), -1 where a reviewer did not read a unit. ``reviewers`` are
+    actor ids or names of judges; ``labels`` are the verdicts in the order of their codes."""
+
+    targets: tuple[bytes, ...]
+    reviewers: tuple[bytes | str, ...]
+    labels: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+
+def rate(reviews: Iterable[Review], task: ReviewTask) -> Ratings:
+    """The newest decisions for one task; units and reviewers in the order in which they came."""
+    kept = [one for one in latest(reviews) if one.task == task]
+    labels = tuple(TASKS[task].verdicts)
+    targets = list(dict.fromkeys(one.target for one in kept))
+    reviewers = list(dict.fromkeys(one.who for one in kept))
+    row = {target: place for place, target in enumerate(targets)}
+    column = {who: place for place, who in enumerate(reviewers)}
+    codes = np.full((len(targets), len(reviewers)), -1, dtype=np.int64)
+    for one in kept:
+        codes[row[one.target], column[one.who]] = labels.index(one.verdict)
+    return Ratings(targets=tuple(targets), reviewers=tuple(reviewers), labels=labels, codes=codes)
+
+
+def shared_targets(ratings: Ratings) -> tuple[Sequence[int], Sequence[int]]:
+    """The places of units that two or more read, and of those of them that they judged
+    differently."""
+    n = (ratings.codes >= 0).sum(axis=1)
+    shared = [int(place) for place in (n > 1).nonzero()[0]]
+    differ = [
+        place
+        for place in shared
+        if len({code for code in ratings.codes[place].tolist() if code >= 0}) > 1
+    ]
+    return shared, differ
+
+
+def review_agreement(session: Session, target: Target) -> Sequence[Agreed]:
+    """How far reviewers agree on what several of them read, a task each; none where nobody shared
+    anything."""
+    return agreed(ReviewState.of(session.store, target))
+
+
+def agreed(state: ReviewState) -> tuple[Agreed, ...]:
+    """How far reviewers agree by a review's state."""
+    tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason", "answer")
+    rated = [(task, rate(state.carried, task)) for task in tasks]
+    return tuple(
+        _agreed(state, task, ratings) for task, ratings in rated if len(shared_targets(ratings)[0])
+    )
+
+
+def _agreed(state: ReviewState, task: ReviewTask, ratings: Ratings) -> Agreed:
+    store, texts = state.store, state.texts()
+    shared, differ = shared_targets(ratings)
+    of = {ratings.targets[place] for place in differ}
+    said: dict[bytes, list[tuple[str, str, str]]] = {}
+    for one in latest(state.carried):
+        if one.task == task and one.target in of:
+            why = "; ".join([*map(str, one.changes.values()), one.reason]).strip("; ")
+            entry = (reviewer_name(store, one.who), one.verdict, why)
+            said.setdefault(one.target, []).append(entry)
+    return Agreed(
+        task=task, n_shared=len(shared), n_differ=len(differ),
+        reviewers=tuple(reviewer_name(store, who) for who in ratings.reviewers),
+        measures=_measures(ratings, shared, {fact.id: source_of(fact) for fact in state.facts}),
+        differing=tuple(
+            Differing(
+                target=f"fact:{short(target)}",
+                text=texts[target].text if target in texts else "", said=tuple(rows),
+            )
+            for target, rows in said.items()
+        ),
+    )  # fmt: skip
+
+
+def _measures(
+    ratings: Ratings, shared: Sequence[int], source: Mapping[bytes, str]
+) -> dict[str, Estimate]:
+    """Agreement beyond chance on what several read, statements of one source taken together."""
+    codes = ratings.codes[list(shared)]
+    codes = codes[:, (codes >= 0).any(axis=0)]
+    n_labels = len(ratings.labels)
+    names: dict[str, int] = {}
+    where = [source.get(ratings.targets[place], "") for place in shared]
+    clusters = np.array([names.setdefault(one, len(names)) for one in where], dtype=np.int64)
+    by = clusters if 1 < len(names) < len(where) else None
+    found: dict[str, Estimate] = {
+        "observed agreement": agreement(
+            codes, "observed agreement", n_categories=n_labels, clusters=by
+        )
+    }
+    if codes.shape[1] == 2:
+        found["Cohen kappa"] = cohen_kappa(
+            codes[:, 0], codes[:, 1], n_categories=n_labels, clusters=by
+        )
+    else:
+        found["Fleiss kappa"] = agreement(codes, "Fleiss kappa", n_categories=n_labels, clusters=by)
+    found["Gwet AC1"] = agreement(codes, "Gwet AC1", n_categories=n_labels, clusters=by)
+    found["Krippendorff alpha"] = krippendorff_alpha(codes, clusters=by)
+    return found
+
+
+def edited_statements(session: Session, target: Target) -> tuple[EditedStatement, ...]:
+    """Each new wording that a reviewer of a bank or form asked for, one a reviewer, also of
+    statements that were edited since: what it changes, and whether readers find it true."""
+    state = ReviewState.of(session.store, target)
+    decided = {one.target: one for one in state.decided(state.policy)}
+    newest = latest(state.carried)
+    asked = [one for one in newest if one.task == "format" and one.verdict == "fix"]
+    targets = state.store.knowledge.facts_by_id({one.target for one in asked}, readable=True)
+    texts = state.texts(targets.values())
+    checks = [one for one in newest if one.task == "wording"]
+    return tuple(
+        _edited(state.store, one, texts[one.target], decided[one.target], checks)
+        for one in asked
+        if one.target in texts and texts[one.target].field in one.changes
+    )
+
+
+def _edited(
+    store: Store,
+    asked: Review,
+    shown: ReviewText,
+    decided: ReviewDecision,
+    checks: Sequence[Review],
+) -> EditedStatement:
+    new = str(asked.changes[shown.field])
+    own = {reviewer_name(store, asked.who): str(asked.rubric.get("claim", "") or "not said")}
+    others = {
+        reviewer_name(store, one.who): one.verdict
+        for one in checks
+        if one.target == asked.target and one.answer == new and one.who != asked.who
+    }
+    return EditedStatement(
+        target=f"fact:{short(asked.target)}", text=shown.text, key=shown.claim, new=new,
+        reviewer=reviewer_name(store, asked.who), said=own | others, outcome=decided.outcome,
+        why=decided.why,
+    )  # fmt: skip
+
+
+# Judges of a build against people.
+
+
+AGREEMENT = "agreement"
+
+
+COEFFICIENTS = ("Cohen's kappa", "Gwet's AC1")
 
 
 _ALL = ""  # what all judges together decided
@@ -71,18 +272,20 @@ class _Compared:
             column.extend([""] * (place + 1 - len(column)))
 
 
-def check_judges(store: Store, found: Found) -> tuple[CheckedQuestion, ...]:
+def judges_checked(session: Session, target: Target) -> Sequence[CheckedQuestion]:
+    """How far the judges of its builds agree with people on the same statements."""
+    return check_judges(session.store, target)
+
+
+def check_judges(store: Store, target: Target) -> tuple[CheckedQuestion, ...]:
     """The judges of the builds that a bank, or a form's bank, came of: an entry a question that
     people answer too. None where no verdict is kept, or its method puts no such question."""
-    bank = found.id if found.kind == "bank" else store.items.item_set(found.id).bank
-    builds = [] if bank is None else store.builds.of_bank(bank)
-    if bank is None or not builds:
-        return ()
-    method = find_method(store.knowledge.bank(bank).method).reviewing
+    state = ReviewState.of(store, target)
+    builds = [] if state.bank is None else store.builds.of_bank(state.bank)
+    method = state.method.reviewing if builds else None
     if method is None or not method.compared:
         return ()
-    facts = facts_held(store, found).facts
-    texts, said = _reviewed(store, method, facts)
+    texts, said = _reviewed(state)
     return tuple(
         _checked(compared)
         for key, build in builds
@@ -90,15 +293,12 @@ def check_judges(store: Store, found: Found) -> tuple[CheckedQuestion, ...]:
     )
 
 
-def _reviewed(
-    store: Store, method: Reviewing, facts: Sequence[Fact]
-) -> tuple[dict[JudgedText, str], _Said]:
+def _reviewed(state: ReviewState) -> tuple[dict[JudgedText, str], _Said]:
     """The texts of facts and of the versions that they correct, each with its source; and what
     people, not models, said of them."""
-    reviews, now = reviews_of(store, facts)
-    people = [one for one in latest(reviews) if one.reviewer]
-    versions = store.knowledge.facts_by_id(now, readable=True)
-    texts = {identity: _text_of(method, fact) for identity, fact in versions.items()}
+    people = [one for one in latest(state.reviews) if one.reviewer]
+    versions = state.store.knowledge.facts_by_id(state.now, readable=True)
+    texts = {identity: _text_of(state.reviewing, fact) for identity, fact in versions.items()}
     said: _Said = {}
     for one in people:
         if one.target in texts:
@@ -185,11 +385,6 @@ def _checked(compared: _Compared) -> CheckedQuestion:
 
 def _judge(compared: _Compared, name: str) -> CheckedJudge:
     """A judge against people, statements of one source taken together."""
-    from proofstone.results.sections.judges import (  # noqa: PLC0415 - only here is computed
-        judged_coefficients,
-        judged_confusion,
-    )
-
     judged = _labels(compared, name)
     # With one source nothing says how sources vary: then of this bank alone.
     estimand: Estimand = "knowledge" if len(set(compared.sources)) > 1 else "bank"
@@ -204,10 +399,6 @@ def _judge(compared: _Compared, name: str) -> CheckedJudge:
 
 def _labels(compared: _Compared, name: str) -> Judged:
     """What people and one judge said of each statement, as codes."""
-    import numpy as np  # noqa: PLC0415
-
-    from proofstone.records.scores import Judged  # noqa: PLC0415
-
     code = {label: place for place, label in enumerate(compared.question.labels)}
     source = {name: place for place, name in enumerate(dict.fromkeys(compared.sources))}
     n = len(compared.people)

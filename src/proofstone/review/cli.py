@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct, UnsetType, structs
+from msgspec import structs
 
 from proofstone.correct.cli import by_option
 from proofstone.records.ids import short
-from proofstone.records.options import Opt
 from proofstone.records.reviews import ReviewPolicy
-from proofstone.review.sheets import SheetsAsked
+from proofstone.review.request import PolicyAsked, SheetsAsked
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -25,57 +24,14 @@ from proofstone.session.terminal import pasted, print_json, print_table, print_t
 
 if TYPE_CHECKING:
     from proofstone.records.reviews import CheckedQuestion, CheckedRate
-    from proofstone.review.review_decided import LastDecision
-    from proofstone.review.review_import import ImportedReviews
-    from proofstone.review.review_sheets import GivenOut
-    from proofstone.review.review_work import Decided
-    from proofstone.review.state import Agreed, EditedStatement, Standing
+    from proofstone.review.agreement import Agreed, EditedStatement
+    from proofstone.review.decide import Decided, LastDecision
+    from proofstone.review.import_reviews import ImportedReviews
+    from proofstone.review.sheets import GivenOut
+    from proofstone.review.state import Standing
 
 
 # The options by which reviewers' decisions become one, on each command that decides.
-
-
-class PolicyAsked(Struct, frozen=True, kw_only=True):
-    """What of a policy the options name; None where they name nothing."""
-
-    quorum: Annotated[int | None, Opt(
-        "Fewer reviewers than this leave a statement open (the paper's review has 3).  "
-        "[default: as decided last, else 1]", metavar="N", least=1,
-    )] = None  # fmt: skip
-    drop: Annotated[Literal["any", "majority", "all"] | None, Opt(
-        "How many reviewers must want a statement gone.  "
-        "[default: as decided last, else majority]",
-    )] = None  # fmt: skip
-    tie: Annotated[Literal["open", "keep", "drop"] | None, Opt(
-        "What half against half comes to: open asks one more reviewer.  "
-        "[default: as decided last, else open]",
-    )] = None  # fmt: skip
-    fix: Annotated[Literal["any", "majority", "all"] | None, Opt(
-        "How many of those who would keep it must ask for a change.  "
-        "[default: as decided last, else any]",
-    )] = None  # fmt: skip
-    sources: Annotated[Path | None, Opt(
-        "Of questions that people answer: a list of authoritative sites over the carried one, "
-        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
-        metavar="FILE",
-    )] = None  # fmt: skip
-
-    def over(self, usual: ReviewPolicy) -> ReviewPolicy:
-        """The policy; what was not named is as in ``usual``, which ``sources`` changed already.
-        Raises BadUsage for what answers to questions leave no choice of."""
-        from proofstone.errors import BadUsage
-
-        named = {name: value for name, value in structs.asdict(self).items() if value is not None}
-        named.pop("sources", None)
-        if named and not isinstance(usual.answers, UnsetType):
-            raise BadUsage(
-                f"{', '.join(f'--{name}' for name in named)}: questions are decided by two answers "
-                "each, and a third where they differ",
-                hint="--sources FILE says which pages count as authoritative",
-            )
-        return structs.replace(usual, **named)
-
-
 policy_options = asked_for(PolicyAsked, "policy")
 
 
@@ -93,18 +49,15 @@ def status_command(
     """Say who read how much of a bank or form, and what came of it."""
     import msgspec
 
-    from proofstone.review.reviewing import (
-        decision_before,
-        review_policy,
-        review_standing,
-    )
+    from proofstone.review.decide import last_decision
+    from proofstone.review.state import review_policy, review_standing
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
         standing = review_standing(
             session, target, policy.over(review_policy(session, target, policy.sources))
         )
-        last = decision_before(session, target)
+        last = last_decision(session, target)
     if as_json:
         print_json({**msgspec.structs.asdict(standing), "last_decision": last})
         return
@@ -160,7 +113,7 @@ def _counts(verdicts: Mapping[str, int]) -> str:
 
 def _tell_rates(rates: Sequence[CheckedRate]) -> None:
     from proofstone.page.numbers import shown_estimate
-    from proofstone.review.state import RATE_NAMES
+    from proofstone.results.truth_check import RATE_NAMES
 
     if not rates:
         return
@@ -195,16 +148,12 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     Of a bank that judges built, each judge and all together are set against people on the same
     statements, question by question; what nobody read is said to be so.
     """
-    from proofstone.review.reviewing import (
-        judges_checked,
-        review_agreement,
-        statements_edited,
-    )
+    from proofstone.review.agreement import edited_statements, judges_checked, review_agreement
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
         agreed = review_agreement(session, target)
-        edited = statements_edited(session, target)
+        edited = edited_statements(session, target)
         checked = judges_checked(session, target)
     if as_json:
         print_json({"people": agreed, "edited": edited, "judges": checked})
@@ -303,23 +252,19 @@ def decide_command(
     two of them, or a third, found the model's answer, each with two pages, one of them of an
     authoritative site (--sources); it is dropped where one found it not fit.
     """
-    from proofstone.review.reviewing import (
-        decide_reviews,
-        record_decision,
-        review_decisions,
-        review_policy,
-    )
+    from proofstone.review.decide import decide_file, keep_decision, review_decisions
+    from proofstone.review.state import review_policy
     from proofstone.session.session import open_session
 
     if _is_file(target):
         _refuse_for_file(work_list, policy.sources)
-        decided = decide_reviews(target, policy.over(ReviewPolicy()))
+        decided = decide_file(target, policy.over(ReviewPolicy()))
     else:
         with open_session(folder) as session:
             usual = review_policy(session, target, policy.sources)
             decided = review_decisions(session, target, policy.over(usual))
             if decided.reviews:
-                record_decision(session, target, decided, by=by)
+                keep_decision(session, target, decided, by=by)
     _write(decided, work_list, output)
     if as_json:
         found = {"outcomes": decided.outcomes, "decisions": decided.rows}
@@ -351,7 +296,7 @@ def _write(decided: Decided, work_list: Path | None, output: Path | None) -> Non
     import msgspec
 
     from proofstone.files.write import write_rows
-    from proofstone.review.review_work import ReviewedRow
+    from proofstone.review.decide import ReviewedRow
     from proofstone.session.written_files import write_work_file
 
     if work_list is not None:
@@ -435,11 +380,9 @@ def export_command(
     with the model's answer.
     """
     from proofstone.errors import BadUsage
-    from proofstone.review.reviewing import (
-        export_reviews,
-        give_out_sheets,
-        review_policy,
-    )
+    from proofstone.review.import_reviews import export_reviews
+    from proofstone.review.sheets import give_out
+    from proofstone.review.state import review_policy
     from proofstone.session.session import open_session
 
     if (to is None) == (output is None):
@@ -453,7 +396,7 @@ def export_command(
         asked = structs.replace(
             asked, policy=policy.over(review_policy(session, target, policy.sources)), seed=seed
         )
-        given = give_out_sheets(session, target, asked, to or Path())
+        given = give_out(session, target, asked, to or Path())
     if as_json:
         print_json(given)
     else:
@@ -505,14 +448,12 @@ def import_command(
     Taken in again, what is known is passed over; a decision that its reader changed becomes a row
     that corrects the former one.
     """
-    from proofstone.review.reviewing import (
-        review_agreement,
-        take_in_reviews,
-    )
+    from proofstone.review.agreement import review_agreement
+    from proofstone.review.import_reviews import import_reviews
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        taken = take_in_reviews(session, files, encoding=encoding)
+        taken = import_reviews(session, files, encoding=encoding)
         agreements = {found.name: review_agreement(session, found) for found in taken.targets}
     if as_json:
         print_json({"imported": taken, "agreement": agreements})
@@ -554,11 +495,11 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
     Its statements can be given to somebody else, and the sheet is not taken in any more. Its
     decisions stay stored, and enter no figure.
     """
-    from proofstone.review.reviewing import take_back_sheet
+    from proofstone.review.sheets import withdraw_sheet
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        withdrawn = take_back_sheet(session, sheet, reason=reason, by=by)
+        withdrawn = withdraw_sheet(session, sheet, reason=reason, by=by)
     if as_json:
         print_json(withdrawn)
         return

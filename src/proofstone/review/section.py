@@ -1,4 +1,5 @@
-"""Judges of a build against people: a section of a page, and lines for a terminal."""
+"""What a page, a card and a terminal say of a review: what reviewers made of the statements, and
+judges of a build against people."""
 
 from __future__ import annotations
 
@@ -7,14 +8,19 @@ from collections.abc import Iterator, Sequence
 from proofstone.page.numbers import MISSING, shown_estimate
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import aligned
-from proofstone.records.reviews import CheckedJudge, CheckedQuestion, ReviewFunnel, policy_words
+from proofstone.records.reviews import (
+    CheckedJudge,
+    CheckedQuestion,
+    CheckedRate,
+    ReviewFunnel,
+    policy_words,
+)
+from proofstone.results.truth_check import RATE_NAMES
+from proofstone.review.agreement import AGREEMENT, COEFFICIENTS, agreed
+from proofstone.review.state import ReviewState, standing
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
 from proofstone.wording.messages import counted, noted, paragraph, say, word
-
-AGREEMENT = "agreement"
-
-
-COEFFICIENTS = ("Cohen's kappa", "Gwet's AC1")
-
 
 _LEFT_OUT = "what judges kept out of the bank nobody read: of that nothing is known here"
 
@@ -292,3 +298,49 @@ def _agreement(funnel: ReviewFunnel) -> tuple[Table, ...]:
             sorts=False,
         ),
     )  # fmt: skip
+
+
+def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
+    """What review made of a bank's statements; None where nobody reviewed their format."""
+    state = ReviewState.of(store, bank)
+    if not _is_reviewed(state):
+        return None
+    now = standing(state)
+    if not now.n_read:
+        return None
+    shared = next((one for one in agreed(state) if one.task == "format"), None)
+    return ReviewFunnel(
+        bank=bank.name, statements=now.n, read=now.n_read, people=now.n_people,
+        outcomes=now.outcomes, carried_out=now.carried_out, purged=now.purged, policy=now.policy,
+        shared=shared.n_shared if shared else 0, measures=shared.measures if shared else {},
+    )  # fmt: skip
+
+
+def _is_reviewed(state: ReviewState) -> bool:
+    """Whether there is any review of a bank's facts, and its method says what reviewers see."""
+    reviewed = state.method.reviewing is not None
+    return reviewed and state.store.reviews.are_of_bank(state.found.id)
+
+
+def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
+    """What a bank's card says of its review: what was read and decided, and the rates of a check of
+    its truth. Nothing where nobody reviewed it, or its method has no sheets."""
+    state = ReviewState.of(store, found)
+    if not _is_reviewed(state):
+        return []
+    now = standing(state)
+    lines = []
+    if now.n_read:
+        decided = ", ".join(f"{n:,} {outcome}" for outcome, n in now.outcomes.items() if n)
+        by = f"{now.n_people} {'person' if now.n_people == 1 else 'people'}"
+        told = f"{now.n_read:,} of {now.n:,} read by {by}: {decided} ({policy_words(now.policy)})"
+        lines.append(("review", told))
+    lines += [("checked", _rate_sentence(one)) for one in now.rates]
+    return lines
+
+
+def _rate_sentence(checked: CheckedRate) -> str:
+    """``true statements that are false: 2 of 100, 2.0 [0.6, 7.0] %``."""
+    told = f"{RATE_NAMES[checked.name]}: {checked.wrong:,} of {checked.rate.n:,}"
+    unsure = f"; {checked.unsure:,} nobody could tell" if checked.unsure else ""
+    return f"{told}, {shown_estimate(checked.rate)} %{unsure}"

@@ -1,578 +1,438 @@
-"""What stands in a reviewer's sheet: a first page that says what to do, and a tab for each task.
-
-Each row carries a hidden key (sheet, row, check digits), so that a sheet that was sorted, filtered
-or shortened is read row by row. Texts are in the language in force.
-"""
+"""Sheets given out: who reads which statements, drawn by seed, and a file for each reader."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
-from types import MappingProxyType
-from typing import Annotated, Literal, TypedDict
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType, structs
 
-from proofstone.errors import BadUsage
-from proofstone.records.options import Opt
-from proofstone.records.reviews import ReviewPolicy, ReviewSheet, ReviewTask
-from proofstone.records.tables import SheetColumn, SheetTab, Workbook
-from proofstone.review.decide import NoAddress, pages_of, read_address, split_addresses
-from proofstone.wording.messages import counted, noted, say, word
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.xlsx import WORKBOOK_SUFFIXES, read_grids, write_workbook
+from proofstone.method import Answers, Reviewing
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Fact, source_of
+from proofstone.records.reviews import (
+    CheckedAnswer,
+    ReviewPlace,
+    ReviewPolicy,
+    ReviewSheet,
+    ReviewTask,
+    ReviewText,
+    SheetWithdrawal,
+    review_sheet_id,
+)
+from proofstone.review.assign import Assignment, assign, draw_by_stratum, size_for
+from proofstone.review.policy import checked_answers
+from proofstone.review.request import SheetsAsked
+from proofstone.review.sheet_answers import sheets_named
+from proofstone.review.state import ReviewState, reviewer_name
+from proofstone.review.workbook import SheetRow, make_workbook
+from proofstone.session.people import acting, acting_person
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
+from proofstone.store.store import Store
+from proofstone.wording.messages import language
 
-# What reviewers are asked, and the closed labels that they answer with.
-#
-# ``format`` is Encyclo-K's review (appendix C): does a statement stand alone and is it well formed.
-# ``truth`` asks of a statement whether it is true, without saying what it is meant to be;
-# ``reason`` whether the reason fits that goes with a falsified one. The paper's check of 200 kept
-# the last two apart: all 200 were false, and the reasons of five did not fit. ``wording`` asks
-# somebody else whether the new wording that a reviewer wrote for a statement is true: the reviewer
-# may have made a false statement true.
-#
-# ``answer`` is Chinese SimpleQA's (3.3): is a question fit, and what is its answer by one's own
-# search. ``third`` asks the same of somebody who sees what others found; ``same`` whether what
-# people found and the model's answer are one.
+
+class GivenSheet(Struct, frozen=True, kw_only=True):
+    """A sheet as it was written: the file, whose it is, and how many rows it holds."""
+
+    sheet: str
+    file: str
+    reviewer: str
+    n_rows: int
+    n_statements: int
 
 
-class Task(Struct, frozen=True, kw_only=True):
-    """A question to reviewers. ``verdicts`` gives each label its words; ``needs_reason`` and
-    ``needs_text`` are those that cannot stand without one. ``undecided`` says nothing either
-    way. ``needs_answer`` are those that come with an answer, which has at least ``n_pages`` pages.
+class GivenOut(Struct, frozen=True, kw_only=True):
+    """All sheets of one command; how many statements several read, how many nobody was given for
+    none may have more (``n_left``), and how many everybody named had read before (``n_barred``)."""
+
+    target: str
+    sheets: tuple[GivenSheet, ...]
+    n_statements: int
+    n_shared: int
+    what: Literal["statements", "questions"] = "statements"
+    n_left: int = 0
+    n_barred: int = 0
+    round: int = 1
+
+
+def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | str) -> GivenOut:
+    """Writes a sheet for each reviewer beside ``to`` (``sheet-anna.xlsx``; ``to`` itself for one),
+    and stores who was given what. The same command gives the same sheets.
+
+    Raises BadUsage for shares that cannot be, and where there is nothing to review; BadInput for
+    files that are there already, which may hold somebody's decisions.
     """
+    store, clock = session.store, session.clock
+    state = ReviewState.of(store, target)
+    _check(asked, Path(to))
+    asked = _completed(state, asked)
+    read = _chosen(state, asked)
+    given = _questions_given(state.among(read.facts), asked, asked.policy or state.policy)
+    shares = _shares(read, asked)
+    kept = [n for n, rows in enumerate(shares.rows) if rows]
+    if not kept:
+        raise BadUsage(
+            f"there is nothing to give to {', '.join(asked.reviewers)}: all have read each of the "
+            f"{len(read.facts):,} open statements of {state.found.name}",
+            hint="name somebody who has not: --people",
+        )
+    files = _files(asked.reviewers, Path(to))
+    _refuse_written([files[n] for n in kept])
+    recipe = _recipe(asked) | ({"documents": "private"} if given and given.is_private else {})
+    sheets = {}
+    for n in kept:
+        reviewer = acting_person(store, asked.reviewers[n], clock).actor
+        facts = [read.facts[place] for place in shares.rows[n]]
+        sheet = ReviewSheet(
+            kind="bank" if state.found.kind == "bank" else "form", target=state.found.id,
+            reviewer=reviewer, round=read.round, recipe=recipe,
+            places=tuple(given.places(facts) if given else _places(facts, read, asked)),
+            at=clock.now(),
+        )  # fmt: skip
+        sheets[n] = structs.replace(sheet, id=review_sheet_id(sheet))
+    store.reviews.add_sheets(list(sheets.values()))
+    rows = dict(given.rows if given else shown_rows(store, read.facts, read.texts))
+    rows |= {one: structs.replace(rows[one], reworded=text) for one, text in read.wordings.items()}
+    for n, sheet in sheets.items():
+        book = make_workbook(
+            sheet, [rows[place.target] for place in sheet.places], name=state.found.name,
+            reviewer=asked.reviewers[n], false_share=_false_share(sheet, read.texts),
+        )  # fmt: skip
+        write_workbook(files[n], book)
+        store.written.add(files[n], state.found.kind, [state.found.id], clock.now())
+    return GivenOut(
+        target=state.found.name,
+        sheets=tuple(_given(sheet, files[n], asked.reviewers[n]) for n, sheet in sheets.items()),
+        n_statements=len(read.facts),
+        n_shared=len(shares.shared),
+        what="questions" if given else "statements",
+        n_left=len(shares.left),
+        n_barred=len(shares.barred),
+        round=read.round,
+    )
 
-    name: ReviewTask
-    verdicts: Mapping[str, str]
-    needs_reason: frozenset[str] = frozenset()
-    needs_text: frozenset[str] = frozenset()
-    undecided: str = ""
-    needs_answer: frozenset[str] = frozenset()
-    n_pages: int = 0
+
+def _false_share(sheet: ReviewSheet, texts: Mapping[bytes, ReviewText]) -> float:
+    """How much of what a sheet has read for its format is false on purpose."""
+    claims = [texts[place.target].claim for place in sheet.places if place.task == "format"]
+    return claims.count("false") / len(claims) if claims else 0.0
 
 
-_TRUTH = {
-    "true": noted("it is true"),
-    "false": noted("it is false"),
-    "unsure": noted("I cannot tell"),
+class _Read(Struct, frozen=True, kw_only=True):
+    """The facts to be read with what is shown of all, who must not read which of them, the number
+    of the round, and new wordings that are to be checked in place of what they say."""
+
+    facts: Sequence[Fact]
+    texts: Mapping[bytes, ReviewText]
+    barred: Mapping[bytes, set[str]] = {}
+    round: int = 1
+    wordings: Mapping[bytes, str] = {}
+
+
+def _shares(read: _Read, asked: SheetsAsked) -> Assignment:
+    """Who reads what; of what is open one more reader each suffices."""
+    apart = {
+        place: frozenset(
+            n for n, name in enumerate(asked.reviewers) if name in read.barred.get(fact.id, ())
+        )
+        for place, fact in enumerate(read.facts)
+    }
+    one_more = asked.undecided and asked.readers is None
+    return assign(
+        len(read.facts), len(asked.reviewers),
+        overlap=1.0 if asked.undecided else asked.overlap or 0.0,
+        readers=1 if one_more else asked.readers,
+        most=asked.most, seed=asked.seed, barred=apart,
+    )  # fmt: skip
+
+
+def _chosen(state: ReviewState, asked: SheetsAsked) -> _Read:
+    facts = state.facts_under_review
+    texts = state.texts(facts)
+    kept = [fact for fact in facts if asked.only in ("", texts[fact.id].claim)]
+    if not kept:
+        raise BadUsage(f"{state.found.name} holds nothing to review", hint="leave --only out")
+    if asked.undecided:
+        return _undecided(state.among(kept), texts, asked.policy or state.policy)
+    if asked.truth is not None or asked.half_width is not None:
+        size = asked.truth or size_for(asked.half_width or 0.0, len(kept))
+        strata = [
+            "|".join((texts[fact.id].claim, fact.stratum.discipline, source_of(fact)))
+            for fact in kept
+        ]
+        kept = [kept[n] for n in draw_by_stratum(strata, size, asked.seed)]
+    return _Read(facts=kept, texts=texts)
+
+
+def _undecided(
+    state: ReviewState, texts: Mapping[bytes, ReviewText], policy: ReviewPolicy
+) -> _Read:
+    decided = state.decided(policy)
+    is_open = {one.target for one in decided if one.outcome == "open"}
+    chosen = [fact for fact in state.facts if fact.id in is_open]
+    name = state.found.name
+    if not state.reviews:
+        raise BadUsage(
+            f"nobody has read any of {name} yet, so no review of it is open",
+            hint="give all of it out first: without --undecided",
+        )
+    if not chosen:
+        raise BadUsage(f"no review of {name} is open", hint=f"proofstone review status {name}")
+    names = {person.actor: person.name for person in state.store.people.every()}
+    read: dict[bytes, set[str]] = {}
+    for one in state.carried:
+        if one.target in is_open and one.reviewer in names:
+            read.setdefault(one.target, set()).add(names[one.reviewer])
+    return _Read(
+        facts=chosen, texts=texts, barred=read,
+        round=max(one.round for one in state.reviews) + 1,
+        wordings={one.target: one.wording for one in decided
+                  if one.wording and one.target in is_open},
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- sheets and files
+
+
+def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[ReviewPlace]:
+    """What a sheet asks about these facts, tab by tab."""
+    is_truth = asked.truth is not None or asked.half_width is not None
+    first: ReviewTask = "truth" if is_truth else "format"
+    known = read.wordings
+    places = [ReviewPlace(first, "fact", fact.id) for fact in facts if fact.id not in known]
+    places += [ReviewPlace("wording", "fact", fact.id) for fact in facts if fact.id in known]
+    if is_truth:
+        reasoned = (fact for fact in facts if read.texts[fact.id].because)
+        places += [ReviewPlace("reason", "fact", fact.id) for fact in reasoned]
+    return places
+
+
+def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
+    """How the rows were chosen, as plain values; who else was asked stays out of it."""
+    known = {
+        "people": len(asked.reviewers), "overlap": asked.overlap, "readers": asked.readers,
+        "most": asked.most, "truth": asked.truth, "half_width": asked.half_width,
+        "only": asked.only, "undecided": asked.undecided, "seed": asked.seed,
+        "language": language(),
+    }  # fmt: skip
+    return {name: value for name, value in known.items() if value not in (None, "", False)}
+
+
+def _given(sheet: ReviewSheet, file: Path, reviewer: str) -> GivenSheet:
+    return GivenSheet(
+        sheet=short(sheet.id, 16), file=str(file), reviewer=reviewer, n_rows=len(sheet.places),
+        n_statements=len({place.target for place in sheet.places}),
+    )  # fmt: skip
+
+
+def _check(asked: SheetsAsked, to: Path) -> None:
+    if to.suffix.lower() != ".xlsx":
+        others = ", ".join(WORKBOOK_SUFFIXES)
+        raise BadUsage(
+            f"{to.name}: sheets are written as .xlsx",
+            hint=f"import reads {others} as they come back",
+        )
+    if not to.parent.is_dir():
+        raise BadUsage(f"{to}: there is no folder {to.parent}", hint="make it, or name another")
+    spelled: dict[str, list[str]] = {}
+    for name in asked.reviewers:
+        spelled.setdefault(name.casefold(), []).append(name)
+    twice = [" and ".join(names) for names in spelled.values() if len(names) > 1]
+    if twice:
+        raise BadUsage(
+            f"the same reader is named twice: {', '.join(twice)}",
+            hint="names are told apart by more than capitals, as their files are",
+        )
+    if not asked.reviewers:
+        raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
+    if asked.readers is not None and not 1 <= asked.readers <= len(asked.reviewers):
+        raise BadUsage(
+            f"{asked.readers} readers of a statement cannot be found among {len(asked.reviewers)}",
+            hint=f"--readers 1 to {len(asked.reviewers)}",
+        )
+
+
+def _files(people: Sequence[str], to: Path) -> list[Path]:
+    """A file for each, named by its reader; ``to`` for one reader."""
+    if len(people) == 1:
+        return [to]
+    stems = [re.sub(r"[^\w.-]+", "-", name).strip("-.").lower() or "reader" for name in people]
+    files = []
+    for n, stem in enumerate(stems):
+        again = f"-{n + 1}" if stem in stems[:n] else ""
+        files.append(to.with_name(f"{to.stem}-{stem}{again}{to.suffix}"))
+    return files
+
+
+def _refuse_written(files: Sequence[Path]) -> None:
+    """Raises BadInput for files that are there already."""
+    there = [Problem(str(file), "is there already") for file in files if file.exists()]
+    if there:
+        raise BadInput(
+            "a sheet that is there may hold somebody's decisions; nothing was written",
+            there,
+            hint="name another file with --to, or take these away",
+        )
+
+
+class WithdrawnSheet(Struct, frozen=True, kw_only=True):
+    """A sheet that counts no longer: whose it was, and how many of its decisions with it."""
+
+    sheet: str
+    reviewer: str
+    n_rows: int
+    n_decisions: int
+
+
+def withdraw_sheet(
+    session: Session, sheet: str, *, reason: str = "", by: str = ""
+) -> WithdrawnSheet:
+    """Withdraws a sheet, named by the first digits of its id or by its file: its decisions count no
+    longer, its rows count as given to nobody, and it is not taken in any more. Raises BadUsage for
+    what names no sheet of this workspace."""
+    store, path = session.store, Path(sheet)
+    is_file = path.suffix.lower() in WORKBOOK_SUFFIXES
+    names = sheets_named(read_grids(path)) if is_file else [sheet.removeprefix("sheet:")]
+    digits = names[0] if len(names) == 1 and re.fullmatch("[0-9a-f]{4,64}", names[0]) else ""
+    found = store.reviews.sheet(digits) if digits else None
+    if found is None:
+        raise BadUsage(
+            f"sheet {sheet!r} not found",
+            hint="give the file that was sent out, or the digits that 'review export' printed",
+        )
+    who = acting(session, by).actor
+    store.reviews.withdraw(
+        SheetWithdrawal(sheet=found.id, actor=who, reason=reason, at=session.clock.now())
+    )
+    return WithdrawnSheet(
+        sheet=short(found.id, 16), reviewer=reviewer_name(store, found.reviewer),
+        n_rows=len(found.places), n_decisions=store.reviews.n_decisions(found.id),
+    )  # fmt: skip
+
+
+# Sheets in which questions are answered: two people each, a third where they differ, and somebody
+# who compares with the model's answer.
+
+_IN_ORDER: tuple[ReviewTask, ...] = ("answer", "third", "same")
+
+
+_OVERLAP = 0.2
+
+
+class QuestionsGiven(Struct, frozen=True):
+    """Of questions that people answer: what each is asked about, and what is shown of it."""
+
+    tasks: Mapping[bytes, ReviewTask]
+    rows: Mapping[bytes, SheetRow]
+    is_private: bool = False
+
+    def places(self, facts: Sequence[Fact]) -> list[ReviewPlace]:
+        """What a sheet asks about these, tab by tab."""
+        places = [ReviewPlace(self.tasks[fact.id], "fact", fact.id) for fact in facts]
+        return sorted(places, key=lambda place: _IN_ORDER.index(place.task))
+
+
+def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
+    """With what was not named. Raises BadUsage for what questions leave no choice of."""
+    if state.reviewing.answers is None:
+        return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
+    named = {
+        "--truth": asked.truth, "--half-width": asked.half_width, "--only": asked.only or None,
+        "--overlap": asked.overlap, "--readers": asked.readers,
+    }  # fmt: skip
+    refused = [name for name, value in named.items() if value is not None]
+    if refused:
+        raise BadUsage(
+            f"{', '.join(refused)}: questions are answered by two people each, and by a third "
+            "where they differ",
+            hint="leave it out; --undecided gives out what comes after the first two",
+        )
+    readers = None if asked.undecided else min(2, len(asked.reviewers))
+    return structs.replace(asked, overlap=1.0, readers=readers)
+
+
+def _questions_given(
+    chosen: ReviewState, asked: SheetsAsked, policy: ReviewPolicy
+) -> QuestionsGiven | None:
+    """None for statements. At first all are to be answered; what is open, as far as it came."""
+    if chosen.answers is None:
+        return None
+    facts, method = chosen.facts, chosen.reviewing
+    states = checked_answers(chosen.answers, facts, chosen.carried, policy)
+    waiting = {one.target: _WAITING[one.state] for one in states if one.is_waiting}
+    tasks = waiting if asked.undecided else {}
+    is_private = not isinstance(policy.answers, UnsetType) and not policy.answers.urls
+    grounds = shown_rows(chosen.store, facts, chosen.texts()) if is_private else {}
+    return QuestionsGiven(
+        {fact.id: tasks.get(fact.id, "answer") for fact in facts},
+        _answer_rows(method, chosen.answers, facts, states, grounds),
+        is_private,
+    )
+
+
+_WAITING: Mapping[str, ReviewTask] = {
+    "waits for a first answer": "answer",
+    "waits for a second answer": "answer",
+    "waits for a third person": "third",
+    "waits for a comparison": "same",
 }
 
 
-_FIT = {"answered": noted("it is fit"), "unfit": noted("it is not fit")}
-
-
-TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
-    {
-        "format": Task(
-            name="format",
-            verdicts={"keep": noted("keep it"), "fix": noted("fix it"), "drop": noted("drop it")},
-            needs_reason=frozenset({"drop"}),
-            needs_text=frozenset({"fix"}),
-        ),
-        "wording": Task(name="wording", verdicts=_TRUTH, undecided="unsure"),
-        "truth": Task(name="truth", verdicts=_TRUTH, undecided="unsure"),
-        "reason": Task(
-            name="reason",
-            verdicts={
-                "fits": noted("the reason fits"),
-                "misses": noted("it does not fit"),
-                "unsure": noted("I cannot tell"),
-            },
-            undecided="unsure",
-        ),
-        "answer": Task(
-            name="answer",
-            verdicts=_FIT,
-            needs_reason=frozenset({"unfit"}),
-            needs_answer=frozenset({"answered"}),
-            n_pages=2,
-        ),
-        # Who takes an answer that is there may leave the pages to it; a stage checks the others.
-        "third": Task(
-            name="third",
-            verdicts=_FIT,
-            needs_reason=frozenset({"unfit"}),
-            needs_answer=frozenset({"answered"}),
-        ),
-        "same": Task(
-            name="same",
-            verdicts={"same": noted("the same answer"), "differs": noted("another answer")},
-        ),
+def _answer_rows(
+    method: Reviewing,
+    answers: Answers,
+    facts: Iterable[Fact],
+    found: Iterable[CheckedAnswer],
+    grounds: Mapping[bytes, SheetRow],
+) -> dict[bytes, SheetRow]:
+    """What sheets show of questions. Which column a row's ``found`` and ``model`` stand in, and
+    whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
+    said. ``grounds`` are the passages that questions about private documents are answered from."""
+    checked = {one.target: one for one in found}
+    return {
+        fact.id: structs.replace(
+            grounds.get(fact.id, SheetRow(text="")),
+            text=method.review_text(fact).text,
+            valid_at=method.review_text(fact).valid_at,
+            found=_found(checked[fact.id]),
+            model="\n".join(_on_a_line(text) for text in answers.model_answers(fact)),
+        )
+        for fact in facts
     }
-)
 
 
-# The tab of each in a sheet.
-TABS: Mapping[ReviewTask, str] = MappingProxyType(
-    {
-        "format": noted("Statements"),
-        "wording": noted("Changed statements"),
-        "truth": noted("1 True or false"),
-        "reason": noted("2 Reasons"),
-        "answer": noted("Questions"),
-        "third": noted("Different answers"),
-        "same": noted("The model's answer"),
-    }
-)
-
-
-# Those in which people answer questions: who answers sees the question alone.
-QUESTIONS: frozenset[ReviewTask] = frozenset({"answer", "third", "same"})
-
-
-# What the first page of a reviewer's sheet says: what to look at, how to decide, what comes next.
-#
-# Texts are in the language in force.
-
-
-def what_to_do(
-    sheet: ReviewSheet,
-    tasks: Sequence[ReviewTask],
-    name: str,
-    reviewer: str,
-    false_share: float = 0.0,
-) -> Iterator[str]:
-    """The lines of a sheet's first page, for the tasks that it holds; ``false_share`` of the
-    statements that are read for their format were made false on purpose."""
-    is_asked = not QUESTIONS.isdisjoint(tasks)
-    n = len({place.target for place in sheet.places})
-    noun = "question" if is_asked else "statement"
-    yield say("Review of {name}", name=name)
-    yield say("For {reviewer}: {statements}, round {round}.", reviewer=reviewer,
-              statements=counted(n, noun), round=sheet.round)  # fmt: skip
-    yield ""
-    for task in tasks:
-        private = sheet.recipe.get("documents") == "private"
-        yield from (_PRIVATE_LINES if private else {}).get(task, _TASK_LINES[task])()
-        if task == "format" and false_share:
-            yield from _about_false(false_share)
-        yield ""
-    yield say("Fill in the yellow columns only. Empty rows count as not looked at; you can send "
-              "the file back half done, and again when there is more.")  # fmt: skip
-    if is_asked:
-        yield say("Decide by yourself: please do not talk about single questions with the others, "
-                  "and ask no chatbot.")  # fmt: skip
-    else:
-        yield say("Decide by yourself: please do not talk about single statements with the others "
-                  "before all files are back.")  # fmt: skip
-    yield say("You may filter and hide rows; to sort or delete some, take the protection off first "
-              "(it has no password). Leave the grey columns as they are: what should read "
-              "otherwise goes into a yellow one.")  # fmt: skip
-    yield say("Save it as .xlsx or .ods, under any name, and send it back.")
-
-
-def _about_format() -> Iterator[str]:
-    labels = [word(text) for text in TASKS["format"].verdicts.values()]
-    yield say("Of each statement decide whether it can be used as it stands. You need not know the "
-              "subject: look at how it is written, not at whether it is true.")  # fmt: skip
-    yield say("{keep}: it can be understood without its book, is one complete sentence or "
-              "paragraph, and has no misprint that changes it.", keep=labels[0])  # fmt: skip
-    yield say("{fix}: a small change makes it so. Write the whole statement anew under New "
-              "wording, without changing what it says.", fix=labels[1])  # fmt: skip
-    yield say("{drop}: it points at a figure, a chapter or a formula that is not there, has no "
-              "clear meaning, or is no statement of knowledge. Say why.",
-              drop=labels[2])  # fmt: skip
-
-
-def _about_false(share: float) -> Iterator[str]:
-    if share == 1.0:
-        yield say("All of these statements are false on purpose. Leave them false.")
-    elif abs(share - 0.5) < 0.1:
-        yield say("About half of these statements are false on purpose; the sheet does not say "
-                  "which. Leave them false.")  # fmt: skip
-    else:
-        yield say("About {percent}% of these statements are false on purpose; the sheet does not "
-                  "say which. Leave them false.",
-                  percent=min(max(round(share * 10), 1), 9) * 10)  # fmt: skip
-    labels = [word(text) for text in TASKS["format"].verdicts.values()]
-    yield say("{fix} is for language only. Do not correct what a statement claims. For each new "
-              "wording, say whether it is true; a second reviewer checks it.",
-              fix=labels[1])  # fmt: skip
-
-
-def _about_wording() -> Iterator[str]:
-    yield say("{tab}: another reviewer proposed a new wording for each of these statements. Say "
-              "whether the new wording is true. Look up what you do not know.",
-              tab=word(TABS["wording"]))  # fmt: skip
-
-
-def _about_truth() -> Iterator[str]:
-    yield say("Of each statement say whether it is true. Some were made false on purpose; you are "
-              "not told which. Look up what you do not know, and say so if you cannot tell."
-              )  # fmt: skip
-
-
-def _about_reason() -> Iterator[str]:
-    yield say("The second sheet holds statements that are meant to be false, each with the reason. "
-              "Fill in the first sheet before you look at it. Say whether the reason states what "
-              "is wrong.")  # fmt: skip
-
-
-def _about_answer() -> Iterator[str]:
-    fit, unfit = (word(text) for text in TASKS["answer"].verdicts.values())
-    yield say("{tab}: of each question decide whether it is fit, and answer it.",
-              tab=word(TABS["answer"]))  # fmt: skip
-    yield say("{unfit}: it has no single right answer, or one that changes with time; it is "
-              "unclear what is asked; or no page that one can trust answers it. Say which.",
-              unfit=unfit)  # fmt: skip
-    yield say("{fit}: search the web yourself, and write the answer alone, as short as it can be. "
-              "Give at least two pages that say so, whole addresses with https://, one of them an "
-              "encyclopaedia, a public body or another source that people trust.",
-              fit=fit)  # fmt: skip
-
-
-def _about_third() -> Iterator[str]:
-    yield say("{tab}: people answered these differently, each with the pages named. Look at these, "
-              "search for more, and write the answer that is right. Take over one of theirs as it "
-              "stands, or give your own with at least two pages.",
-              tab=word(TABS["third"]))  # fmt: skip
-
-
-def _about_same() -> Iterator[str]:
-    yield say("{tab}: say whether the two are one answer. They are where nobody who knows the "
-              "subject would call one right and the other wrong; a part of an answer, or one with "
-              "more in it, is another answer.", tab=word(TABS["same"]))  # fmt: skip
-
-
-def _about_private_answer() -> Iterator[str]:
-    fit, unfit = (word(text) for text in TASKS["answer"].verdicts.values())
-    yield say("{tab}: of each question decide whether it is fit, and answer it from the passage "
-              "beside it.", tab=word(TABS["answer"]))  # fmt: skip
-    yield say("The documents are private. Do not enter these questions into a search engine or a "
-              "chatbot.")  # fmt: skip
-    yield say("{unfit}: the passage does not answer it, it has several right answers, it is "
-              "unclear, or its answer changes and the question names no date. Say which.",
-              unfit=unfit)  # fmt: skip
-    yield say("{fit}: write the answer alone, as short as it can be. Knowledge that only your "
-              "organization has is fit.", fit=fit)  # fmt: skip
-
-
-def _about_private_third() -> Iterator[str]:
-    yield say("{tab}: people answered these differently. Read the passage, and write the answer "
-              "that is right: one of theirs as it stands, or your own.",
-              tab=word(TABS["third"]))  # fmt: skip
-
-
-_PRIVATE_LINES: Mapping[ReviewTask, Callable[[], Iterator[str]]] = MappingProxyType(
-    {"answer": _about_private_answer, "third": _about_private_third}
-)
-
-
-_TASK_LINES: Mapping[ReviewTask, Callable[[], Iterator[str]]] = MappingProxyType(
-    {
-        "format": _about_format,
-        "wording": _about_wording,
-        "truth": _about_truth,
-        "reason": _about_reason,
-        "answer": _about_answer,
-        "third": _about_third,
-        "same": _about_same,
-    }
-)
-
-
-Role = Literal["key", "number", "text", "reworded", "because", "passage", "page", "source",
-               "valid", "found", "model", "verdict", "new", "claim", "answer", "url", "url2",
-               "urls", "why"]  # fmt: skip
-
-
-_LONGEST_PASSAGE = 8_000
-
-
-_QUESTIONS: Mapping[ReviewTask, str] = MappingProxyType(
-    {
-        "format": noted("Your decision"),
-        "wording": noted("Is the new wording true?"),
-        "truth": noted("Is it true?"),
-        "reason": noted("Does the reason fit?"),
-        "answer": noted("Is the question fit?"),
-        "third": noted("Is the question fit?"),
-        "same": noted("Is it the same answer?"),
-    }
-)
-
-
-# The heads by which a column is known again, in every language.
-TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
-    {
-        "key": ("proofstone key",),
-        "number": (noted("No."),),
-        "text": (noted("Statement"), noted("Question")),
-        "reworded": (noted("Wording that a reader proposed"),),
-        "because": (noted("Why it is said to be false"),),
-        "passage": (noted("Passage it was taken from"),),
-        "page": (noted("Page"),),
-        "source": (noted("Source"),),
-        "valid": (noted("Valid at"),),
-        "found": (noted("What people found"),),
-        "model": (noted("What the model said"),),
-        "verdict": tuple(dict.fromkeys(_QUESTIONS.values())),
-        "new": (noted("New wording"),),
-        "claim": (noted("Truth of the new wording"),),
-        "answer": (noted("Your answer"),),
-        "url": (noted("First page (URL)"),),
-        "url2": (noted("Second page (URL)"),),
-        "urls": (noted("More pages (URLs)"),),
-        "why": (noted("Reason or remark"),),
-    }
-)
-
-
-_WIDTHS: Mapping[Role, int] = MappingProxyType(
-    {
-        "key": 12, "number": 6, "text": 52, "reworded": 52, "because": 36, "passage": 60,
-        "page": 12, "source": 18, "valid": 12, "found": 48, "model": 32, "verdict": 18,
-        "new": 44, "claim": 18, "answer": 28, "url": 32, "url2": 32, "urls": 24, "why": 36,
-    }
-)  # fmt: skip
-
-
-_ANSWERS: frozenset[Role] = frozenset(
-    {"verdict", "new", "claim", "answer", "url", "url2", "urls", "why"}
-)
-
-
-_OPTIONAL: tuple[Role, ...] = (
-    "reworded", "because", "passage", "page", "source", "valid", "found", "model",
-)  # fmt: skip
-
-
-class SheetRow(Struct, frozen=True, kw_only=True):
-    """What is shown of one fact or item; empty where there is nothing to show. ``found`` is what
-    people answered a question with, ``model`` the answer that stands with it; ``reworded`` the
-    wording that a reader proposed, which somebody else checks; ``valid_at`` the date for which a
-    question is asked."""
-
-    text: str
-    reworded: str = ""
-    because: str = ""
-    passage: str = ""
-    page: str = ""
-    source: str = ""
-    valid_at: str = ""
-    found: str = ""
-    model: str = ""
-
-
-def is_private(sheet: ReviewSheet) -> bool:
-    """Whether a sheet's questions are answered from private documents alone."""
-    return sheet.recipe.get("documents") == "private"
-
-
-def row_key(sheet: ReviewSheet, position: int) -> str:
-    """The key of a row: 16 digits of its sheet, its place from 1, and 8 check digits over what it
-    asks about, so that a key that was typed or cut is not taken for another row's."""
-    place = sheet.places[position]
-    content = b"|".join((sheet.id, str(position).encode(), place.task.encode(), place.target))
-    return f"{sheet.id.hex()[:16]}-{position + 1}-{sha256(content).hexdigest()[:8]}"
-
-
-def make_workbook(
-    sheet: ReviewSheet,
-    rows: Sequence[SheetRow],
-    *,
-    name: str,
-    reviewer: str,
-    false_share: float = 0,
-) -> Workbook:
-    """The workbook of a sheet whose places show ``rows``; ``name`` is the bank's or form's, and
-    ``false_share`` how much of what is read was made false on purpose."""
-    tasks = list(dict.fromkeys(place.task for place in sheet.places))
-    return Workbook(
-        about_name=say("What to do"),
-        about=tuple(what_to_do(sheet, tasks, name, reviewer, false_share)),
-        tabs=tuple(_tab(sheet, rows, TASKS[task]) for task in tasks),
-    )
-
-
-def _tab(sheet: ReviewSheet, rows: Sequence[SheetRow], task: Task) -> SheetTab:
-    places = [n for n, place in enumerate(sheet.places) if place.task == task.name]
-    private = is_private(sheet)
-    shown = [
-        role
-        for role in _OPTIONAL
-        if any(_fact_text(rows[n], role, task, private=private) for n in places)
-    ]
-    roles: list[Role] = ["key", "number", "text", *shown, "verdict"]
-    if task.needs_answer:
-        roles += ["answer"] if is_private(sheet) else ["answer", "url", "url2", "urls"]
-    roles += ["new", "claim", "why"] if task.needs_text else ["why"]
-    return SheetTab(
-        name=word(TABS[task.name]),
-        columns=tuple(_column(role, task) for role in roles),
-        rows=[
-            [_cell(sheet, rows, n, number, role, task) for role in roles]
-            for number, n in enumerate(places, start=1)
-        ],
-    )
-
-
-def _column(role: Role, task: Task) -> SheetColumn:
-    is_verdict = role == "verdict"
-    title = TITLES[role][0] if not is_verdict else _QUESTIONS[task.name]
-    if role == "text" and task.name in QUESTIONS:
-        title = TITLES[role][1]
-    labels = {"verdict": task.verdicts, "claim": TASKS["wording"].verdicts}.get(role, {})
-    choices = tuple(word(text) for text in labels.values())
-    return SheetColumn(
-        title=title if role == "key" else word(title),
-        width=_WIDTHS[role],
-        is_hidden=role == "key",
-        is_answer=role in _ANSWERS,
-        choices=choices,
-        wrong=say("Choose one of: {choices}", choices=" / ".join(choices)) if choices else "",
-    )
-
-
-def _cell(
-    sheet: ReviewSheet, rows: Sequence[SheetRow], n: int, number: int, role: Role, task: Task
-) -> str:
-    if role == "key":
-        return row_key(sheet, n)
-    if role == "number":
-        return str(number)
-    if role == "text":
-        return rows[n].text
-    return _fact_text(rows[n], role, task, private=is_private(sheet))
-
-
-def _fact_text(row: SheetRow, role: Role, task: Task, *, private: bool) -> str:
-    """What a row shows in a column that not all sheets have; the reason only where it is asked
-    about, since it says that the statement is meant to be false. Who answers sees no passage but of
-    private documents, a third what others found, and the model's answer only who compares."""
-    if task.name in QUESTIONS and not (private and role in ("passage", "page", "source")):
-        shown = {"found": row.found if task.name != "answer" else "",
-                 "model": row.model if task.name == "same" else "",
-                 "valid": row.valid_at}  # fmt: skip
-        return shown.get(role, "")
-    if role == "reworded":
-        return row.reworded if task.name == "wording" else ""
-    if role == "passage":
-        cut = row.passage[:_LONGEST_PASSAGE]
-        return cut if cut == row.passage else f"{cut} [...]"
-    if role == "because":
-        return row.because if task.name == "reason" else ""
-    return {"page": row.page, "source": row.source}.get(role, "")
-
-
-# What somebody asks for who gives sheets out.
-
-
-class SheetsAsked(Struct, frozen=True, kw_only=True):
-    """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
-
-    ``overlap`` is the share of statements (None: a fifth) that ``readers`` people read (None: all
-    of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
-    ``policy`` (else the one in force) leaves open, to people who have not read it.
-    """
-
-    per_person: Annotated[int | None, Opt(
-        "A file per person, for N people ('reader 1', ...). Or name them with --people.",
-        metavar="N", least=1,
-    )] = None  # fmt: skip
-    people: Annotated[tuple[str, ...], Opt(
-        "Who reads: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
-    )] = ()  # fmt: skip
-    overlap: Annotated[float | None, Opt(
-        "How much of it several people read, so that their agreement shows; 100% as in the "
-        "paper.  [default: 20%]", metavar="SHARE", is_share=True,
-    )] = None  # fmt: skip
-    readers: Annotated[int | None, Opt(
-        "How many people read a statement of the overlap (2: in pairs); all of them by default.",
-        metavar="N", least=1,
-    )] = None  # fmt: skip
-    most: Annotated[int | None, Opt(
-        "The most that one reader is given.", metavar="N", least=1,
-    )] = None  # fmt: skip
-    truth: Annotated[int | None, Opt(
-        "Instead of the format, have the truth of N statements checked, drawn in proportion to "
-        "discipline and source.", metavar="N", least=1,
-    )] = None  # fmt: skip
-    half_width: Annotated[float | None, Opt(
-        "As --truth, so many that an error rate of 5% is known to within this, as 0.02.",
-        metavar="SHARE", least=0.0, most=0.5, is_open=True,
-    )] = None  # fmt: skip
-    only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""
-    undecided: Annotated[bool, Opt(
-        "Only what the reviews so far leave open, each to somebody who has not read it.",
-    )] = False  # fmt: skip
-    policy: ReviewPolicy | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.people and self.per_person not in (None, len(self.people)):
-            raise BadUsage(
-                f"--per-person {self.per_person}, and {len(self.people)} people are named"
-            )
-
-    @property
-    def reviewers(self) -> tuple[str, ...]:
-        """Who reads: those named, or so many readers without a name."""
-        return self.people or tuple(f"reader {n}" for n in range(1, (self.per_person or 0) + 1))
-
-
-# The cells of a sheet in which a question is answered: the answer and the pages that say so.
-
-_Cell = Callable[[Role], str]
-
-
-_PAGES: tuple[Role, ...] = ("url", "url2", "urls")
-
-
-# What a decision speaks of besides the text itself, and so must still be in its row.
-_COMPARED: Mapping[ReviewTask, tuple[Role, ...]] = MappingProxyType(
-    {"same": ("found", "model"), "wording": ("reworded",)}
-)
-
-
-_LOST = "what was compared is no longer there: take the row from the file that was sent out"
-
-
-class Stated(TypedDict, total=False):
-    """What of an ``Answer`` these cells give."""
-
-    said: str
-    urls: tuple[str, ...]
-    model: str
-
-
-def stated_answer(cell: _Cell, task: Task) -> Stated:
-    """The answer and its pages as they were typed; of a comparison the two texts that were shown,
-    of the model's its first line: aliases stand below. Empty for tasks without any."""
-    if task.name == "same":
-        return {"said": cell("found"), "model": next(iter(cell("model").splitlines()), "")}
-    if task.name == "wording":
-        return {"said": cell("reworded")}
-    if not task.needs_answer:
-        return {}
-    urls = tuple(url for role in _PAGES for url in split_addresses(cell(role)))
-    return {"said": cell("answer"), "urls": urls}
-
-
-def answer_problems(
-    cell: _Cell, task: Task, verdict: str, words: str
-) -> Iterator[tuple[Role, str]]:
-    """What is wrong with the cells of a row with this ``verdict`` (``words`` as it is shown): a
-    cell each."""
-    if task.name in _COMPARED:
-        yield from ((role, _LOST) for role in _COMPARED[task.name] if not cell(role))
-        return
-    yield from _page_problems(cell)
-    answer, pages = cell("answer"), [url for role in _PAGES for url in split_addresses(cell(role))]
-    if verdict in task.needs_answer:
-        if not answer:
-            yield "answer", f"{words!r} needs your answer, and there is none"
-        n = len(pages_of(pages))
-        if n < task.n_pages and not any(_page_problems(cell)):
-            same = ": two addresses of one page are one" if len(pages) > n else ""
-            yield "url", f"expected {task.n_pages} different pages or more, came {n}{same}"
-    elif answer or pages:
-        filled: Role = "answer" if answer else next(role for role in _PAGES if cell(role))
-        yield filled, f"there is an answer or a page, and the decision is {words!r}"
-
-
-def _page_problems(cell: _Cell) -> Iterator[tuple[Role, str]]:
-    for role in _PAGES:
-        for url in split_addresses(cell(role)):
-            try:
-                read_address(url)
-            except NoAddress as cause:
-                yield role, str(cause)
+def _found(one: CheckedAnswer) -> str:
+    if one.answer:
+        return _on_a_line(one.answer)
+    return "\n\n".join("\n".join((_on_a_line(answer), *urls)) for answer, urls in one.answers)
+
+
+def _on_a_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shown_rows(
+    store: Store, facts: Sequence[Fact], texts: Mapping[bytes, ReviewText]
+) -> dict[bytes, SheetRow]:
+    """What stands in a sheet beside each fact: its passage, page and source, where it has them."""
+    passages = store.knowledge.passages({fact.passage for fact in facts if fact.passage})
+    sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
+    rows: dict[bytes, SheetRow] = {}
+    for fact in facts:
+        passage = passages.get(fact.passage or b"")
+        source = sources.get(fact.source or b"")
+        page = fact.page or (str(passage.page) if passage and passage.page is not None else "")
+        rows[fact.id] = SheetRow(
+            text=texts[fact.id].text,
+            because=texts[fact.id].because,
+            passage=passage.text if passage else "",
+            page=page,
+            source=fact.stratum.book or (source.title if source else ""),
+        )
+    return rows

@@ -6,6 +6,7 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage, NotFound
 from proofstone.models.credentials import scrub
@@ -14,8 +15,32 @@ from proofstone.records.ids import short
 from proofstone.records.reviews import Person
 from proofstone.store.store import Store
 
+if TYPE_CHECKING:
+    from proofstone.session.session import Session
+
 # Says who acts; called once all is checked, so that a refused correction adds nobody.
 Who = Callable[[], Person]
+
+ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
+
+
+def acting_name(by: str | None) -> str:
+    """``by``, or who acts where it is empty. Raises BadUsage where this login has no name."""
+    named = by or os.environ.get(ACTOR_VARIABLE, "")
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container's number
+        raise BadUsage(
+            "nobody is named who does this", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
+        ) from None
+
+
+def acting(session: Session, by: str = "") -> Person:
+    """The person who acts, by name or id, else whoever runs this; a new name is added, so that it
+    is asked for once all is checked."""
+    return acting_person(session.store, acting_name(by), session.clock)
 
 
 def acting_person(store: Store, name: str, clock: Clock) -> Person:
@@ -58,19 +83,3 @@ def _the_one(known: list[Person], name: str) -> Person:
         actors = ", ".join(short(person.actor) for person in known)
         raise BadUsage(f"{len(known)} people are known as {name!r}: {actors}", hint="name the id")
     return known[0]
-
-
-ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
-
-
-def acting_name(by: str | None) -> str:
-    """``by``, or who acts where it is empty. Raises BadUsage where this login has no name."""
-    named = by or os.environ.get(ACTOR_VARIABLE, "")
-    if named:
-        return named
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # a container's number
-        raise BadUsage(
-            "nobody is named who does this", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
-        ) from None

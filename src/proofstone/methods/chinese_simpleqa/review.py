@@ -20,8 +20,15 @@ from proofstone.method import Answers, Reviewing
 from proofstone.methods.chinese_simpleqa.payloads import Pair, ShortAnswer
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.knowledge import Fact
-from proofstone.records.reviews import AnswerPolicy, AnswerState, CheckedAnswer, Review, ReviewText
-from proofstone.review.decide import NoAddress, is_of_site, latest, pages_of, read_site
+from proofstone.records.reviews import (
+    AnswerPolicy,
+    AnswerState,
+    CheckedAnswer,
+    Review,
+    ReviewText,
+    latest,
+)
+from proofstone.review.addresses import NoAddress, is_of_site, pages_of, read_site
 
 # The sites that count as authoritative: those carried here, and a person's own list over them.
 

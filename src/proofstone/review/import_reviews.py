@@ -1,0 +1,478 @@
+"""Reviews taken in: sheets as people sent them back, and rows of files; all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct, structs
+
+from proofstone.errors import BadInput, Problem, ProofstoneError
+from proofstone.files.tables import read_checked
+from proofstone.files.write import write_rows
+from proofstone.files.xlsx import WORKBOOK_SUFFIXES, read_grids
+from proofstone.method import find_method
+from proofstone.models.credentials import scrub
+from proofstone.records.calls import Clock
+from proofstone.records.knowledge import Fact
+from proofstone.records.reviews import (
+    QUESTIONS,
+    AnswerPolicy,
+    Review,
+    ReviewSheet,
+    ReviewTask,
+    latest,
+    review_id,
+)
+from proofstone.records.tables import Grid, Row
+from proofstone.review.addresses import NoAddress, pages_of, read_address
+from proofstone.review.sheet_answers import Answer, SheetOf, read_answers
+from proofstone.review.state import ReviewState, are_private
+from proofstone.review.workbook import TASKS, Task, is_private
+from proofstone.session.people import acting_person
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
+from proofstone.texts.languages import unseen_sign
+
+
+class ImportedReviews(Struct, frozen=True, kw_only=True):
+    """What was taken in: decisions that are new, that changed a former one of the same reviewer,
+    and that were here already; rows without a decision, rows that were given out and are in no file
+    (``missing``), and how many of both had a decision before, which stands (``without_now``).
+    ``targets`` are the banks and forms that the sheets were of. Rows of statements that were
+    ``purged`` since are passed over: what is said there quotes them."""
+
+    files: tuple[str, ...]
+    new: int
+    changed: int
+    already: int
+    empty: int
+    missing: int
+    without_now: int
+    purged: int = 0
+    targets: tuple[Found, ...] = ()
+
+
+class _Taken(Struct, frozen=True, kw_only=True):
+    """A decision before it is known whether it is new."""
+
+    where: str
+    review: Review
+
+
+def import_reviews(
+    session: Session, paths: Iterable[Path | str], *, encoding: str = ""
+) -> ImportedReviews:
+    """Stores the decisions of sheets (.xlsx, .ods, .csv) and of rows (.jsonl ...).
+
+    A decision that is here already is passed over; one that its reviewer changed becomes a row that
+    corrects it. Raises BadInput with every problem of all files; then nothing was stored.
+    """
+    store, clock = session.store, session.clock
+    files = [Path(path) for path in paths]
+    problems: list[Problem] = []
+    stated, grids = _read(files, problems, encoding)
+    sheets = _Sheets(store)
+    read = read_answers(grids, sheets.find)
+    problems += read.problems
+    rows, n_purged = _rows(store, stated, problems, clock)
+    taken = [*_answered(read.answers, clock), *rows]
+    problems += hand_problems(store, [(one.where, one.review) for one in taken])
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+        raise BadInput(f"the reviews have {count}; nothing was taken in", problems,
+                       hint="mend these cells, or ask for them, and import the same files again"
+                       )  # fmt: skip
+    fresh = _fresh(store, [one.review for one in taken])
+    actors = {one.reviewer for one in fresh if one.reviewer}
+    store.reviews.add(fresh, actors, clock.now())
+    changed = sum(1 for one in fresh if one.corrects is not None)
+    silent = [*read.empty, *read.missing]
+    standing = latest(store.reviews.of_facts(place.target for _sheet, place in silent))
+    held = {(one.reviewer, one.target, one.task) for one in standing}
+    return ImportedReviews(
+        files=tuple(path.name for path in files),
+        new=len(fresh) - changed,
+        changed=changed,
+        already=len(taken) - len(fresh),
+        empty=len(read.empty),
+        missing=len(read.missing),
+        without_now=sum(
+            1 for sheet, place in silent if (sheet.reviewer, place.target, place.task) in held
+        ),
+        purged=read.n_purged + n_purged,
+        targets=sheets.targets(),
+    )
+
+
+def _read(
+    paths: Sequence[Path], problems: list[Problem], encoding: str
+) -> tuple[list[tuple[Path, StatedReview]], list[tuple[str, list[Grid]]]]:
+    """The rows of files of rows, and the grids of sheets; the problems of rows come first."""
+    stated: list[tuple[Path, StatedReview]] = []
+    grids: list[tuple[str, list[Grid]]] = []
+    for path in sorted(paths, key=_is_sheet):
+        try:
+            if _is_sheet(path):
+                grids.append((path.name, read_grids(path, encoding)))
+            else:
+                stated += [(path, one) for one in read_checked(path, read_reviews)]
+        except BadInput as error:
+            problems += [Problem(f"{path.name}, {p.where}", p.what) for p in error.problems]
+            hint = f" ({error.hint})" if error.hint and _is_sheet(path) else ""
+            if not error.problems:
+                problems.append(Problem(path.name, f"{error.message}{hint}"))
+    return stated, grids
+
+
+def _is_sheet(path: Path) -> bool:
+    return path.suffix.lower() in WORKBOOK_SUFFIXES
+
+
+class _Sheets:
+    """The sheets that rows name, with the texts that they showed; each read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._found: dict[str, SheetOf | None] = {}
+        self._withdrawn = store.reviews.withdrawn()
+
+    def find(self, digits: str) -> SheetOf | None:
+        """The sheet whose id starts so, if it was given out from this workspace."""
+        if digits not in self._found:
+            sheet = self._store.reviews.sheet(digits)
+            self._found[digits] = None if sheet is None else self._shown(sheet)
+        return self._found[digits]
+
+    def targets(self) -> tuple[Found, ...]:
+        """The banks and forms that these sheets are of, each once."""
+        names = {
+            (of.sheet.kind, of.sheet.target): f"{of.sheet.kind}:{of.sheet.target.hex()}"
+            for of in self._found.values()
+            if of is not None
+        }
+        return tuple(self._store.lookup.find(name) for name in names.values())
+
+    def _shown(self, sheet: ReviewSheet) -> SheetOf:
+        found = self._store.lookup.find(f"{sheet.kind}:{sheet.target.hex()}")
+        facts = self._store.knowledge.facts_by_id(
+            (place.target for place in sheet.places), readable=True
+        )
+        texts = ReviewState.of(self._store, found).texts(facts.values())
+        return SheetOf(
+            sheet=sheet,
+            texts={identity: shown.text for identity, shown in texts.items()},
+            fields={identity: shown.field for identity, shown in texts.items()},
+            is_withdrawn=sheet.id in self._withdrawn,
+        )
+
+
+def _answered(answers: Iterable[Answer], clock: Clock) -> list[_Taken]:
+    return [
+        _Taken(
+            where=answer.where,
+            review=Review(
+                kind=answer.place.kind, target=answer.place.target, task=answer.place.task,
+                verdict=answer.verdict, reviewer=answer.sheet.reviewer, reason=scrub(answer.why),
+                changes={answer.field: scrub(answer.new)} if answer.new else {},
+                round=answer.sheet.round, at=clock.now(), sheet=answer.sheet.id,
+                answer=scrub(answer.said), urls=tuple(scrub(url) for url in answer.urls),
+                rubric=_rubric(answer),
+            ),
+        )
+        for answer in answers
+    ]  # fmt: skip
+
+
+def _rubric(answer: Answer) -> dict[str, str | int | float]:
+    """What a decision holds besides: the model's answer that was compared, and whether the reader
+    says that the new wording is true."""
+    said = {"model": scrub(answer.model), "claim": answer.claim}
+    return {name: text for name, text in said.items() if text}
+
+
+def _rows(
+    store: Store,
+    stated: Sequence[tuple[Path, StatedReview]],
+    problems: list[Problem],
+    clock: Clock,
+) -> tuple[list[_Taken], int]:
+    """Rows of files, with the facts and items that they name, and the people behind names; how many
+    were left out, being of facts that were purged."""
+    found: list[tuple[str, StatedReview, Found]] = []
+    for path, one in stated:
+        where = f"{path.name}, {one.where}"
+        try:
+            found.append((where, one, store.lookup.find(one.target, ("fact", "item"))))
+        except ProofstoneError as error:
+            problems.append(Problem(where, f"target: {error.message}"))
+    if problems:
+        return [], 0
+    facts = {target.id for _where, _one, target in found if target.kind == "fact"}
+    purged = facts - store.knowledge.facts_by_id(facts, readable=True).keys()
+    kept = [row for row in found if row[2].id not in purged]
+    actors: dict[str, bytes] = {}
+    taken = []
+    for where, one, target in kept:
+        review = one.review
+        if one.reviewer and one.reviewer != review.reviewer.hex():
+            if one.reviewer not in actors:
+                actors[one.reviewer] = acting_person(store, one.reviewer, clock).actor
+            review = structs.replace(review, reviewer=actors[one.reviewer])
+        review = structs.replace(
+            review, kind="item" if target.kind == "item" else "fact", target=target.id,
+            reason=scrub(review.reason), answer=scrub(review.answer),
+            urls=tuple(scrub(url) for url in review.urls), at=review.at or clock.now(),
+            corrects=None,
+        )  # fmt: skip
+        taken.append(_Taken(where=where, review=review))
+    return taken, len(found) - len(kept)
+
+
+def _fresh(store: Store, reviews: Sequence[Review]) -> list[Review]:
+    """Those that say something else than what their reviewer said last, each naming that one; in
+    their order, so that of two rows the later corrects the earlier."""
+    facts = [one.target for one in reviews if one.kind == "fact"]
+    items = [one.target for one in reviews if one.kind == "item"]
+    known = latest([*store.reviews.of_facts(facts), *store.reviews.of_items(items)])
+    newest = {_place(one): one for one in known}
+    fresh = []
+    for one in reviews:
+        before = newest.get(_place(one))
+        if before is not None and _said(before) == _said(one):
+            continue
+        corrects = before.id if before else None
+        review = structs.replace(one, corrects=corrects)
+        review = structs.replace(review, id=review_id(review))
+        newest[_place(one)] = review
+        fresh.append(review)
+    return fresh
+
+
+def _place(one: Review) -> tuple[object, ...]:
+    return one.kind, one.target, one.task, one.who
+
+
+def _said(one: Review) -> tuple[object, ...]:
+    return one.verdict, one.reason, dict(one.changes), dict(one.rubric), one.answer, one.urls
+
+
+# ---------------------------------------------------------------- who may not decide
+
+
+_TWICE = {
+    "answer": "this person has looked at others' answers to the question, and cannot answer it",
+    "third": "this person has a part in the question already: another third must decide",
+    "same": "this person has a part in the question already: somebody else must compare",
+}
+
+
+def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator[Problem]:
+    """What is wrong with decisions on questions (each with its place) beside those that are here:
+    a person who has a part in a question already, and a third who takes over no answer and names
+    fewer than two pages."""
+    own = [(where, one) for where, one in taken if one.task in QUESTIONS]
+    targets = {one.target for _where, one in own}
+    known = latest([*store.reviews.of_facts(targets), *(one for _where, one in own)])
+    beside: dict[bytes, list[Review]] = {}
+    for one in known:
+        if one.task in QUESTIONS:
+            beside.setdefault(one.target, []).append(one)
+    facts = store.knowledge.facts_by_id(targets, readable=True)
+    for where, one in own:
+        others = beside[one.target]
+        if any(o.who == one.who and o.task != one.task for o in others):
+            yield Problem(where, _TWICE[one.task])
+        elif (
+            one.task == "third"
+            and one.verdict == "answered"
+            and one.target in facts
+            and not _is_private(store, one, facts[one.target])
+        ):
+            yield from _unsupported(where, one, facts[one.target], others)
+
+
+def _is_private(store: Store, one: Review, fact: Fact) -> bool:
+    """Whether a decision was given without the web: as its sheet was made, else by the document."""
+    sheet = None if one.sheet is None else store.reviews.sheet(one.sheet.hex())
+    return are_private(store, [fact]) if sheet is None else is_private(sheet)
+
+
+def _unsupported(
+    where: str, one: Review, fact: Fact, others: Sequence[Review]
+) -> Iterator[Problem]:
+    method = find_method(fact.kind.partition(".")[0]).reviewing
+    rule = None if method is None else method.answers
+    if rule is None or len(pages_of(one.urls)) >= AnswerPolicy().urls:
+        return
+    answers = [o.answer for o in others if o.task == "answer"]
+    if not any(rule.same_answer(fact, one.answer, answer) for answer in answers):
+        yield Problem(where, f"{one.answer!r} is none of the answers that were found, and so needs "
+                      "two pages of its own")  # fmt: skip
+
+
+# Reviews as rows of a JSONL file.
+#
+# A row: ``target`` (``fact:...``, or any name where no workspace is asked), ``verdict``,
+# ``reviewer`` (a name, or an actor's 64 digits) or ``judge`` (a model); and, where there is
+# something to say, ``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``,
+# ``id``, ``corrects``; of people who answer questions ``answer`` and ``urls``.
+
+
+_TASKS: tuple[ReviewTask, ...] = get_args(ReviewTask)
+
+
+class StatedReview(Struct, frozen=True, kw_only=True):
+    """A review as a file states it: ``target`` and ``reviewer`` in its words. In ``review`` hashes
+    of these stand for both where they are no ids themselves, which is enough to decide."""
+
+    where: str
+    target: str
+    reviewer: str
+    review: Review
+
+
+class _Line(Struct, frozen=True, kw_only=True):
+    """A row of the file."""
+
+    target: str
+    verdict: str
+    task: str = "format"
+    reviewer: str = ""
+    judge: str = ""
+    reason: str = ""
+    changes: dict[str, Any] = {}
+    rubric: dict[str, str | int | float] = {}
+    seconds: float | None = None
+    round: int = 1
+    at: float = 0.0
+    id: str = ""
+    corrects: str = ""
+    answer: str = ""
+    urls: tuple[str, ...] = ()
+
+
+def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
+    """The reviews of a file, in its order. Raises BadInput with every problem of all rows."""
+    problems: list[Problem] = []
+    stated: list[StatedReview] = []
+    for row in rows:
+        try:
+            line = msgspec.convert({k: v for k, v in row.values.items() if v is not None}, _Line)
+        except msgspec.ValidationError as cause:
+            problems.append(Problem(row.place, str(cause)))
+            continue
+        found = [Problem(row.place, what) for what in _line_problems(line)]
+        problems += found
+        if not found:
+            stated.append(_stated(row.place, line))
+    if problems:
+        raise BadInput("The reviews cannot be read.", problems)
+    return stated
+
+
+def _line_problems(line: _Line) -> Iterable[str]:
+    if line.task not in _TASKS:
+        yield f"task: expected one of {', '.join(_TASKS)}; came {line.task!r}"
+        return
+    task = next(TASKS[name] for name in _TASKS if name == line.task)
+    if line.verdict not in task.verdicts:
+        yield f"verdict: expected one of {', '.join(task.verdicts)}; came {line.verdict!r}"
+    if not line.target:
+        yield "target: is empty; expected an item or a fact, as fact:51b0c2aa"
+    if bool(line.reviewer) == bool(line.judge):
+        yield "expected either a reviewer (a person) or a judge (a model)"
+    if line.verdict in task.needs_text and not line.changes:
+        yield f'changes: {line.verdict} needs the new text, as {{"text": "..."}}'
+    if line.verdict in task.needs_reason and not line.reason.strip():
+        yield f"reason: {line.verdict} needs one"
+    yield from _unseen(line)
+    yield from _answer_problems(line, task)
+    for name, digits in (("id", line.id), ("corrects", line.corrects)):
+        if digits and _identity(digits) is None:
+            yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
+
+
+def _answer_problems(line: _Line, task: Task) -> Iterable[str]:
+    if line.verdict in task.needs_answer and not line.answer.strip():
+        yield f"answer: {line.verdict} needs one"
+    for url in line.urls:
+        try:
+            read_address(url)
+        except NoAddress as cause:
+            yield f"urls: {cause}"
+
+
+def _unseen(line: _Line) -> Iterable[str]:
+    texts = (*line.changes.items(), ("reason", line.reason), ("answer", line.answer))
+    for name, text in texts:
+        if isinstance(text, str) and (sign := unseen_sign(text)):
+            yield f"{name}: holds a control character, {sign}: take it out"
+
+
+def _stated(where: str, line: _Line) -> StatedReview:
+    task = next(name for name in _TASKS if name == line.task)
+    kind, _, digits = line.target.rpartition(":")
+    review = Review(
+        kind="item" if kind == "item" else "fact",
+        target=_identity(digits) or sha256(line.target.encode()).digest(),
+        task=task,
+        verdict=line.verdict,
+        reviewer=_identity(line.reviewer) or sha256(line.reviewer.encode()).digest()
+        if line.reviewer
+        else b"",
+        judge=line.judge,
+        reason=line.reason.strip(),
+        changes=line.changes,
+        rubric=line.rubric,
+        seconds=line.seconds,
+        round=line.round,
+        at=line.at,
+        corrects=_identity(line.corrects) if line.corrects else None,
+        answer=line.answer.strip(),
+        urls=line.urls,
+    )
+    own = _identity(line.id) if line.id else None
+    review = structs.replace(review, id=own or review_id(review))
+    return StatedReview(where=where, target=line.target, reviewer=line.reviewer, review=review)
+
+
+def _identity(digits: str) -> bytes | None:
+    try:
+        found = bytes.fromhex(digits)
+    except ValueError:
+        return None
+    return found if len(found) == 32 else None
+
+
+def write_review(review: Review) -> dict[str, Any]:
+    """The row from which ``read_reviews`` makes this review again; who sheets belong to stays."""
+    row: dict[str, Any] = {
+        "id": review.id.hex(),
+        "target": f"{review.kind}:{review.target.hex()}",
+        "task": review.task,
+        "verdict": review.verdict,
+        "reviewer": review.reviewer.hex(),
+        "judge": review.judge,
+        "reason": review.reason,
+        "changes": dict(review.changes),
+        "rubric": dict(review.rubric),
+        "seconds": review.seconds,
+        "round": review.round,
+        "at": review.at,
+        "corrects": review.corrects.hex() if review.corrects else "",
+        "answer": review.answer,
+        "urls": list(review.urls),
+    }
+    return {name: value for name, value in row.items() if value not in ("", None, {}, [])}
+
+
+def export_reviews(session: Session, target: Target, path: Path | str) -> int:
+    """Writes all reviews of a bank's or form's facts as rows; returns how many."""
+    reviews = ReviewState.of(session.store, target).reviews
+    return write_rows(Path(path), [write_review(one) for one in reviews])

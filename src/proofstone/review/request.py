@@ -1,0 +1,104 @@
+"""What is asked for of a review: who reads how much of what, and by which policy it is decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Struct, UnsetType, structs
+
+from proofstone.errors import BadUsage
+from proofstone.records.options import Opt
+from proofstone.records.reviews import ReviewPolicy
+
+
+class SheetsAsked(Struct, frozen=True, kw_only=True):
+    """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
+
+    ``overlap`` is the share of statements (None: a fifth) that ``readers`` people read (None: all
+    of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
+    ``policy`` (else the one in force) leaves open, to people who have not read it.
+    """
+
+    per_person: Annotated[int | None, Opt(
+        "A file per person, for N people ('reader 1', ...). Or name them with --people.",
+        metavar="N", least=1,
+    )] = None  # fmt: skip
+    people: Annotated[tuple[str, ...], Opt(
+        "Who reads: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
+    )] = ()  # fmt: skip
+    overlap: Annotated[float | None, Opt(
+        "How much of it several people read, so that their agreement shows; 100% as in the "
+        "paper.  [default: 20%]", metavar="SHARE", is_share=True,
+    )] = None  # fmt: skip
+    readers: Annotated[int | None, Opt(
+        "How many people read a statement of the overlap (2: in pairs); all of them by default.",
+        metavar="N", least=1,
+    )] = None  # fmt: skip
+    most: Annotated[int | None, Opt(
+        "The most that one reader is given.", metavar="N", least=1,
+    )] = None  # fmt: skip
+    truth: Annotated[int | None, Opt(
+        "Instead of the format, have the truth of N statements checked, drawn in proportion to "
+        "discipline and source.", metavar="N", least=1,
+    )] = None  # fmt: skip
+    half_width: Annotated[float | None, Opt(
+        "As --truth, so many that an error rate of 5% is known to within this, as 0.02.",
+        metavar="SHARE", least=0.0, most=0.5, is_open=True,
+    )] = None  # fmt: skip
+    only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""
+    undecided: Annotated[bool, Opt(
+        "Only what the reviews so far leave open, each to somebody who has not read it.",
+    )] = False  # fmt: skip
+    policy: ReviewPolicy | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.people and self.per_person not in (None, len(self.people)):
+            raise BadUsage(
+                f"--per-person {self.per_person}, and {len(self.people)} people are named"
+            )
+
+    @property
+    def reviewers(self) -> tuple[str, ...]:
+        """Who reads: those named, or so many readers without a name."""
+        return self.people or tuple(f"reader {n}" for n in range(1, (self.per_person or 0) + 1))
+
+
+class PolicyAsked(Struct, frozen=True, kw_only=True):
+    """What of a policy the options name; None where they name nothing."""
+
+    quorum: Annotated[int | None, Opt(
+        "Fewer reviewers than this leave a statement open (the paper's review has 3).  "
+        "[default: as decided last, else 1]", metavar="N", least=1,
+    )] = None  # fmt: skip
+    drop: Annotated[Literal["any", "majority", "all"] | None, Opt(
+        "How many reviewers must want a statement gone.  "
+        "[default: as decided last, else majority]",
+    )] = None  # fmt: skip
+    tie: Annotated[Literal["open", "keep", "drop"] | None, Opt(
+        "What half against half comes to: open asks one more reviewer.  "
+        "[default: as decided last, else open]",
+    )] = None  # fmt: skip
+    fix: Annotated[Literal["any", "majority", "all"] | None, Opt(
+        "How many of those who would keep it must ask for a change.  "
+        "[default: as decided last, else any]",
+    )] = None  # fmt: skip
+    sources: Annotated[Path | None, Opt(
+        "Of questions that people answer: a list of authoritative sites over the carried one, "
+        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
+        metavar="FILE",
+    )] = None  # fmt: skip
+
+    def over(self, usual: ReviewPolicy) -> ReviewPolicy:
+        """The policy; what was not named is as in ``usual``, which ``sources`` changed already.
+        Raises BadUsage for what answers to questions leave no choice of."""
+        named = {name: value for name, value in structs.asdict(self).items() if value is not None}
+        named.pop("sources", None)
+        if named and not isinstance(usual.answers, UnsetType):
+            raise BadUsage(
+                f"{', '.join(f'--{name}' for name in named)}: questions are decided by two answers "
+                "each, and a third where they differ",
+                hint="--sources FILE says which pages count as authoritative",
+            )
+        return structs.replace(usual, **named)
