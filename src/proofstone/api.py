@@ -18,11 +18,12 @@ from proofstone.session.session import Session, workspace_folder
 
 if TYPE_CHECKING:
     from proofstone.browse import export as browse_export
-    from proofstone.browse import exporting
-    from proofstone.build import building, form, form_build
+    from proofstone.browse import exporting, filtered_import
+    from proofstone.build import building, form_build
     from proofstone.check import contradictions as check_contradictions
+    from proofstone.check import giveaway
     from proofstone.correct import work_list as correct_work_list
-    from proofstone.ingest import editions, pages, vision
+    from proofstone.ingest import editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
     from proofstone.methods.bequ.verification import runs
     from proofstone.results import compare_inputs, reading
@@ -77,12 +78,14 @@ if not TYPE_CHECKING:
     browse_export = _Module("browse.export")
     exporting = _Module("browse.exporting")
     building = _Module("build.building")
-    form = _Module("build.form")
+    filtered_import = _Module("browse.filtered_import")
     form_build = _Module("build.form_build")
     check_contradictions = _Module("check.contradictions")
+    giveaway = _Module("check.giveaway")
     correct_work_list = _Module("correct.work_list")
     editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
+    taxonomy = _Module("ingest.taxonomy")
     vision = _Module("ingest.vision")
     keep_backup = _Module("keep.backup")
     runs = _Module("methods.bequ.verification.runs")
@@ -110,7 +113,7 @@ class Workspace(Session):
 
     # making
     import_bank = Verb(lambda: browse_export.read_bank)
-    import_sifted = Verb(lambda: form.read_sifted)
+    import_sifted = Verb(lambda: filtered_import.read_sifted)
     import_form = Verb(lambda: browse_export.read_form)
     build_bank = Verb(lambda: form_build.make_bank)
     build_form = Verb(lambda: form_build.compose_forms)
@@ -162,7 +165,7 @@ class Workspace(Session):
     write_figure_data = Verb(lambda: reading.write_study_data)
     work_list = Verb(lambda: reading.write_item_work_list)
     statistics = Verb(lambda: reading.describe)
-    coverage = Verb(lambda: reading.coverage_of)
+    coverage = Verb(lambda: taxonomy.coverage_of)
     scorings = Verb(lambda: run_score.list_scorings)
     score_table = Verb(lambda: exporting.score_table)
     export = Verb(lambda: exporting.write_export)
@@ -173,8 +176,8 @@ class Workspace(Session):
     plan = Verb(lambda: results_plan.make_plan)
 
     # checking
-    check = Verb(lambda: reading.check_target)
-    write_told = Verb(lambda: reading.write_told)
+    check = Verb(lambda: giveaway.check_target)
+    write_told = Verb(lambda: giveaway.write_told)
     semantic_map = Verb(lambda: check_contradictions.make_semantic_map)
     write_map = Verb(lambda: check_contradictions.write_map)
     near_statements = Verb(lambda: check_contradictions.find_near_statements)

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.ingest.item_rows import identified_facts, item_row, read_item_rows
 from proofstone.method import Method, PayloadType
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import Message
@@ -35,7 +36,6 @@ from proofstone.records.items import (
 from proofstone.records.knowledge import Fact, fact_id
 from proofstone.records.runs import OUTCOMES, Reply, Score
 from proofstone.records.tables import Row
-from proofstone.results.audit.item_rows import identified_facts, item_row, read_item_rows
 
 __all__ = ["check_method"]
 

@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from debian_documents import DERIVATIONS, HANDBOOK, SANDWICH, debian_documents
 from encyclo_k.scripted_author import Author
 from proofstone.api import open_workspace
-from proofstone.ingest.page_prompt import NOTHING
+from proofstone.ingest.vision import NOTHING
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from told import Proofstone

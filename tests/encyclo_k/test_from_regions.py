@@ -19,10 +19,9 @@ from printed import pdf, set_lines
 from encyclo_k.scripted_author import Author
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
+from proofstone.build.regions import region_in_box, region_rows, regions_by_rule
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.region_rows import region_rows
-from proofstone.ingest.regions import region_in_box, regions_by_rule
 from proofstone.methods.encyclo_k.ask import render_template
 from proofstone.methods.encyclo_k.extraction.extract import seen_step
 from proofstone.records.pages import Box

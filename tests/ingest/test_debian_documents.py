@@ -16,7 +16,7 @@ from debian_documents import (
 )
 from proofstone.api import Workspace, create_workspace
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.ingest_report import IngestReport
+from proofstone.ingest.records import IngestReport
 from proofstone.records.pages import PageState
 from verbatim import check_verbatim
 

@@ -15,9 +15,8 @@ from proofstone.documents.reader import GuardedReader
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, BudgetReached, EgressRefused, EndpointUnusable
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.ingest_report import IngestReport, OcrUse
-from proofstone.ingest.page_prompt import NOTHING, PROMPT, read_transcript
-from proofstone.ingest.vision import VisionScanner
+from proofstone.ingest.records import IngestReport, OcrUse
+from proofstone.ingest.vision import NOTHING, PROMPT, VisionScanner, read_transcript
 from proofstone.records.knowledge import Stratum
 from proofstone.records.pages import Page
 from proofstone.session.cli_egress import describe

@@ -16,7 +16,7 @@ from proofstone.api import Workspace
 from proofstone.documents.reader import PageRead, Refused
 from proofstone.errors import BadInput, ExtraMissing
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.ingest_report import IngestReport, OcrUse, ScanPart, TakeScanned
+from proofstone.ingest.records import IngestReport, OcrUse, ScanPart, TakeScanned
 from proofstone.records.pages import Box, PageLayout, PlacedLine, pack_layout
 
 pytest.importorskip("pypdfium2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proofstone.build.taxonomy import carried_names, carried_taxonomy
+from proofstone.ingest.taxonomy import carried_names, carried_taxonomy
 from proofstone.records.taxonomy import Taxonomy
 
 

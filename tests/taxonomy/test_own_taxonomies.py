@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.build.taxonomy import (
+from proofstone.errors import BadInput, NotFound
+from proofstone.files.write import write_rows
+from proofstone.ingest.taxonomy import (
     carried_names,
     carried_taxonomy,
     find_taxonomy,
@@ -14,8 +16,6 @@ from proofstone.build.taxonomy import (
     read_taxonomy,
     taxonomy_rows,
 )
-from proofstone.errors import BadInput, NotFound
-from proofstone.files.write import write_rows
 from proofstone.records.knowledge import Stratum
 
 GOOD = """discipline,field,subfield,items,also

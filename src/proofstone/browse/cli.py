@@ -139,7 +139,7 @@ def import_command(
         read_bank,
         read_form,
     )
-    from proofstone.build.form import read_sifted
+    from proofstone.browse.filtered_import import read_sifted
     from proofstone.session.session import open_session
 
     taken: dict[str, Any] = {
@@ -255,7 +255,7 @@ def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:
 
 def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
     """The funnel as a table, then where the rows are that went."""
-    from proofstone.build.form import funnel_lines
+    from proofstone.browse.filtered_import import funnel_lines
 
     print_table(funnel_lines(sifted.funnel))
     if dropped is not None:

@@ -15,6 +15,14 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.files.fields import read_identity
 from proofstone.files.tables import TellUnread, read_checked
 from proofstone.files.write import write_rows
+from proofstone.ingest.item_rows import (
+    FORM,
+    FormRow,
+    ItemsRead,
+    identified_facts,
+    item_row,
+    read_item_rows,
+)
 from proofstone.method import Method, Verifying, find_method, find_payload
 from proofstone.models.replies import read_reply
 from proofstone.records.banks import BuiltFact
@@ -25,14 +33,6 @@ from proofstone.records.knowledge import Bank, Role
 from proofstone.records.runs import OUTCOMES, Run, Score
 from proofstone.records.scores import ScoreTable
 from proofstone.records.tables import Row
-from proofstone.results.audit.item_rows import (
-    FORM,
-    FormRow,
-    ItemsRead,
-    identified_facts,
-    item_row,
-    read_item_rows,
-)
 from proofstone.results.table import headline
 from proofstone.session.session import Session
 from proofstone.store.items import StoredItem

@@ -286,7 +286,7 @@ def _spec(
 
 
 def _plan(session: Session, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
-    from proofstone.ingest.region_rows import with_regions  # noqa: PLC0415
+    from proofstone.build.regions import with_regions  # noqa: PLC0415
 
     async def work(stop: asyncio.Event) -> PlannedBuild:
         async with _role_askers(session, spec.models, stop, connections) as askers:

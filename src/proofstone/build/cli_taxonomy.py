@@ -17,7 +17,7 @@ from proofstone.session.terminal import (
 )
 
 if TYPE_CHECKING:
-    from proofstone.build.taxonomy import Coverage, NodeCover
+    from proofstone.ingest.taxonomy import Coverage, NodeCover
     from proofstone.records.taxonomy import Taxonomy
     from proofstone.session.session import Session
     from proofstone.store.lookup import Found
@@ -36,7 +36,7 @@ def named_taxonomy(identity: str) -> str | None:
 
 def list_taxonomies(*, as_json: bool) -> None:
     """The taxonomies that come with the package."""
-    from proofstone.build.taxonomy import carried_names, carried_taxonomy
+    from proofstone.ingest.taxonomy import carried_names, carried_taxonomy
 
     carried = [carried_taxonomy(name) for name in carried_names()]
     if as_json:
@@ -47,7 +47,7 @@ def list_taxonomies(*, as_json: bool) -> None:
 
 def show_taxonomy(name: str, *, as_json: bool) -> None:
     """All nodes of a taxonomy, carried or from a file, with their counts."""
-    from proofstone.build.taxonomy import find_taxonomy
+    from proofstone.ingest.taxonomy import find_taxonomy
 
     taxonomy = find_taxonomy(name)
     if as_json:
@@ -81,8 +81,8 @@ def _print_nodes(rows: Sequence[tuple[str, ...]]) -> None:
 
 def export_taxonomy(name: str, output: Path) -> int:
     """Writes a taxonomy's nodes as the table that it can be read from; returns how many."""
-    from proofstone.build.taxonomy import find_taxonomy, taxonomy_rows
     from proofstone.files.write import write_rows
+    from proofstone.ingest.taxonomy import find_taxonomy, taxonomy_rows
 
     return write_rows(output, taxonomy_rows(find_taxonomy(name)))
 

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.build.asking import NONE, PlacedRow, place_question, words_digest
-from proofstone.build.taxonomy import find_taxonomy, locate
 from proofstone.errors import BadUsage
+from proofstone.ingest.taxonomy import find_taxonomy, locate
 from proofstone.judging.panel import (
     TIED,
     UNJUDGED,

@@ -274,10 +274,7 @@ def check_command(
     With --drop-to statements that are told most surely are listed until fresh classifiers, on books
     that taught nothing of it, do no better; nothing is dropped before you retire them.
     """
-    from proofstone.results.reading import (
-        check_target,
-        write_told,
-    )
+    from proofstone.check.giveaway import check_target, write_told
     from proofstone.search.retrieval import open_embedder
     from proofstone.session.session import open_session
 
@@ -346,8 +343,7 @@ def _refuse_mixed(context: click.Context) -> None:
 
 def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
     from proofstone.build.cli_taxonomy import show_coverage
-    from proofstone.build.taxonomy import find_taxonomy
-    from proofstone.results.reading import coverage_of
+    from proofstone.ingest.taxonomy import coverage_of, find_taxonomy
     from proofstone.session.session import open_session
 
     found = find_taxonomy(taxonomy)

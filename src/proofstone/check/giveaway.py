@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -25,11 +26,14 @@ from proofstone.check.classifiers import (
     widened,
 )
 from proofstone.errors import BadUsage
-from proofstone.method import Contrast, Contrasts, Method
+from proofstone.method import Contrast, Contrasts
 from proofstone.records.calls import Embedder
 from proofstone.records.ids import short
 from proofstone.records.runs import Estimate
 from proofstone.run.forms import fewer_facts, retired_facts
+from proofstone.session.session import Session, method_of
+from proofstone.session.targets import Target
+from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -522,29 +526,32 @@ class ToldRow(Struct, frozen=True, kw_only=True):
     why: str = "gives itself away"
 
 
-def check_give_aways(
-    store: Store,
-    method: Method,
-    found: Found,
+def check_target(
+    session: Session,
+    target: Target,
     *,
     drop_to: float | None = None,
     embedder: Embedder | None = None,
 ) -> Checked:
-    """The give-away audit of a bank's facts or a form's items, on their ``embedder``'s vectors too
-    where there is one; with ``drop_to`` which facts of a
-    bank would have to go until no more than that area is left on other sources.
+    """Whether a bank's false statements, or a form's right options, can be told without knowing
+    anything, by an ``embedder``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts of
+    a bank would have to go until no more than that is left on other sources.
 
     Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
     facts are to go, and for items, of which none can go alone.
     """
-    contrasting = _contrasting(method)
+    found = session.find(target, "bank", "form")
+    method = method_of(session, found)
+    contrasting = method.contrasts
+    if contrasting is None:
+        raise BadUsage(f"{method.name} names no two kinds of texts that could give themselves away")
     nature: Literal["fact", "item"] = "fact" if found.kind == "bank" else "item"
     if drop_to is not None and nature == "item":
         raise BadUsage(
             "options cannot go one by one, so --drop-to is for banks",
             hint="check the bank that the form was composed from",
         )
-    contrasts = _contrasts(store, contrasting, found)
+    contrasts = _contrasts(session.store, contrasting, found)
     texts = [contrast.text for contrast in contrasts]
     is_second = np.array([contrast.is_second for contrast in contrasts], dtype=np.bool_)
     source = _codes([contrast.source for contrast in contrasts])
@@ -558,18 +565,6 @@ def check_give_aways(
         dropped = _dropped(tables, contrasts, is_second, source, drop_to)
     checked = _checked(found, contrasting.kinds[nature], audit, dropped)
     return structs.replace(checked, embedder="" if embedder is None else embedder.name)
-
-
-def told_rows(checked: Checked) -> Iterator[ToldRow]:
-    """The facts that are to go, as rows of a work list."""
-    for identity, text in checked.dropped.rows if checked.dropped else ():
-        yield ToldRow(target=f"fact:{short(identity)}", text=text)
-
-
-def _contrasting(method: Method) -> Contrasts:
-    if method.contrasts is None:
-        raise BadUsage(f"{method.name} names no two kinds of texts that could give themselves away")
-    return method.contrasts
 
 
 def _contrasts(store: Store, contrasts: Contrasts, found: Found) -> list[Contrast]:
@@ -647,3 +642,11 @@ def _estimate(area: Area) -> Estimate:
         "areas with the kinds swapped source by source",
         resampled="sources",
     )
+
+
+def write_told(_session: Session, checked: Checked, path: Path) -> int:
+    """Writes the facts that are to go as a work list, which ``retire --from`` carries out; returns
+    how many."""
+    dropped = checked.dropped.rows if checked.dropped else ()
+    rows = [ToldRow(target=f"fact:{short(identity)}", text=text) for identity, text in dropped]
+    return write_work_file(path, [structs.asdict(row) for row in rows])

@@ -29,7 +29,7 @@ from proofstone.session.terminal import print_json, print_text, say, visible
 
 if TYPE_CHECKING:
     from proofstone.documents.sources import Stated
-    from proofstone.ingest.ingest_report import Ingested, IngestReport, NotRead, OcrUse, Watch
+    from proofstone.ingest.records import Ingested, IngestReport, NotRead, OcrUse, Watch
     from proofstone.ingest.vision import PagesAsked
     from proofstone.session.session import Session
 
@@ -119,7 +119,7 @@ def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
 
 def _page_lines(report: IngestReport) -> Iterator[str]:
     """What is to be said of pages: those that are for OCR still, and those to be looked at."""
-    from proofstone.browse.origins_shown import page_ranges
+    from proofstone.records.pages import page_ranges
 
     for entry in report.taken:
         unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
@@ -365,7 +365,7 @@ def _placed(
     name: str, of_all: Stated, by_file: Mapping[str, Stated]
 ) -> tuple[Stated, dict[str, Stated]]:
     """What is stated, its places as the taxonomy has them."""
-    from proofstone.build.taxonomy import (
+    from proofstone.ingest.taxonomy import (
         find_taxonomy,
         placed_stated,
     )

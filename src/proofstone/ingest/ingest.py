@@ -26,7 +26,7 @@ from proofstone.documents.reader import (
 from proofstone.documents.sources import Stated, has_pictures, merged, readable_name
 from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged
 from proofstone.files.other_formats import document_advice, formats_hint
-from proofstone.ingest.ingest_report import (
+from proofstone.ingest.records import (
     SURE,
     Ingested,
     IngestReport,

@@ -251,3 +251,14 @@ class PageRegion(Struct, frozen=True, kw_only=True):
     passage: Passage | None = None
     heading: str = ""
     language: str = ""
+
+
+def page_ranges(numbers: Sequence[int]) -> str:
+    """Page numbers as people write them: 3, 7-12."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)

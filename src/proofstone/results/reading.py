@@ -11,7 +11,6 @@ from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
-from proofstone.records.ids import short
 from proofstone.results.table import ranked_settings
 from proofstone.run.forms import Selection, select_runs
 from proofstone.session.models import family_of_model
@@ -20,15 +19,11 @@ from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
 
 if TYPE_CHECKING:
-    from proofstone.build.taxonomy import Coverage
-    from proofstone.check.giveaway import Checked
     from proofstone.methods.bequ.experiments.evidence import Experiment
     from proofstone.methods.bequ.report.board import TripleBoard
     from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
     from proofstone.page.section import Section
-    from proofstone.records.calls import Embedder
     from proofstone.records.tables import Tabulation
-    from proofstone.records.taxonomy import Taxonomy
     from proofstone.results.board import Leaderboard
     from proofstone.results.board_tables import FiguresAsked, FiguresWritten
     from proofstone.results.drawing_process import PageWritten
@@ -81,49 +76,6 @@ def describe(session: Session, target: Target) -> Sequence[Tabulation]:
     from proofstone.browse.show import tabulate  # noqa: PLC0415
 
     return tabulate(session.store, find_target(session.store, target, ()))
-
-
-def check_target(
-    session: Session,
-    target: Target,
-    *,
-    drop_to: float | None = None,
-    embedder: Embedder | None = None,
-) -> Checked:
-    """Whether a bank's false statements, or a form's right options, can be told without knowing
-    anything, by an ``embedder``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts
-    would have to go."""
-    from proofstone.check.giveaway import check_give_aways  # noqa: PLC0415
-
-    found = find_target(session.store, target, ("bank", "form"))
-    named = session.store.knowledge.bank(found.id) if found.kind == "bank" else None
-    method = named.method if named else session.store.items.item_set(found.id).method
-    return check_give_aways(
-        session.store,
-        find_method(method),
-        found,
-        drop_to=drop_to,
-        embedder=embedder,
-    )
-
-
-def coverage_of(session: Session, bank: Target, taxonomy: Taxonomy) -> Coverage:
-    """How many statements and sources of a bank stand under each node of a taxonomy."""
-    from proofstone.build.taxonomy import bank_coverage  # noqa: PLC0415
-
-    found = find_target(session.store, bank, ("bank",))
-    named = f"{found.name}-{short(found.id, 4)}"
-    facts = session.store.knowledge.facts_of_bank(found.key)
-    return bank_coverage(taxonomy, named, facts)
-
-
-def write_told(session: Session, checked: Checked, path: Path) -> int:
-    """Writes the facts that are to go as a work list, which ``retire --from`` carries out;
-    returns how many."""
-    from proofstone.check.giveaway import told_rows  # noqa: PLC0415
-    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
-
-    return write_work_file(path, [structs.asdict(row) for row in told_rows(checked)])
 
 
 def write_report(

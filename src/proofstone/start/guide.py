@@ -18,8 +18,8 @@ from proofstone.build.choosing import Candidate, choose_documents, dealt, spread
 from proofstone.build.form_build import compose_forms
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.ingest_report import Ingested, IngestReport
 from proofstone.ingest.pages import remember_documents
+from proofstone.ingest.records import Ingested, IngestReport
 from proofstone.method import find_method
 from proofstone.page.html import Beside, QuestionBeside
 from proofstone.records.calls import CallRecord
@@ -44,7 +44,7 @@ from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
     from proofstone.documents.sources import Stated
-    from proofstone.ingest.ingest_report import Watch as ReadWatch
+    from proofstone.ingest.records import Watch as ReadWatch
     from proofstone.run.campaign import Watch
     from proofstone.run.forecast import BuildForecast
     from proofstone.session.session import Session

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.ingest.ingest_report import IngestReport
+from proofstone.ingest.records import IngestReport
 from proofstone.page.html import QuestionBeside
 from proofstone.records.items import ContextName
 from proofstone.records.runs import Estimate

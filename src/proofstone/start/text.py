@@ -13,7 +13,7 @@ from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
-    from proofstone.ingest.ingest_report import Ingested, IngestReport
+    from proofstone.ingest.records import Ingested, IngestReport
     from proofstone.page.html import QuestionBeside
     from proofstone.start.start_answers import SideBySide, StartReport
 

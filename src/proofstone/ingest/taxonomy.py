@@ -1,4 +1,4 @@
-"""Rows of a table as the nodes of a taxonomy, with every problem of the table."""
+"""Taxonomies: read from tables, the places of sources in them, and what a bank covers of one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from proofstone.errors import BadInput, NotFound, Problem
 from proofstone.files.csv import read_whole_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked, refused
-from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.ids import short
+from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 
 COUNTED = ("statements", "questions", "items", "sources")
 
@@ -299,8 +302,11 @@ def placed_stated(
     return for_all, for_each
 
 
-def bank_coverage(taxonomy: Taxonomy, bank: str, facts: Iterable[Fact]) -> Coverage:
-    """How many facts and sources stand under each node; each fact counts under all above it."""
+def coverage_of(session: Session, bank: Target, taxonomy: Taxonomy) -> Coverage:
+    """How many facts and sources of a bank stand under each node of a taxonomy; each fact counts
+    under all above it."""
+    held = session.find(bank, "bank")
+    facts = session.store.knowledge.facts_of_bank(held.key)
     n_facts: Counter[TaxonomyPath] = Counter()
     sources: dict[TaxonomyPath, set[object]] = {}
     elsewhere: Counter[str] = Counter()
@@ -332,7 +338,7 @@ def bank_coverage(taxonomy: Taxonomy, bank: str, facts: Iterable[Fact]) -> Cover
         for node in taxonomy.nodes
     )
     return Coverage(
-        bank=bank,
+        bank=f"{held.name}-{short(held.id, 4)}",
         taxonomy=taxonomy.name,
         title=taxonomy.title,
         facts=total,

@@ -12,14 +12,12 @@ from proofstone.browse.export import import_bank
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.tables import TellUnread
 from proofstone.files.write import check_target, write_rows
-from proofstone.method import Method, find_method
+from proofstone.method import find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import Funnel
-from proofstone.records.calls import Clock
 from proofstone.records.knowledge import Bank, Role
 from proofstone.records.tables import Row, SiftedRow, SiftedRows
 from proofstone.session.session import Session
-from proofstone.store.store import Store
 
 
 class SiftedBank(Struct, frozen=True):
@@ -29,44 +27,44 @@ class SiftedBank(Struct, frozen=True):
     rows: SiftedRows
 
 
-def import_sifted(
-    store: Store,
-    method: Method,
-    path: Path,
+def read_sifted(
+    session: Session,
+    path: Path | str,
     *,
-    name: str | None,
-    clock: Clock,
+    name: str | None = None,
+    method: str = "encyclo_k",
     roles: Sequence[Role] = (),
-    dropped: Path | None = None,
+    dropped: Path | str | None = None,
     tell_unread: TellUnread | None = None,
     encoding: str = "",
 ) -> SiftedBank:
-    """As ``import_bank``, of the rows that the method's filters leave, as they leave them; stores
-    the counts with the bank, and writes every row dropped or changed to ``dropped``.
+    """As ``import_bank``, of the rows that the method's filters leave, as they leave them; keeps
+    the counts with the bank, and writes every row dropped or cleaned to ``dropped``.
 
     Raises BadUsage where the method has no filters, and BadInput where they leave nothing.
     """
-    sift = method.sift
+    chosen, path = find_method(method), Path(path)
+    sift = chosen.sift
     if sift is None:
-        raise BadUsage(f"{method.name} has no filters", hint="import the file without --filter")
+        raise BadUsage(f"{chosen.name} has no filters", hint="import the file without --filter")
     if dropped is not None:
-        check_target(dropped)  # refused before anything is stored
+        check_target(Path(dropped))  # refused before anything is stored
     sifted: list[SiftedRows] = []
 
     def read(rows: Iterable[Row]) -> Sequence[BuiltFact]:
         sifted.append(sift(rows))
         if not sifted[-1].kept and sifted[-1].touched:
             raise _nothing_left(path, sifted[-1].funnel)
-        return method.read_facts(sifted[-1].kept)
+        return chosen.read_facts(sifted[-1].kept)
 
     bank, _is_new = import_bank(
-        store, method, path,
-        name=name, clock=clock, roles=roles, read=read, tell_unread=tell_unread,
+        session.store, chosen, path,
+        name=name, clock=session.clock, roles=roles, read=read, tell_unread=tell_unread,
         encoding=encoding,
     )  # fmt: skip
-    store.funnels.add(bank.id, sifted[-1].funnel, clock.now())
+    session.store.funnels.add(bank.id, sifted[-1].funnel, session.clock.now())
     if dropped is not None:
-        write_rows(dropped, list(_written(sifted[-1].touched)))
+        write_rows(Path(dropped), list(_written(sifted[-1].touched)))
     return SiftedBank(bank, sifted[-1])
 
 
@@ -120,29 +118,3 @@ def funnel_sentences(funnel: Funnel) -> list[str]:
         *(f"{told(step.dropped)} dropped: {step.reason}" for step in funnel.steps),
         f"{told(funnel.left)} left, {sum(funnel.changed):,} of them cleaned",
     ]
-
-
-def read_sifted(
-    session: Session,
-    path: Path | str,
-    *,
-    name: str | None = None,
-    method: str = "encyclo_k",
-    roles: Sequence[Role] = (),
-    dropped: Path | str | None = None,
-    tell_unread: TellUnread | None = None,
-    encoding: str = "",
-) -> SiftedBank:
-    """As ``import_bank``, of the rows that the method's filters leave; those dropped or
-    cleaned are written to ``dropped``, and the counts are kept with the bank."""
-    return import_sifted(
-        session.store,
-        find_method(method),
-        Path(path),
-        name=name,
-        clock=session.clock,
-        roles=roles,
-        dropped=Path(dropped) if dropped is not None else None,
-        tell_unread=tell_unread,
-        encoding=encoding,
-    )
