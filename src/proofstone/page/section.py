@@ -85,6 +85,24 @@ class Mark(Struct, frozen=True, kw_only=True):
     x_high: float = float("nan")
 
 
+def estimate_mark(
+    estimate: Estimate,
+    *,
+    row: str,
+    column: str = "",
+    n: int | None = None,
+    text: str = "",
+    x: float = math.nan,
+    x_low: float = math.nan,
+    x_high: float = math.nan,
+) -> Mark:
+    """A mark at an estimate with its interval; ``n`` is the estimate's own if none is given."""
+    return Mark(
+        row=row, column=column, value=estimate.value, low=estimate.low, high=estimate.high,
+        n=estimate.n if n is None else n, text=text, x=x, x_low=x_low, x_high=x_high,
+    )  # fmt: skip
+
+
 class Curve(Struct, frozen=True, kw_only=True):
     """A line without marks, in the series ``row`` and the panel ``column``: a fit, or a density.
     ``is_reference``: it belongs to no series but is there to be read against (F = 0.5), with its

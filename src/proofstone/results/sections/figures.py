@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import points, shown_estimate
-from proofstone.page.section import Curve, Figure, Level, Mark, Span
+from proofstone.page.section import Curve, Figure, Level, Mark, Span, estimate_mark
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
@@ -66,12 +66,9 @@ def _of(board: Leaderboard, group: Standings) -> str:
 
 def _dot(row: BoardRow) -> Mark:
     estimate, rank = row.estimate, row.rank
-    return Mark(
+    return estimate_mark(
+        estimate,
         row=row.label,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        n=estimate.n,
         text=shown_estimate(estimate),
         x_low=float("nan") if rank is None else rank.low,
         x_high=float("nan") if rank is None else rank.high,
@@ -100,12 +97,10 @@ def strips_figure(
         ),
         subtitle=f"{said}; {cut}" if len(shown) < len(part.groups) else said,
         marks=tuple(
-            Mark(
+            estimate_mark(
+                each.estimates[place],
                 row=each.name,
                 column=row.label,
-                value=each.estimates[place].value,
-                low=each.estimates[place].low,
-                high=each.estimates[place].high,
                 n=each.n,
                 text=shown_estimate(each.estimates[place]),
             )
@@ -153,14 +148,7 @@ def _priced(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Iterator[Mark
     for row in rows:
         cost = usd.get(row.label, 0.0)
         if cost > 0 and not math.isnan(row.estimate.value):
-            yield Mark(
-                row=row.label,
-                value=row.estimate.value,
-                low=row.estimate.low,
-                high=row.estimate.high,
-                n=row.estimate.n,
-                x=cost,
-            )
+            yield estimate_mark(row.estimate, row=row.label, x=cost)
 
 
 # What a set is made of: items by discipline and field.
@@ -248,10 +236,7 @@ def dumbbells_figure(
         subtitle=say("scores at each level, with intervals; the same items where they are shared")
         + (cut if len(shown) < len(models) else ""),
         marks=tuple(
-            Mark(
-                row=model, column=level, value=found.value, low=found.low, high=found.high,
-                n=found.n,
-            )
+            estimate_mark(found, row=model, column=level)
             for place, model in enumerate(shown)
             for level, by_model in zip(levels, values, strict=True)
             if (found := by_model[place]) is not None
@@ -326,14 +311,7 @@ def lengths_figure(
         )
         + (cut if len(shown) < len(labels) else ""),
         marks=tuple(
-            Mark(
-                row=each.label,
-                value=each.score.value,
-                low=each.score.low,
-                high=each.score.high,
-                n=each.score.n,
-                x=each.tokens,
-            )
+            estimate_mark(each.score, row=each.label, x=each.tokens)
             for each in bins
             if each.label in shown
         ),
@@ -428,14 +406,8 @@ def samples_figure(
     cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
     alone = len(curves) == 1
     marks = tuple(
-        Mark(
-            row=label if alone else rule,
-            column="" if alone else label,
-            value=found[place].value,
-            low=found[place].low,
-            high=found[place].high,
-            n=found[place].n,
-            x=float(size),
+        estimate_mark(
+            found[place], row=label if alone else rule, column="" if alone else label, x=float(size)
         )
         for place, label in enumerate(shown)
         for rule, by_size in curves.items()
@@ -498,15 +470,12 @@ def precision_recall_figure(
             name=name,
         ),
         marks=tuple(
-            Mark(
+            estimate_mark(
+                each.precision,
                 row=each.label,
-                value=each.precision.value,
-                low=each.precision.low,
-                high=each.precision.high,
                 x=each.recall.value,
                 x_low=each.recall.low,
                 x_high=each.recall.high,
-                n=each.precision.n,
             )
             for each in scored
         ),

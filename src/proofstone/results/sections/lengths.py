@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import points
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table, estimate_mark
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
@@ -79,14 +79,7 @@ def length_curves(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Fig
         title=say("Scores by length and difficulty"),
         subtitle=say("fifths of all replies by their tokens, with intervals"),
         marks=tuple(
-            Mark(
-                row=name,
-                x=(low + high) / 2.0,
-                value=each.value,
-                low=each.low,
-                high=each.high,
-                n=each.n,
-            )
+            estimate_mark(each, row=name, x=(low + high) / 2.0)
             for place, name in enumerate(names)
             for (low, high), row in zip(ranges, cells, strict=True)
             if (each := row[place]).n

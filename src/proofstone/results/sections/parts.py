@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.method import Method
-from proofstone.page.section import AxisUnit, Cell, Column, Figure, FigureKind, Mark, Section, Table
+from proofstone.page.section import (
+    AxisUnit,
+    Cell,
+    Column,
+    Figure,
+    FigureKind,
+    Mark,
+    Section,
+    Table,
+    estimate_mark,
+)
 from proofstone.records.items import ItemSet, shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
@@ -277,10 +287,9 @@ def make_analysis(
 
 def mark_of(series: str, at: float | str, estimate: Estimate) -> Mark:
     """An estimate as a mark of an analysis's data."""
-    mark = Mark(
-        row=series, value=estimate.value, n=estimate.n, low=estimate.low, high=estimate.high
-    )
-    return structs.replace(mark, **({"column": at} if isinstance(at, str) else {"x": at}))
+    if isinstance(at, str):
+        return estimate_mark(estimate, row=series, column=at)
+    return estimate_mark(estimate, row=series, x=at)
 
 
 def figure_rows(data: Figure) -> list[dict[str, Any]]:

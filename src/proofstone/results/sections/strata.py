@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import points, shown_estimate
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate, Measure
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
 from proofstone.results.breakdowns import FEW_ITEMS
@@ -263,12 +263,10 @@ def _heat_marks(group: Standings, part: Breakdown) -> Iterator[Mark]:
     for place, row in enumerate(group.ranked[:_MOST_DRAWN]):
         for each in part.groups:
             estimate = each.estimates[place]
-            yield Mark(
+            yield estimate_mark(
+                estimate,
                 row=row.label,
                 column=_named(each.name),
-                value=estimate.value,
-                low=estimate.low,
-                high=estimate.high,
                 n=each.n,
                 text=points(estimate.value),
             )
@@ -439,9 +437,8 @@ def _figure(topic: _Topic, number: int, measure: str) -> Figure:
                   topic=topic.name, n=len(shown), measure=measure),
         subtitle=said,
         marks=tuple(
-            Mark(
-                row=each.label, value=each.estimate.value, low=each.estimate.low,
-                high=each.estimate.high, n=topic.n, text=shown_estimate(each.estimate),
+            estimate_mark(
+                each.estimate, row=each.label, n=topic.n, text=shown_estimate(each.estimate),
                 x_low=each.rank.low, x_high=each.rank.high,
             )
             for each in shown

@@ -28,7 +28,7 @@ from proofstone.methods.bequ.experiments.evidence import (
 )
 from proofstone.page.numbers import points, shown_estimate
 from proofstone.page.section import Cell as TableCell
-from proofstone.page.section import Column, Figure, Mark, Section, Span, Table
+from proofstone.page.section import Column, Figure, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate
 from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
 from proofstone.stats.ratios import harmonic_spread
@@ -305,10 +305,7 @@ def _figure(found: Experiment, rows: Sequence[Asked], spans: tuple[Span, ...]) -
             level=100 * found.board.confidence,
         ),
         marks=tuple(
-            Mark(
-                row=model_name(asked.row), value=f1.value, low=f1.low, high=f1.high, n=f1.n,
-                text=shown_estimate(f1),
-            )
+            estimate_mark(f1, row=model_name(asked.row), text=shown_estimate(f1))
             for asked in rows
             for f1 in [asked.row.measured.estimates["f1"]]
         ),

@@ -18,7 +18,7 @@ from proofstone.methods.bequ.report.board import TripleBoard, TripleRow, count_v
 from proofstone.methods.bequ.verification.measures import MEASURES, OUTCOMES, Counted
 from proofstone.methods.bequ.verification.stored_verdicts import against_of, verified_scorings
 from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Column, Figure, Mark
+from proofstone.page.section import Column, Figure, estimate_mark
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME, ItemSet, Preset, shown_name
 from proofstone.records.runs import Estimate, Run, configuration_id, replies_wanted
@@ -361,10 +361,7 @@ def strips(
 ) -> Figure | None:
     """A row a value with a mark for each series ((value, series, estimate)); None without any."""
     made = tuple(
-        Mark(
-            row=value, column=series, value=found.value, low=found.low, high=found.high,
-            n=found.n, text=shown_estimate(found),
-        )
+        estimate_mark(found, row=value, column=series, text=shown_estimate(found))
         for value, series, found in marks
         if found is not None
     )  # fmt: skip

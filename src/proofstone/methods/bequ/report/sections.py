@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
 from proofstone.methods.bequ.report.figures import (
@@ -26,7 +26,7 @@ from proofstone.methods.bequ.report.words import (
     value_name,
 )
 from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate
 from proofstone.records.triples import Breakdown, Group, Measured
 from proofstone.results.board import RowGroup
@@ -278,12 +278,9 @@ def _f1(row: TripleRow) -> Estimate:
 
 def _mark(row: TripleRow) -> Mark:
     found = _f1(row)
-    return Mark(
+    return estimate_mark(
+        found,
         row=row.label,
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        n=found.n,
         text=shown_estimate(found),
         x_low=float("nan") if row.rank is None else row.rank.low,
         x_high=float("nan") if row.rank is None else row.rank.high,
@@ -479,14 +476,7 @@ def _figure(board: TripleBoard, rows: Sequence[TripleRow], measure: str) -> Figu
 
 
 def _rates_mark(row: TripleRow, found: Estimate) -> Mark:
-    return Mark(
-        row=row.label,
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        n=found.n,
-        text=shown_estimate(found),
-    )
+    return estimate_mark(found, row=row.label, text=shown_estimate(found))
 
 
 # F1 and what it is made of by domain, popularity, source and predicate family.
@@ -659,14 +649,8 @@ def _marks(parts: _Parts, measure: str) -> Iterator[Mark]:
         for row in parts.rows:
             found = parts.estimate(row, value, measure)
             if found is not None and not math.isnan(found.value):
-                yield Mark(
-                    row=value_name(value),
-                    column=row.label,
-                    value=found.value,
-                    low=found.low,
-                    high=found.high,
-                    n=found.n,
-                    text=shown_estimate(found),
+                yield estimate_mark(
+                    found, row=value_name(value), column=row.label, text=shown_estimate(found)
                 )
 
 
@@ -676,15 +660,7 @@ def _parts_cells(marks: Sequence[Mark]) -> Iterator[Mark]:
     for model in models:
         for mark in marks:
             if mark.column == model:
-                yield Mark(
-                    row=model,
-                    column=mark.row,
-                    value=mark.value,
-                    low=mark.low,
-                    high=mark.high,
-                    n=mark.n,
-                    text=points(mark.value),
-                )
+                yield structs.replace(mark, row=model, column=mark.row, text=points(mark.value))
 
 
 def triple_sections(board: TripleBoard) -> tuple[Section, ...]:
