@@ -54,25 +54,17 @@ def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def _dots(
-    figure: Figure,
-    frame: Frame,
-    rows: Sequence[str],
-    looks: Mapping[str, Look],
-    room: float,
+    figure: Figure, frame: Frame, rows: Sequence[str], looks: Mapping[str, Look], room: float
 ) -> Any:
     data = [_row(figure, mark, looks[mark.row]) for mark in figure.marks]
     y = row_axis(rows, room)
     x = _value_axis(frame, figure)
     base = vega.chart(data).encode(y=y, tooltip=_told(figure))
-    colour = vega.field_of("colour:N").scale(None)
+    colour = vega.COLOUR
     bars = base.mark("rule", strokeWidth=2).encode(
         x=vega.field_of("low:Q"), x2="high:Q", color=colour
     )
-    points = base.mark(
-        "point", filled=True, size=62, opacity=1, stroke=INK, strokeWidth=0.6
-    ).encode(
-        x=x, fill=vega.field_of("colour:N").scale(None), shape=vega.field_of("shape:N").scale(None)
-    )
+    points = base.points(62, x=x)
     words = base.mark("text", align="left", fontSize=12, color=INK).encode(
         x=vega.value(frame.width + 14), text="text:N"
     )
@@ -176,12 +168,7 @@ def _ties(figure: Figure, lanes: Sequence[int], step: int) -> vega.Part:
     return (
         vega.chart(runs)
         .mark("rule", strokeWidth=3, color=QUIET, strokeCap="round")
-        .encode(
-            x=vega.field_of("at:Q").scale(None).axis(None),
-            y=vega.field_of("from:Q").scale(None).axis(None),
-            y2="to:Q",
-            tooltip=["tied:N"],
-        )
+        .encode(x=vega.bare("at"), y=vega.bare("from"), y2="to:Q", tooltip=["tied:N"])
     )
 
 
@@ -214,7 +201,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     )
     # Each of the first three on a line of its own, so that their intervals lie side by side.
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(own), 1) - 0.5])
-    colour = vega.field_of("colour:N").scale(None)
+    colour = vega.COLOUR
     x = _value_axis(frame, figure)
     others = (
         base.only("datum.line === null")
@@ -224,11 +211,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     first = base.only("datum.line !== null").encode(yOffset=offset)
     bars = first.mark("rule", strokeWidth=1.6).encode(x=x, x2="high:Q", color=colour)
     bars = bars.encode(x=vega.field_of("low:Q"))
-    points = first.mark(
-        "point", filled=True, size=48, opacity=1, stroke=INK, strokeWidth=0.6
-    ).encode(
-        x=x, fill=vega.field_of("colour:N").scale(None), shape=vega.field_of("shape:N").scale(None)
-    )
+    points = first.points(48, x=x)
     words = (
         vega.chart([{"row": wrapped(row), "text": _size(figure, row)} for row in rows])
         .mark("text", align="left", color=QUIET, fontSize=11)
@@ -281,21 +264,14 @@ def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         .axis(domain=False, ticks=False, tickCount=7)
     )
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(levels), 1) - 0.5])
-    colour = vega.field_of("colour:N").scale(None)
+    colour = vega.COLOUR
     joined = base.mark("line", color="#9a9a9a", strokeWidth=1.2).encode(
         x=x, detail="row:N", order="line:Q", yOffset=offset
     )
     bars = base.mark("rule", strokeWidth=1.6).encode(
         x=vega.field_of("low:Q"), x2="high:Q", color=colour, yOffset=offset
     )
-    points = base.mark(
-        "point", filled=True, size=58, opacity=1, stroke=INK, strokeWidth=0.6
-    ).encode(
-        x=x,
-        yOffset=offset,
-        fill=vega.field_of("colour:N").scale(None),
-        shape=vega.field_of("shape:N").scale(None),
-    )
+    points = base.points(58, x=x, yOffset=offset)
     layers = [joined, bars, points, *level_layers(figure, frame)]
     layers += key_layers(looks, above=8 + 14 * len(figure.levels))
     return vega.layer(*layers).properties(width=frame.width, height=frame.height)
@@ -345,8 +321,8 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     base = vega.chart(ends).encode(
         y=vega.field_of("place:Q").scale(domain=[0.5, len(whole) + 0.5], reverse=True).axis(None)
     )
-    x = vega.field_of("at:Q").scale(None).axis(None)
-    beside = vega.field_of("beside:Q").scale(None).axis(None)
+    x = vega.bare("at")
+    beside = vega.bare("beside")
     width = vega.condition("datum.is_moved", vega.value(2.4), vega.value(1))
     ink = vega.condition("datum.is_moved", vega.value(INK), vega.value(QUIET))
     texts = [
@@ -355,21 +331,16 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         .encode(x=beside, text="text:N", color=ink)
         for side in range(len(columns))
     ]
-    lines = base.mark("line").encode(
-        x=x, detail="row:N", color=vega.field_of("colour:N").scale(None), strokeWidth=width
-    )
+    lines = base.mark("line").encode(x=x, detail="row:N", color=vega.COLOUR, strokeWidth=width)
     points = base.mark("point", filled=True, size=26, opacity=1).encode(
-        x=x, color=vega.field_of("colour:N").scale(None), tooltip=["row:N", "column:N", "rank:Q"]
+        x=x, color=vega.COLOUR, tooltip=["row:N", "column:N", "rank:Q"]
     )
     heads = _heads(columns)
     return vega.layer(lines, points, *texts, heads).properties(width=_BETWEEN, height=height)
 
 
 def _places(
-    rows: Sequence[str],
-    rank: Mapping[tuple[str, str], float],
-    columns: Sequence[str],
-    side: int,
+    rows: Sequence[str], rank: Mapping[tuple[str, str], float], columns: Sequence[str], side: int
 ) -> dict[str, int]:
     """A line of its own for each row, by rank; equal ones by their rank on the other side."""
     own, other = columns[side], columns[1 - side] if len(columns) > 1 else columns[side]
@@ -394,7 +365,7 @@ def _heads(columns: Sequence[str]) -> vega.Part:
             align="right" if head["side"] == 0 else "left", baseline="bottom", lineBreak="\n",
             fontSize=12, fontWeight=600, color=INK,
         )
-        .encode(x=vega.field_of("at:Q").scale(None).axis(None), y=vega.value(-4), text="text:N")
+        .encode(x=vega.bare("at"), y=vega.value(-4), text="text:N")
         for head in heads
     ]  # fmt: skip
     return vega.layer(*layers)
@@ -429,7 +400,7 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
                 bars.append(_bar(lines, mark.value, down, False, column))
                 down += _ROW + _BARS_LINE * lines.count("\n")
     most = max((bar["value"] for bar in bars if bar["value"] and not bar["is_sum"]), default=1)
-    base = vega.chart(bars).encode(y=vega.field_of("middle:Q").scale(None).axis(None))
+    base = vega.chart(bars).encode(y=vega.bare("middle"))
     x = vega.field_of("value:Q", title=figure.value_axis or None).scale(
         domain=[0, most], nice=False
     )

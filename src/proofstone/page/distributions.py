@@ -47,10 +47,7 @@ def sets_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         }
         for mark in figure.marks
     ]
-    plane = vega.chart(dots).encode(
-        x=vega.field_of("at:Q").scale(None).axis(None),
-        y=vega.field_of("up:Q").scale(None).axis(None),
-    )
+    plane = vega.chart(dots).encode(x=vega.bare("at"), y=vega.bare("up"))
     ink = vega.condition("datum.is_in", vega.value(INK), vega.value("#dcdcdc"))
     layers = [
         plane.only("datum.is_in")
@@ -80,8 +77,8 @@ def _above(figure: Figure, columns: list[str]) -> list[vega.Part]:
         }
         for place, column in enumerate(columns)
     ]
-    base = vega.chart(bars).encode(x=vega.field_of("at:Q").scale(None).axis(None))
-    up = vega.field_of("up:Q").scale(None).axis(None)
+    base = vega.chart(bars).encode(x=vega.bare("at"))
+    up = vega.bare("up")
     return [
         base.mark("rule", strokeWidth=14, color=BLUE).encode(
             y=up, y2="feet:Q", tooltip=["n:Q", "members:N"]
@@ -112,8 +109,8 @@ def _left(figure: Figure, rows: list[str]) -> list[vega.Part]:
         }
         for place, row in enumerate(rows)
     ]
-    base = vega.chart(found).encode(y=vega.field_of("up:Q").scale(None).axis(None))
-    to = vega.field_of("to:Q").scale(None).axis(None)
+    base = vega.chart(found).encode(y=vega.bare("up"))
+    to = vega.bare("to")
     return [
         base.mark("text", align="right", fontSize=12, color=INK, lineBreak="\n").encode(
             x=vega.value(-10), text="name:N"
@@ -158,12 +155,7 @@ def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     return _grid(figure, domain=[0, 100])
 
 
-def _grid(
-    figure: Figure,
-    *,
-    domain: list[float],
-    only_with_text: bool = False,
-) -> vega.Part:
+def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) -> vega.Part:
     rows = [wrapped(name) for name in dict.fromkeys(mark.row for mark in figure.marks)]
     columns = [wrapped(name, 90) for name in dict.fromkeys(m.column for m in figure.marks)]
     width = _WIDE if len(columns) <= _MANY else _NARROW
@@ -326,9 +318,7 @@ def _ridge(
         {"x": scaled(x, figure.x_unit), "up": round(feet - scale * value, 2), "feet": feet}
         for x, value in zip(curve.x, curve.values, strict=True)
     ]
-    base = vega.chart(points).encode(
-        x=_axis(frame, figure), y=vega.field_of("up:Q").scale(None).axis(None)
-    )
+    base = vega.chart(points).encode(x=_axis(frame, figure), y=vega.bare("up"))
     # White beneath, so that a ridge covers the one behind it and still lets its colour stay light.
     return [
         base.mark("area", color="white", opacity=0.75).encode(y2="feet:Q"),
@@ -351,11 +341,7 @@ def _violin(
     return (
         vega.chart(points)
         .mark("area", color=colour, opacity=0.45, line={"color": INK, "strokeWidth": 0.8})
-        .encode(
-            x=_axis(frame, figure),
-            y=vega.field_of("up:Q").scale(None).axis(None),
-            y2="down:Q",
-        )
+        .encode(x=_axis(frame, figure), y=vega.bare("up"), y2="down:Q")
     )
 
 
@@ -381,10 +367,7 @@ def _middle(
         vega.chart(found)
         .mark("rule", strokeWidth=2.2, color=INK)
         .encode(
-            x=_axis(frame, figure),
-            y=vega.field_of("feet:Q").scale(None).axis(None),
-            y2="up:Q",
-            tooltip=["row:N", "x:Q", "n:Q"],
+            x=_axis(frame, figure), y=vega.bare("feet"), y2="up:Q", tooltip=["row:N", "x:Q", "n:Q"]
         )
     ]
 
@@ -394,5 +377,5 @@ def _names(rows: Sequence[str], step: float, where: float) -> vega.Part:
     return (
         vega.chart(names)
         .mark("text", align="right", baseline="middle", fontSize=12, color=INK, lineBreak="\n")
-        .encode(x=vega.value(-10), y=vega.field_of("up:Q").scale(None).axis(None), text="name:N")
+        .encode(x=vega.value(-10), y=vega.bare("up"), text="name:N")
     )

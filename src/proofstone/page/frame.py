@@ -205,15 +205,11 @@ def key_layers(looks: Mapping[str, Look], *, above: float, width: float = _WIDE)
                  "colour": look.colour, "shape": look.shape}
             )  # fmt: skip
             at += text_width(named(name), 12) + 34
-    base = vega.chart(keys).encode(y=vega.field_of("up:Q").scale(None).axis(None))
+    base = vega.chart(keys).encode(y=vega.bare("up"))
     return [
-        base.mark("point", filled=True, size=62, opacity=1, stroke=INK, strokeWidth=0.6).encode(
-            x=vega.field_of("at:Q").scale(None).axis(None),
-            fill=vega.field_of("colour:N").scale(None),
-            shape=vega.field_of("shape:N").scale(None),
-        ),
+        base.points(62, x=vega.bare("at")),
         base.mark("text", align="left", fontSize=12, color=INK).encode(
-            x=vega.field_of("beside:Q").scale(None).axis(None), text="name:N"
+            x=vega.bare("beside"), text="name:N"
         ),
     ]
 
@@ -238,9 +234,7 @@ def numbered_key(names: Sequence[str], frame: Frame) -> list[vega.Part]:
         }
         for place, name in enumerate(names)
     ]
-    base = vega.chart(keys).encode(
-        x=vega.field_of("at:Q").scale(None), y=vega.field_of("up:Q").scale(None)
-    )
+    base = vega.chart(keys).encode(x=vega.pixels("at"), y=vega.pixels("up"))
     return [
         base.mark("text", align="right", fontSize=11, color=INK, dx=-5).encode(text="number:N"),
         base.mark("text", align="left", fontSize=11, color=INK).encode(text="name:N"),

@@ -58,9 +58,7 @@ def in_panels(
             value_axis=figure.value_axis if place % in_row == 0 else "",
         )
         chart = vega.layer(*layers(part, plane)).properties(
-            width=plane.width,
-            height=plane.height,
-            title=panel_title(titles[place]),
+            width=plane.width, height=plane.height, title=panel_title(titles[place])
         )
         charts.append(chart)
     return vega.concat(*charts, columns=in_row, spacing=18)
@@ -108,14 +106,10 @@ def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     if len(series) >= FEWEST_PANELS:
         plain = dict.fromkeys(series, LONE)
         return in_panels(
-            _by_series(figure),
-            lambda part, frame: plane_layers(part, frame, plain, joined=True),
+            _by_series(figure), lambda part, frame: plane_layers(part, frame, plain, joined=True)
         )
     frame = frame_of(figure, _PLANES_WIDE, _PLANES_HIGH)
-    layers = [
-        *plane_layers(figure, frame, looks, joined=True),
-        *_ends(figure, frame, looks),
-    ]
+    layers = [*plane_layers(figure, frame, looks, joined=True), *_ends(figure, frame, looks)]
     return vega.layer(*layers).properties(width=frame.width, height=frame.height)
 
 
@@ -159,17 +153,13 @@ def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def plane_layers(
-    figure: Figure,
-    frame: Frame,
-    looks: Mapping[str, Look],
-    *,
-    joined: bool = False,
+    figure: Figure, frame: Frame, looks: Mapping[str, Look], *, joined: bool = False
 ) -> list[vega.Part]:
     """References, levels, curves, intervals and marks, in this order from the back."""
     marks = [_mark(figure, mark, looks) for mark in figure.marks]
     base = vega.chart(marks).encode(x=frame.x("x:Q", figure), tooltip=_told(figure))
     y = frame.y("value:Q", figure.value_axis)
-    colour = vega.field_of("colour:N").scale(None)
+    colour = vega.COLOUR
     layers = [*_references(figure, frame), *across_levels(figure, frame)]
     layers += _curves(figure, frame, looks)
     if joined:
@@ -184,11 +174,7 @@ def plane_layers(
         base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(
             x=frame.x("x_low:Q", figure), x2="x_high:Q", y=y, color=colour
         ),
-        base.mark("point", filled=True, size=46, opacity=1, stroke=INK, strokeWidth=0.6).encode(
-            y=y,
-            fill=vega.field_of("colour:N").scale(None),
-            shape=vega.field_of("shape:N").scale(None),
-        ),
+        base.points(46, y=y),
     ]
     return layers
 
@@ -251,11 +237,7 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
             at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])
             yield at.mark(
                 "text", align="right", baseline="bottom", dx=-2, fontSize=10, color=QUIET
-            ).encode(
-                x=vega.field_of("at:Q").scale(None),
-                y=vega.field_of("up:Q").scale(None),
-                text="text:N",
-            )
+            ).encode(x=vega.pixels("at"), y=vega.pixels("up"), text="text:N")
 
 
 def _scaled_points(figure: Figure, curve: Curve) -> list[tuple[float, float]]:
@@ -297,7 +279,7 @@ def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
             y=frame.y("level:Q", figure.value_axis)
         )
         yield base.mark("text", align="right", fontSize=11, color=QUIET, dx=-2).encode(
-            x=vega.value(frame.width), y=vega.field_of("up:Q").scale(None), text="text:N"
+            x=vega.value(frame.width), y=vega.pixels("up"), text="text:N"
         )
 
 
@@ -329,13 +311,10 @@ def _ends(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> list[vega.
         for (name, end), height in zip(ends, heights, strict=True)
     ]
     base = vega.chart(rows)
-    up = vega.field_of("up:Q").scale(None)
+    up = vega.pixels("up")
     return [
         base.mark("rule", color="#b0b0b0", strokeWidth=0.8).encode(
-            x=vega.field_of("at:Q").scale(None),
-            x2="to:Q",
-            y=vega.field_of("from:Q").scale(None),
-            y2="up:Q",
+            x=vega.pixels("at"), x2="to:Q", y=vega.pixels("from"), y2="up:Q"
         ),
         base.mark("text", align="left", fontSize=12, color=INK).encode(
             x=vega.value(frame.width + 20), y=up, text="series:N"
@@ -391,14 +370,9 @@ def _names(
     base = vega.chart(rows)
     leads = base.only("datum.is_far").mark("rule", color="#b0b0b0", strokeWidth=0.8)
     return [
-        leads.encode(
-            x=vega.field_of("from_x:Q").scale(None),
-            x2="to_x:Q",
-            y=vega.field_of("from_y:Q").scale(None),
-            y2="up:Q",
-        ),
+        leads.encode(x=vega.pixels("from_x"), x2="to_x:Q", y=vega.pixels("from_y"), y2="up:Q"),
         base.mark("text", align="left", fontSize=11, color=INK).encode(
-            x=vega.field_of("at:Q").scale(None), y=vega.field_of("up:Q").scale(None), text="text:N"
+            x=vega.pixels("at"), y=vega.pixels("up"), text="text:N"
         ),
     ]
 
@@ -511,10 +485,5 @@ def _counts(figure: Figure, frame: Frame) -> vega.Part:
     return (
         vega.chart(bars)
         .mark("rule", strokeWidth=7, color=QUIET, opacity=0.35)
-        .encode(
-            x=frame.x("x:Q", figure),
-            y=vega.field_of("from:Q").scale(None),
-            y2="to:Q",
-            tooltip=["n:Q"],
-        )
+        .encode(x=frame.x("x:Q", figure), y=vega.pixels("from"), y2="to:Q", tooltip=["n:Q"])
     )

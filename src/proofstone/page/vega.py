@@ -153,10 +153,7 @@ def _tries(
     for step in range(10_000):
         middle = half + step * 2 * half
         left = width + 12
-        yield (
-            Box(left, middle - half, left + long, middle + half),
-            Placed(left, middle, True),
-        )
+        yield (Box(left, middle - half, left + long, middle + half), Placed(left, middle, True))
 
 
 Spec = Mapping[str, Any]
@@ -197,6 +194,16 @@ def field_of(name: str, **more: Any) -> Field:
     return Field({"field": name, **({"type": _TYPES[kind]} if kind else {}), **more})
 
 
+def pixels(name: str) -> Field:
+    """A field that holds places in pixels."""
+    return field_of(f"{name}:Q").scale(None)
+
+
+def bare(name: str) -> Field:
+    """The same, with no axis."""
+    return pixels(name).axis(None)
+
+
 def value(constant: Any) -> Field:
     """The same for all rows: a place in pixels, a colour."""
     return Field({"value": constant})
@@ -205,6 +212,10 @@ def value(constant: Any) -> Field:
 def condition(test: str, then: Field, otherwise: Field) -> Field:
     """One of two, by an expression of the row (``datum``)."""
     return Field({"condition": {"test": test, **then.spec}, **otherwise.spec})
+
+
+# What a row says of its own look.
+COLOUR, SHAPE = field_of("colour:N").scale(None), field_of("shape:N").scale(None)
 
 
 class Part:
@@ -222,6 +233,11 @@ class Part:
     def mark(self, kind: str, **how: Any) -> Part:
         """Drawn as points, rules, lines, areas, rectangles, ticks or text."""
         return Part({**self.spec, "mark": {"type": kind, **how}})
+
+    def points(self, size: int, **channels: Field | str | Sequence[str]) -> Part:
+        """Drawn as filled marks, each in its row's colour and shape."""
+        drawn = self.mark("point", filled=True, size=size, opacity=1, stroke=INK, strokeWidth=0.6)
+        return drawn.encode(**channels, fill=COLOUR, shape=SHAPE)
 
     def only(self, test: str) -> Part:
         """Of the rows of which an expression is true."""
@@ -434,7 +450,4 @@ def _within(first: Point, second: Point, across: Ends, up: Ends) -> tuple[Point,
 def _along(first: Point, second: Point, share: float) -> Point:
     if share in (0.0, 1.0):
         return second if share else first
-    return (
-        first[0] + share * (second[0] - first[0]),
-        first[1] + share * (second[1] - first[1]),
-    )
+    return (first[0] + share * (second[0] - first[0]), first[1] + share * (second[1] - first[1]))
