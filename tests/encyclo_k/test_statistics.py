@@ -15,7 +15,7 @@ from proofstone.methods.encyclo_k.payloads import (
     Statement,
 )
 from proofstone.methods.encyclo_k.question_text import render
-from proofstone.page.tabulations import tabulation_text
+from proofstone.page.text import tabulation_text
 from proofstone.records.items import Item, LoadedItem
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Cell

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
+from proofstone.page.numbers import tie_letters
 from proofstone.records.calls import Message
 from proofstone.records.runs import Usage
 from proofstone.records.scores import Respondent, ScoreTable
@@ -23,7 +24,6 @@ from proofstone.results.page_parts import (
     QuestionShown,
 )
 from proofstone.results.rankings import leaderboard
-from proofstone.results.ties import tie_letters
 from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}

@@ -8,6 +8,7 @@ from typing import Any
 
 from proofstone.page import vega
 from proofstone.page.frame import Frame, frame_of, key_layers, scaled
+from proofstone.page.numbers import tie_lanes
 from proofstone.page.section import Figure, Mark
 from proofstone.page.vega import (
     BLUE,
@@ -43,7 +44,7 @@ def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     looks = series_looks(rows, models)
     step = row_heights(rows)
     frame = _row_frame(figure, _WIDTH, step * len(rows))
-    lanes = lanes_of(figure)
+    lanes = tie_lanes([(span.first, span.last) for span in figure.spans])
     narrow = max(lanes, default=-1) < _MOST_LANES
     room = 8 + (_LANE * (max(lanes) + 1) if lanes and narrow else 0)
     layers = _dots(figure, frame, rows, looks, room)
@@ -142,17 +143,6 @@ def level_layers(figure: Figure, frame: Frame, above: float = 5) -> list[vega.Pa
             )
         )
     return layers
-
-
-def lanes_of(figure: Figure) -> list[int]:
-    """A lane for each tied run, so that runs that overlap stand side by side."""
-    free_from: list[int] = []
-    chosen = []
-    for span in figure.spans:
-        lane = next((i for i, at in enumerate(free_from) if at <= span.first), len(free_from))
-        free_from[lane : lane + 1] = [span.last + 1]
-        chosen.append(lane)
-    return chosen
 
 
 def _ties(figure: Figure, lanes: Sequence[int], step: int) -> vega.Part:

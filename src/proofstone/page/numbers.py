@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import string
+from collections.abc import Sequence
 
 from proofstone.records.runs import Estimate
 from proofstone.stats.ranks import RankInterval
@@ -48,3 +50,23 @@ def two_digits(count: float) -> int:
     whole = max(math.ceil(count), 1)
     unit = int(10 ** max(len(str(whole)) - 2, 0))
     return math.ceil(whole / unit) * unit
+
+
+def tie_letters(tie: int) -> str:
+    """a to z, then aa, ab, ...: the name of the tied run of that number, from 0."""
+    name = ""
+    while tie >= 0:
+        tie, place = divmod(tie, 26)
+        name, tie = string.ascii_lowercase[place] + name, tie - 1
+    return name
+
+
+def tie_lanes(ties: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """A lane for each tied run, so that runs that overlap stand side by side."""
+    free_from: list[int] = []
+    chosen = []
+    for first, last in ties:
+        lane = next((i for i, start in enumerate(free_from) if start <= first), len(free_from))
+        free_from[lane : lane + 1] = [last + 1]
+        chosen.append(lane)
+    return tuple(chosen)

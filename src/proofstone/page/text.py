@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from proofstone.records.tables import Cell, Column, Tabulation
 from proofstone.wording.messages import counted, listed, say
 
 _ELLIPSIS = "\u2026"
@@ -76,15 +77,51 @@ def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = " 
 
     All rows have the same number of cells. No row gives no line.
     """
-    if not rows:
-        return []
-    widths = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widest = widths(rows)
     return [
         gap.join(
-            padded(cell, widths[i], right=i not in left) for i, cell in enumerate(row)
+            padded(cell, widest[i], right=i not in left) for i, cell in enumerate(row)
         ).rstrip()
         for row in rows
     ]
+
+
+def widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """The cells that each column takes; none without a row."""
+    return [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
+
+
+def fits(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether aligned rows stand in ``width`` cells, two between columns."""
+    widest = widths(rows)
+    return sum(widest) + 2 * (len(widest) - 1) <= width
+
+
+_NARROWEST_NAME = 12
+
+
+def narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
+    """The rows with the column ``name`` cut so far that the widest row fits in ``width`` cells, but
+    never below 12."""
+    widest = widths(rows)
+    others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
+    limit = max(_NARROWEST_NAME, width - others)
+    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+
+
+def labelled_lines(label: str, text: str, width: int, column: int) -> list[str]:
+    """``text`` beside its label from ``column`` on, in lines of at most ``width`` cells (of 30 at
+    least), broken at words."""
+    first, *others = wrapped(printable(text), max(width - column, 30)) or [""]
+    return [f"{padded(label, column)}{first}".rstrip(), *(" " * column + line for line in others)]
+
+
+_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
+
+
+def tinted(text: str, colour: bool) -> str:
+    """A warning in yellow, where the terminal shows colours."""
+    return f"{_YELLOW}{text}{_PLAIN}" if colour else text
 
 
 def _cells(character: str) -> int:
@@ -136,3 +173,50 @@ def _visible_character(character: str) -> str:
     if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
         return character
     return f"\u27e8U+{ord(character):04X}\u27e9"
+
+
+# Tabulations of a method: heads of groups above, numbers as people read them.
+
+_DASH = "\u2013"
+
+
+_GAP = "  "
+
+
+def tabulation_text(table: Tabulation) -> str:
+    """The title, the table, and its notes below."""
+    cells = [[column.name for column in table.columns]]
+    cells += [
+        [_shown(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+    left = [
+        place
+        for place in range(len(table.columns))
+        if any(isinstance(row[place], str) for row in table.rows)
+    ]
+    lines = aligned(cells, left=left, gap=_GAP)
+    groups = (
+        [_group_line(table.columns, widths(cells))] if any(c.group for c in table.columns) else []
+    )
+    notes = ["", *table.notes] if table.notes else []
+    return "\n".join([table.title, "", *groups, *lines, *notes])
+
+
+def _shown(cell: Cell, column: Column) -> str:
+    if cell is None:
+        return _DASH
+    if isinstance(cell, str):
+        return printable(cell)
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:z,.{column.digits}f}"
+
+
+def _group_line(columns: Sequence[Column], widths: Sequence[int]) -> str:
+    """Each group's name at the left end of its columns; a name gives way to the next group."""
+    line = ""
+    start = 0
+    for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        if column.group and (place == 0 or columns[place - 1].group != column.group):
+            line = line.ljust(start)[:start] + column.group
+        start += width + len(_GAP)
+    return line.rstrip()

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from proofstone import __version__
 from proofstone.page.figure import FigureFile, figure_files, has_chinese_font, needed, use_fonts
-from proofstone.page.numbers import shown_share
+from proofstone.page.numbers import shown_share, tie_letters
 from proofstone.page.section import (
     Cell,
     Column,
@@ -21,7 +21,6 @@ from proofstone.page.table import PageTable
 from proofstone.results.board import BoardRow, Leaderboard, Standings
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
-from proofstone.results.hand_sentences import HAND_MARK, deeds
 from proofstone.results.page_parts import (
     EstimateTable,
     PageData,
@@ -30,8 +29,7 @@ from proofstone.results.page_parts import (
     same_recipe,
 )
 from proofstone.results.sections.figures import leaderboard_figure
-from proofstone.results.sentences import apart_name
-from proofstone.results.ties import tie_letters
+from proofstone.results.sentences import HAND_MARK, apart_name, deeds
 from proofstone.session.written_files import FIGURES, check_folder, files_into
 from proofstone.wording.messages import joined, listed, paragraph, say, word
 

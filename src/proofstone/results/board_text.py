@@ -14,14 +14,27 @@ from proofstone.page.numbers import (
     shown_rank,
     shown_share,
 )
-from proofstone.page.text import aligned, cell_width, fitted, padded, printable
+from proofstone.page.text import (
+    aligned,
+    fits,
+    narrowed,
+    padded,
+    printable,
+    tinted,
+)
 from proofstone.results.board import BoardRow, Leaderboard, Standings
-from proofstone.results.card_lines import group_heading, where_lines
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
-from proofstone.results.hand_sentences import HAND_MARK, hand_sentence, marked
 from proofstone.results.plan import plan_lines
-from proofstone.results.sentences import apart_name, apart_reason
+from proofstone.results.sentences import (
+    HAND_MARK,
+    apart_name,
+    apart_reason,
+    group_heading,
+    hand_sentence,
+    marked,
+    where_lines,
+)
 from proofstone.stats.intervals import Bounds
 from proofstone.wording.messages import counted, noted, paragraph, say, word
 
@@ -31,12 +44,6 @@ SIMULATED_BANNER = noted(
 
 
 _LABEL = 8
-
-
-_NARROWEST_NAME = 12
-
-
-_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 
 
 def render_terminal(
@@ -64,7 +71,7 @@ def render_terminal(
     for group in board.standings:
         lines += _standings(board, group, card_columns, width=width, colour=colour)
     lines += plan_lines(board)
-    lines += where_lines(board)
+    lines += where_lines(board.where, board.left_out, board.notes)
     lines += correction_notes(board)
     if any(row.estimate.n for group in board.standings for row in group.ranked):
         lines.append(
@@ -87,7 +94,7 @@ def to_json(board: Leaderboard) -> str:
 def _standings(
     board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
 ) -> list[str]:
-    lines = [_tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
+    lines = [tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
     if name := apart_name(group):
         lines.append(
             say(
@@ -125,7 +132,7 @@ def _standings(
                 what=advice.what,
                 remedy=advice.try_next,
             )
-            lines.append(_tinted(text, colour))
+            lines.append(tinted(text, colour))
     return lines
 
 
@@ -145,10 +152,10 @@ def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: in
     if len(group.ranked) < 2 or group.experiment:
         header, body = header[1:], [cells[1:] for cells in body]
     name = header.index("model")
-    spare = [] if _fits([header, *body], width) else _all_nought(group)
+    spare = [] if fits([header, *body], width) else _all_nought(group)
     kept = [place for place, column in enumerate(header) if column not in spare]
     spoken = [word(column) for column in header]
-    rows = _narrowed([[cells[place] for place in kept] for cells in (spoken, *body)], name, width)
+    rows = narrowed([[cells[place] for place in kept] for cells in (spoken, *body)], name, width)
     texts = range(name, name + 2 + len(cards))
     lines = aligned(rows, left=[*texts, texts.stop + 1])
     if group.groups:
@@ -235,7 +242,7 @@ def _incomplete(
     shown = list(dict.fromkeys([*([board.group_by] if board.group_by else []), *cards]))
     rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
     texts = range(2 + len(shown))
-    return aligned(_narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+    return aligned(narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
 
 
 def _spending(rows: Sequence[BoardRow]) -> list[str]:
@@ -264,7 +271,7 @@ def _rulings(group: Standings, width: int) -> list[str]:
     if not rows:
         return []
     head = [say("rulings"), "", *map(word, RULING_HEADS)]
-    return aligned(_narrowed([head, *rows], 0, width), left=[0, 1])
+    return aligned(narrowed([head, *rows], 0, width), left=[0, 1])
 
 
 def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
@@ -291,19 +298,6 @@ def _so_far(row: BoardRow) -> str:
     return say("so far {score}", score=score)
 
 
-def _narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
-    """The rows with their names cut so far that the widest row fits in ``width`` cells."""
-    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
-    limit = max(_NARROWEST_NAME, width - others)
-    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
-
-
-def _fits(rows: Sequence[Sequence[str]], width: int) -> bool:
-    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return sum(widest) + 2 * (len(widest) - 1) <= width
-
-
 def _labelled(label: str, text: str) -> str:
     return f"{padded(label, _LABEL)}{printable(text)}"
 
@@ -315,7 +309,3 @@ def _level(board: Leaderboard) -> str:
         level=word(level),
         denominator=word(board.denominator),
     )
-
-
-def _tinted(text: str, colour: bool) -> str:
-    return f"{_YELLOW}{text}{_PLAIN}" if colour else text

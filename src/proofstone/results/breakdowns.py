@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_interval, shown_share
-from proofstone.page.text import aligned, cell_width, printable
+from proofstone.page.text import aligned, cell_width, printable, widths
 from proofstone.records.runs import Estimate
 from proofstone.results.board import WARN_ABOVE, Advice, Breakdown, Leaderboard, Rate, Standings
 from proofstone.wording.messages import listed, noted, say, word
@@ -129,7 +129,7 @@ def _fitted(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> l
 
 def _blocks(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     """The rows in blocks of whole columns, each with the first two, at least one other in each."""
-    widest = [max(cell_width(row[place]) for row in rows) for place in range(len(rows[0]))]
+    widest = widths(rows)
     place = 2
     while place < len(widest):
         end, taken = place + 1, sum(widest[:2]) + 4 + widest[place]

@@ -223,3 +223,22 @@ def _family(name: str, found: re.Match[str] | None, active: re.Match[str] | None
     """The name without its sizes: ``Qwen3 Thinking-2507`` of Qwen3-30B-A3B-Thinking-2507."""
     rest = _TOTAL.sub(" ", _ACTIVE.sub(" ", name)) if found or active else name
     return " ".join(part.strip("-_. ") for part in rest.split() if part.strip("-_. ")) or name
+
+
+# Which model is the base of which: by what its card says, else by the ending of its name.
+
+_BASE = re.compile(r"[-_ ](base|pt)$", re.IGNORECASE)
+
+
+_CHAT = re.compile(r"[-_ ](chat|instruct|it)$", re.IGNORECASE)
+
+
+def stem_of(model: str) -> str:
+    """A model's name without the ending that says whether it was trained to chat (``-Base``,
+    ``-Instruct``, ``-Chat``): the same for a base model and the chat model made from it."""
+    return _CHAT.sub("", _BASE.sub("", model))
+
+
+def is_base(model: str, kind: str) -> bool:
+    """Whether it is a base model; by the card's ``kind`` where there is one."""
+    return kind == "base" if kind else _BASE.search(model) is not None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_estimate, shown_interval
-from proofstone.page.text import aligned, printable
+from proofstone.page.text import aligned, labelled_lines, printable
 from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, Scale, values_kind
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board_text import SIMULATED_BANNER
@@ -229,11 +229,7 @@ def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> s
 
 def labelled(label: str, text: str, width: int) -> list[str]:
     """The text beside its label, broken at words."""
-    room = max(width - _LABEL, 30)
-    first, *others = textwrap.wrap(
-        printable(text), room, break_on_hyphens=False, break_long_words=False
-    ) or [""]
-    return [f"{label:<{_LABEL}}{first}".rstrip(), *(" " * _LABEL + line for line in others)]
+    return labelled_lines(label, text, width, _LABEL)
 
 
 def shown_difference(estimate: Estimate) -> str:

@@ -14,13 +14,12 @@ from proofstone.records.reviews import CheckedRate
 from proofstone.records.runs import Estimate, Outcome, Spent, usd
 from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Leaderboard
-from proofstone.results.hand_sentences import deeds
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow
 from proofstone.results.sections.judges import judged_confusion
+from proofstone.results.sentences import deeds
 from proofstone.results.summary import Opening
-from proofstone.results.trust import TrustLine
 from proofstone.stats.estimates import estimates_of, measure_spread, outcome_code
 from proofstone.stats.intervals import equal_weights
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of
@@ -509,3 +508,15 @@ def trust_lines(evidence: Evidence) -> tuple[TrustLine, ...]:
         clusters_line(evidence),
         plan_line(evidence),
     )
+
+
+class TrustLine(Struct, frozen=True, kw_only=True):
+    """One ground to trust results or not: ``name`` for programs, ``about`` for people. ``says`` is
+    what is known of it; where nothing is, ``known`` is false and it says what is absent. ``share``
+    is its number, where it is one of a sample."""
+
+    name: str
+    about: str
+    says: str
+    known: bool = True
+    share: Estimate | None = None

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, numbers_table
 from proofstone.page.html import page_script, script_words
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.page.numbers import (
+    MISSING,
+    points,
+    shown_estimate,
+    shown_rank,
+    shown_share,
+    tie_lanes,
+    tie_letters,
+)
 from proofstone.page.section import Table, number_columns, shown_cell, told_estimate
 from proofstone.page.text import visible
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow, Leaderboard, Standings
 from proofstone.results.board_tables import models_of
-from proofstone.results.card_lines import where_lines
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
 from proofstone.results.dot_plot import dot_plot
-from proofstone.results.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import (
     PageData,
@@ -40,8 +46,16 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.plan import plan_lines, unplanned_line
 from proofstone.results.sections.documents import documents_text
-from proofstone.results.sentences import answer_sentences, apart_name, apart_reason, scale_head
-from proofstone.results.ties import tie_lanes, tie_letters
+from proofstone.results.sentences import (
+    HAND_MARK,
+    answer_sentences,
+    apart_name,
+    apart_reason,
+    deeds,
+    hand_sentence,
+    scale_head,
+    where_lines,
+)
 from proofstone.stats.flags import FLAGS
 from proofstone.wording.messages import word
 

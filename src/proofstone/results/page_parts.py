@@ -15,12 +15,10 @@ from proofstone.records.runs import Estimate, Outcome, Usage
 from proofstone.records.scores import DocumentPages
 from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Leaderboard, Standings
-from proofstone.results.card_lines import group_heading
-from proofstone.results.items_made import FileRead
+from proofstone.results.items_made import FileRead, TrustLine
 from proofstone.results.respondents import Manifest
-from proofstone.results.sentences import apart_name, scale_head
+from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening
-from proofstone.results.trust import TrustLine
 from proofstone.wording.messages import (
     counted,
     filled,

@@ -21,11 +21,19 @@ from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import CONTEXT_SETTINGS, own_prompt_of, shown_name
 from proofstone.records.models import shown_names
-from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run, Score, Usage
+from proofstone.records.runs import (
+    ANSWER_FORMAT,
+    OUR_SETTINGS,
+    STATED_CONFIDENCE,
+    Run,
+    Score,
+    Usage,
+)
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.board import Leaderboard, LeftOut, PlanMark
 from proofstone.results.cards import read_columns, read_field, read_where
+from proofstone.results.items_made import TrustLine
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import (
     Asked,
@@ -40,7 +48,6 @@ from proofstone.results.rankings import leaderboard
 from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sentences import part_name
-from proofstone.results.stated_confidence import with_confidence
 from proofstone.results.summary import Opening
 from proofstone.results.table import (
     CURRENT,
@@ -57,7 +64,6 @@ from proofstone.results.table import (
     with_groups,
     with_shared_part,
 )
-from proofstone.results.trust import TrustLine
 from proofstone.run.forms import Selection, newer_forms
 from proofstone.run.run_facts import ControlReport, shares_of
 from proofstone.session.dates import minute
@@ -498,3 +504,22 @@ def _boards_shown(
     stay, since scores are counted by them."""
     labels = {label for measure in method.measures for label in (*measure.golds, measure.says)}
     return table_for(table_with(table, names), audience, keep=labels)
+
+
+def with_confidence(table: ScoreTable, more: Mapping[str, ScoreTable]) -> ScoreTable:
+    """``table`` with what was stated with each of its answers, where its method scores that too
+    (``more``, by the name of the scores); NaN where a reply states none."""
+    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
+
+    stated = more.get(STATED_CONFIDENCE)
+    if stated is None or not len(stated.value):
+        return table
+    said = dict(zip(_places(stated), stated.value.tolist(), strict=True))
+    found = np.array([said.get(place, np.nan) for place in _places(table)], dtype=np.float64)
+    return table if np.isnan(found).all() else replace(table, confidence=found)
+
+
+def _places(table: ScoreTable) -> list[tuple[int, int, int]]:
+    """The respondent, unit and sample of each row; both tables count units alike."""
+    columns = (table.respondent.tolist(), table.unit.tolist(), table.sample.tolist())
+    return list(zip(*columns, strict=True))

@@ -1,14 +1,24 @@
-"""What the numbers say, as sentences computed from them."""
+"""What the numbers say, as sentences computed from them; and what is said of models' cards, and of
+contestants that had a hand in the items."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.numbers import points, shown_estimate, shown_rank
+from proofstone.page.text import printable
 from proofstone.records.runs import Estimate, FormPart
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import (
+    BoardRow,
+    Hand,
+    HandRole,
+    Leaderboard,
+    LeftOut,
+    RowGroup,
+    Standings,
+)
 from proofstone.stats.intervals import Against, interval_against
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
@@ -245,3 +255,79 @@ def _mixed(places: Counter[Against], n: int) -> str:
             "{places}: what lies around chance does not show knowledge.", places=joined(said)
         )
     return say("{places}.", places=joined(said))
+
+
+def group_heading(field: str, group: RowGroup) -> str:
+    """``kind: reasoning (2 respondents, mean 61.2 [58.0, 64.3])``."""
+    said = counted(len(group.ranked), "respondent")
+    if group.mean is not None and len(group.ranked) > 1:
+        mean = shown_estimate(group.mean)
+        said = say("{respondents}, mean {mean}", respondents=said, mean=mean)
+    name = printable(word(group.name))
+    return say("{field}: {name} ({said})", field=word(field), name=name, said=said)
+
+
+def where_lines(where: str, left_out: Sequence[LeftOut], notes: Sequence[str]) -> Iterator[str]:
+    """What was filtered and who is left out by it, then what to know of models and cards."""
+    if where:
+        n = len(left_out)
+        names = [say("{name} ({why})", name=entry.name, why=word(entry.why)) for entry in left_out]
+        said = (
+            say(
+                "only {where}; left out {models}: {names}",
+                where=where,
+                models=counted(n, "model"),
+                names=listed(names),
+            )
+            if n
+            else say("only {where}; nobody is left out", where=where)
+        )
+        yield printable(said)
+    yield from (printable(note) for note in notes)
+
+
+# Stands behind the name of a respondent that, or whose family, had a hand in its items.
+HAND_MARK = "*"
+
+
+def marked(row: BoardRow) -> str:
+    """The respondent's name, with the mark where it or its family had a hand in its items."""
+    return row.name if row.hand is None else f"{row.name}{HAND_MARK}"
+
+
+def hand_sentence(row: BoardRow, hand: Hand) -> str:
+    """``wrote 12 and falsified 30 of the 60 items; on the other 26: 61.5 [45.0, 75.8], rank 2``."""
+    n_items = row.estimate.n
+    did = {"did": deeds(hand), "items": counted(n_items, "item")}
+    left = n_items - hand.n_touched
+    if not left:
+        return say("{did} of the {items}; none is left without that hand", **did)
+    score = shown_estimate(hand.untouched)
+    if hand.rank is None:
+        return say("{did} of the {items}; on the other {n:,}: {score}", n=left, score=score, **did)
+    return say(
+        "{did} of the {items}; on the other {n:,}: {score}, rank {rank}",
+        n=left,
+        score=score,
+        rank=shown_rank(hand.rank),
+        **did,
+    )
+
+
+def deeds(hand: Hand) -> str:
+    """What the model itself did, then what others of its family did."""
+    own = [role for role in hand.roles if role.is_itself]
+    kin: dict[str, list[HandRole]] = {}
+    for role in hand.roles:
+        if not role.is_itself:
+            kin.setdefault(role.model, []).append(role)
+    said = [_listed(own)] if own else []
+    said += [
+        say("its family's {model} {did}", model=model, did=_listed(roles))
+        for model, roles in kin.items()
+    ]
+    return joined(said)
+
+
+def _listed(roles: Sequence[HandRole]) -> str:
+    return joined([say("{role} {n:,}", role=word(role.role), n=role.n_items) for role in roles])

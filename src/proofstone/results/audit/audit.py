@@ -16,7 +16,7 @@ from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.audience import annotated_for, judged_for, table_for
-from proofstone.page.text import cell_width, fitted, padded, printable, wrapped
+from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Worth
@@ -30,20 +30,18 @@ from proofstone.results.audit.accuracies import (
     with_counts,
 )
 from proofstone.results.audit.assembly import assemble
-from proofstone.results.audit.files_read import (
-    ReadFile,
-    tell_accuracies,
-    tell_file,
-    tell_labels,
-    tell_models,
-)
 from proofstone.results.audit.labels import annotator_labels, judged_labels
 from proofstone.results.audit.result_files import (
+    ReadFile,
     Reading,
     as_benchmarks,
     filter_notes,
     read_files,
     skipped_notes,
+    tell_accuracies,
+    tell_file,
+    tell_labels,
+    tell_models,
 )
 from proofstone.results.audit.scores import HandNamed, ScoresIn, model_facts, no_scores, scores_in
 from proofstone.results.board import Leaderboard
@@ -578,12 +576,12 @@ def render_audit(
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
     for note in audit.notes:
-        lines += _labelled(say("note"), _shortened(note, long), width)
+        lines += labelled_lines(say("note"), _shortened(note, long), width - 1, _LABEL)
     for section in audit.sections:
         said = paragraph(section.finding, section.cannot)
-        lines += _labelled(word(section.name), _shortened(said, long), width)
+        lines += labelled_lines(word(section.name), _shortened(said, long), width - 1, _LABEL)
     for label, text in next_steps:
-        lines += _labelled(word(label), text, width)
+        lines += labelled_lines(word(label), text, width - 1, _LABEL)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -612,20 +610,13 @@ def page_step(path: Path | None) -> tuple[str, str]:
 def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterator[str]:
     """Files that are understood alike, each with what it holds; their columns once."""
     for file in files:
-        yield from _labelled(
+        yield from labelled_lines(
             say("read"),
             say("{name}: {kind}; {holds}", name=file.name, kind=file.kind, holds=file.holds),
-            width,
+            width - 1,
+            _LABEL,
         )
     if files[0].columns:
         columns = files[0].columns
         said = say("each {columns}", columns=columns) if len(files) > 1 else columns
-        yield from _labelled("", _shortened(said, long), width)
-
-
-def _labelled(label: str, text: str, width: int) -> list[str]:
-    """The text beside its label, broken at words."""
-    room = max(width - _LABEL - 1, 30)
-    first, *others = wrapped(printable(text), room) or [""]
-    head = f"{padded(label, _LABEL - 1)} {first}"
-    return [head, *(" " * _LABEL + line for line in others)]
+        yield from labelled_lines("", _shortened(said, long), width - 1, _LABEL)

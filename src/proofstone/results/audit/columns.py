@@ -36,10 +36,11 @@ from proofstone.results.audit.column_names import (
     plain,
     quantity_of,
 )
-from proofstone.results.audit.letters import is_grades, is_letters
 from proofstone.results.audit.score_texts import (
     MISSING,
     is_flag,
+    is_grades,
+    is_letters,
     is_percent,
     is_scores,
     number_of,

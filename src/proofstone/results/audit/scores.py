@@ -17,9 +17,8 @@ from proofstone.records.knowledge import RoleName
 from proofstone.records.models import Card, family_of
 from proofstone.records.scores import Coded, FileColumns, HeldRole, TextCodes
 from proofstone.results.audit.column_names import Layout, plain
-from proofstone.results.audit.letters import read_grades, read_letters
 from proofstone.results.audit.problems import Problems, place, refused
-from proofstone.results.audit.score_texts import read_scores
+from proofstone.results.audit.score_texts import read_grades, read_letters, read_scores
 
 # The scores that stand in a table: of which record, of whom, and how much.
 

@@ -11,6 +11,7 @@ from proofstone.errors import BadUsage
 from proofstone.page.section import Cell, Column, Mark, Section
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow
+from proofstone.results.cards import is_base, stem_of
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.factors import describe_factor, levels_of
 from proofstone.results.sections.parts import (
@@ -21,7 +22,6 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
 )
-from proofstone.results.ties import is_base, stem_of
 from proofstone.wording.messages import joined, listed, say, say_of, word
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from proofstone.page.numbers import points
 from proofstone.page.section import Column, Section, Table
 from proofstone.results.board import BoardRow
-from proofstone.results.hand_sentences import deeds
 from proofstone.results.sections.evidence import Evidence, ranked_values
+from proofstone.results.sentences import deeds
 from proofstone.stats.ppi import FilterBias, filter_bias
 from proofstone.wording.messages import joined, paragraph, say, say_of
 

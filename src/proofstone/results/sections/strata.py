@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate
+from proofstone.page.numbers import points, shown_estimate, tie_letters
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate, Measure
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
@@ -26,7 +26,6 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
 )
-from proofstone.results.ties import tie_letters
 from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import RankInterval, differ_significantly, rank_all, tied_runs

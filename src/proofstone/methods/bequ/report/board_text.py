@@ -7,24 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank
-from proofstone.page.text import aligned, cell_width, fitted, printable
+from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, tie_letters
+from proofstone.page.text import aligned, fits, narrowed, printable, tinted
 from proofstone.records.runs import Estimate
 from proofstone.records.triples import BREAKDOWNS, Group, Measured
 from proofstone.results.board import RowGroup
 from proofstone.results.board_text import SIMULATED_BANNER
-from proofstone.results.card_lines import group_heading, where_lines
 from proofstone.results.cards import card_value, group_order
-from proofstone.results.ties import tie_letters
+from proofstone.results.sentences import group_heading, where_lines
 from proofstone.stats.ranks import RankInterval
 from proofstone.wording.messages import counted, listed
 
 # What a terminal says of ranks by F1, of people's labels, and of rows in a narrow place.
 
 TIED = "Rows that share a letter do not differ significantly (adjusted for all pairs)."
-
-
-_NARROWEST_NAME = 12
 
 
 _SAID = {
@@ -68,36 +64,16 @@ def people_line(
     )
 
 
-def fits(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether rows stand in ``width`` cells, two between columns."""
-    return sum(_widest(rows)) + 2 * (len(rows[0]) - 1) <= width
-
-
-def narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
-    """The rows with the column ``name`` cut so far that they fit, but never below 12 cells."""
-    widest = _widest(rows)
-    others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
-    limit = max(_NARROWEST_NAME, width - others)
-    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
-
-
 def _shown(name: str, estimate: Estimate) -> str:
     if name == "kappa":
         return f"{estimate.value:z.2f} ({estimate.low:z.2f} to {estimate.high:z.2f})"
     return shown_estimate(estimate)
 
 
-def _widest(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(cell_width(row[place]) for row in rows) for place in range(len(rows[0]))]
-
-
 _LABEL = 11
 
 
 _ASK_TWICE = 0.02  # of verdicts: above it a figure's denominator holds too much that nobody judged
-
-
-_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 
 
 _BOTH = ("precision", "recall")
@@ -117,9 +93,13 @@ def render_triple_board(
     for simulated in (False, True):
         rows = [row for row in board.rows if row.simulated == simulated]
         if rows:
-            banner = [_tinted(SIMULATED_BANNER, colour)] if simulated else []
+            banner = [tinted(SIMULATED_BANNER, colour)] if simulated else []
             lines += [*banner, *_standing(board, rows, card_columns, width), ""]
-    notes = [*_warnings(board, colour), *_people(board), *where_lines(board)]
+    notes = [
+        *_warnings(board, colour),
+        *_people(board),
+        *where_lines(board.where, board.left_out, board.notes),
+    ]
     lines += [line for note in notes for line in _wrapped(note, width)]
     lines += [*_wrapped(_how(board), width), *_wrapped(_legend(board), width)]
     return "".join(f"{line}\n" for line in lines)
@@ -285,7 +265,7 @@ def _warnings(board: TripleBoard, colour: bool) -> Iterator[str]:
             found = estimates.get(name)
             if found is not None and found.value > _ASK_TWICE:
                 text = f"! {shown_name(board, row.group)}: {100 * found.value:.1f}% {what}"
-                yield _tinted(text, colour)
+                yield tinted(text, colour)
 
 
 _WARNED = {
@@ -341,10 +321,6 @@ def _points(estimate: Estimate | None) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 40), break_on_hyphens=False, subsequent_indent="  ")
-
-
-def _tinted(text: str, colour: bool) -> str:
-    return f"{_YELLOW}{text}{_PLAIN}" if colour else text
 
 
 # Verified triples by domain, popularity, source or predicate family, as text for a terminal.

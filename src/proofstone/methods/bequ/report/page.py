@@ -34,6 +34,7 @@ from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
 from proofstone.methods.bequ.report.words import MEASURE_HELP, MEASURE_NAMES
 from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
+from proofstone.page.numbers import tie_lanes
 from proofstone.page.section import Section
 from proofstone.page.text import visible
 from proofstone.records.ids import short
@@ -53,7 +54,6 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
 from proofstone.results.table_files import check_tables, write_tables
-from proofstone.results.ties import tie_lanes
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.dates import minute

@@ -30,8 +30,8 @@ from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, T
 from proofstone.records.runs import Estimate
 from proofstone.records.triples import Breakdown, Group, Measured
 from proofstone.results.board import RowGroup
-from proofstone.results.card_lines import group_heading
 from proofstone.results.cards import card_value, group_order
+from proofstone.results.sentences import group_heading
 from proofstone.wording.messages import counted, joined, paragraph, say, word
 
 # The answer of a page of verified triples: who leads on F1, and what cannot be told apart.
