@@ -29,6 +29,7 @@ from proofstone.methods.bequ.verification.verify import (
     posed_questions,
     triple_words,
 )
+from proofstone.records.items import SearchWay
 from proofstone.records.tables import Row
 from proofstone.records.triples import (
     DIRECTIONS,
@@ -42,7 +43,6 @@ from proofstone.records.triples import (
 )
 from proofstone.records.verdicts import Passage
 from proofstone.search.dense import SentenceEncoder
-from proofstone.search.index import SearchWay
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched

@@ -21,8 +21,8 @@ from proofstone.methods.bequ.records import (
 from proofstone.methods.bequ.verification.plan import Gathered
 from proofstone.methods.bequ.verification.planning import VerifySettings, known_triples, make_plan
 from proofstone.methods.bequ.verification.verify import EntityCorpus, TextIndex, triple_words
+from proofstone.records.items import SearchWay
 from proofstone.records.verdicts import Passage
-from proofstone.search.index import SearchWay
 
 TRIPLE = {"subject": "Ulm", "predicate": "country", "object": "Germany", "subject_name": "Ulm"}
 KNOWN = {"entity": "Ulm", "predicate": "country", "object": "Germany"}

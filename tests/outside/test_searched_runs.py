@@ -255,14 +255,16 @@ def test_a_search_that_is_not_there_is_refused(
 def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
     request = RunRequest(
         targets=("form:12345678",), models={"sim/ann": Asking()}, ways={"direct": Asking()},
-        contexts=("none", "retrieved"), context_sources=("local", "searxng:bing+baidu"),
-        context_search="dense", context_embedder="corp/embed",
+        whole={
+            "context": ("none", "retrieved"), "context_source": ("local", "searxng:bing+baidu"),
+            "context_search": "dense", "context_embedder": "corp/embed",
+        },
     )  # fmt: skip
     file = tmp_path / "run.toml"
     file.write_text(run_file_text(request, tmp_path), encoding="utf-8")
     read = read_run_file(file).request
-    assert (read.context_sources, read.context_embedder) == (
-        request.context_sources, "corp/embed",
+    assert (read.asked.context_source, read.asked.context_embedder) == (
+        request.asked.context_source, "corp/embed",
     )  # fmt: skip
     asked = [(spec.context, spec.context_source) for spec in read.specs([b"f" * 32])]
     assert asked == [("none", "local"), ("retrieved", "local"), ("retrieved", "searxng:bing+baidu")]
@@ -271,8 +273,14 @@ def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("request_", "told"),
     [
-        (RunRequest(context_sources=("brave",)), "--context-source goes with --context retrieved"),
-        (RunRequest(contexts=("retrieved",), context_embedder="a/b"), "--embedder goes with"),
+        (
+            RunRequest(whole={"context_source": ("brave",)}),
+            "--context-source goes with --context retrieved",
+        ),
+        (
+            RunRequest(whole={"context": ("retrieved",), "context_embedder": "a/b"}),
+            "--embedder goes with",
+        ),
     ],
 )
 def test_options_that_mean_nothing_together(request_: RunRequest, told: str) -> None:

@@ -71,7 +71,11 @@ def test_a_model_is_asked_by_its_way_and_by_itself(tmp_path: Path) -> None:
     """All, then the way, then the model: the later wins."""
     request = read(tmp_path, WHOLE)
     assert request.targets == ("old-books", "form:1a2b")
-    assert (request.max_connections, request.budget, request.cache) == (32, "5USD", "any")
+    assert (request.asked.max_connections, request.asked.budget, request.asked.cache) == (
+        32,
+        "5USD",
+        "any",
+    )
     one = {"seed": 7, "reasoning_effort": "low", "max_tokens": 4096, "temperature": None}
     two = {"temperature": 0.0, "seed": 7, "max_tokens": 64, "stop": ["\n\n"], "top_a": 0.5}
     assert asked(request) == {
@@ -112,7 +116,7 @@ def test_flags_come_over_all_layers(tmp_path: Path) -> None:
         cache="same",
     )
     assert request.targets == ("other",)
-    assert (request.max_connections, request.cache) == (4, "same")
+    assert (request.asked.max_connections, request.asked.cache) == (4, "same")
     settings = {"temperature": 0.0, "seed": 7, "max_tokens": 9}
     assert asked(request) == {
         ("acme/m", "cot"): Asking(
@@ -262,9 +266,14 @@ requests = st.builds(
     for_all=askings,
     flags=askings,
     model_ways=st.dictionaries(st.just("sim/a"), st.just(("cot",))),
-    max_connections=st.none() | st.integers(1, 9),
-    budget=st.sampled_from(["", "5USD"]),
-    cache=st.sampled_from(["", "same", "any"]),
+    whole=st.fixed_dictionaries(
+        {},
+        optional={
+            "max_connections": st.integers(1, 9),
+            "budget": st.just("5USD"),
+            "cache": st.sampled_from(["same", "any"]),
+        },
+    ),
 )
 
 
@@ -281,8 +290,8 @@ def test_a_resolved_file_means_the_very_same_runs(request: RunRequest) -> None:
     assert list(after) == list(before)
     for key, asking in before.items():
         assert canonical_json(after[key]) == canonical_json(asking)
-    whole = (request.max_connections, request.budget, request.cache)
-    assert (again.max_connections, again.budget, again.cache) == whole
+    whole = (request.asked.max_connections, request.asked.budget, request.asked.cache)
+    assert (again.asked.max_connections, again.asked.budget, again.asked.cache) == whole
     assert run_file_text(again.resolved(["form:00"], lambda _way: {}), Path()) == run_file_text(
         again, Path()
     )

@@ -82,13 +82,13 @@ def test_a_run_file_may_name_both(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('target = "a"\nmodels = ["sim/x"]\nthinking = ["on", "off"]\n', "utf-8")
     request = read_run_file(path).request
-    assert request.thinking == ("on", "off")
+    assert request.asked.thinking == ("on", "off")
     assert [spec.settings["thinking"] for spec in request.specs([b"a"])] == ["on", "off"]
     path.write_text(run_file_text(request, tmp_path), "utf-8")
-    assert read_run_file(path).request.thinking == ("on", "off")
+    assert read_run_file(path).request.asked.thinking == ("on", "off")
     path.write_text('target = "a"\nmodels = ["sim/x"]\nthinking = "off"\n', "utf-8")
     request = read_run_file(path).request
-    assert (request.thinking, request.for_all.settings) == ((), {"thinking": "off"})
+    assert (request.asked.thinking, request.for_all.settings) == ((), {"thinking": "off"})
     path.write_text('target = "a"\nmodels = ["sim/x"]\nthinking = ["on", "maybe"]\n', "utf-8")
     with pytest.raises(BadInput, match="line 3"):
         read_run_file(path)

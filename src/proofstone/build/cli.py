@@ -16,15 +16,16 @@ from proofstone.records.banks import Parameter
 from proofstone.records.building import StepBuilder
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
-from proofstone.run.cli import (
+from proofstone.run.cli import dry_run_list
+from proofstone.run.cli_models import with_preset
+from proofstone.run.cli_options import (
     connections_option,
-    dry_run_list,
     max_tokens_option,
+    preset_option,
     reasoning_option,
     setting_option,
     temperature_option,
 )
-from proofstone.run.cli_models import preset_option, with_preset
 from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (

@@ -13,12 +13,11 @@ from proofstone.models.ask import Asker
 from proofstone.records.building import ModelRole, Pipeline
 from proofstone.records.calls import CallRecord, Message, ModelRequest, Searcher
 from proofstone.records.ids import canonical_json, digest
-from proofstone.records.items import Oracle
+from proofstone.records.items import SEARCH_WAYS, Oracle, SearchWay
 from proofstone.records.knowledge import Fact
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.records.runs import Reply, Usage
 from proofstone.run.evidence import read_search
-from proofstone.search.index import SEARCH_WAYS, SearchWay
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.session.progress import RunProgress
 from proofstone.store.store import Store

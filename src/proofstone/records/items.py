@@ -382,3 +382,9 @@ class Preset(Struct, frozen=True, kw_only=True):
 def shown_name(item_set: ItemSet) -> str:
     """An item set's name with the digits that tell it from others of that name."""
     return f"{item_set.name}-{short(item_set.id, 4)}"
+
+
+SearchWay = Literal["bm25", "dense", "hybrid"]
+
+
+SEARCH_WAYS: tuple[SearchWay, ...] = get_args(SearchWay)

@@ -251,3 +251,6 @@ def card_line(card: Card) -> str:
     size = " ".join(part for part in (shown_parameters(card), card.architecture) if part)
     parts = (made_by, card.kind, card.openness, size, card.licence, card.released)
     return ", ".join(part for part in parts if part)
+
+
+LOCAL = "local"

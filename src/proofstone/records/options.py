@@ -9,7 +9,12 @@ files and a keyword of the API. ``Opt`` carries what a field's type does not say
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
 from msgspec import Struct
+from msgspec.structs import fields
 
 
 class Opt(Struct, frozen=True):
@@ -36,3 +41,31 @@ class Opt(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     separated: bool = False
     once: str = ""
+
+
+BUDGET_HELP = (
+    "The most that this command may spend on all its calls, retries too: 20USD, 0.05USD, "
+    "500ktok, 5Mtok. What was spent before does not count, nor do replies from the cache."
+)
+
+
+CACHE_HELP = "Stored replies to use: those of the model that answers now, or of any."
+
+
+def options_in(record: type[Struct]) -> Iterator[tuple[str, Any, Opt]]:
+    """The options of a record in order: each one's name, its type without None, and its ``Opt``."""
+    for field in fields(record):
+        kind, option = declared_option(field.type)
+        if option is not None:
+            yield field.name, kind, option
+
+
+def declared_option(annotation: Any) -> tuple[Any, Opt | None]:
+    """A field's type without None, and its ``Opt`` where it has one."""
+    option = next(
+        (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Opt)), None
+    )
+    kind = get_args(annotation)[0] if option is not None else annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    return kind, option

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from proofstone.models.ask import Asker
 from proofstone.models.config import ModelConfig, scrubber_of
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
-from proofstone.records.items import ContextName, shown_name
+from proofstone.records.items import shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label
 from proofstone.run.judges import Bench, Judges, judge_loads, judge_spec, perform_judge_trial
 from proofstone.run.loop import perform_run
@@ -236,19 +235,13 @@ def run(
     *,
     models: str | Sequence[str],
     ask: str | Sequence[str] = "direct",
-    shots: int = 0,
-    prompt: str | Path | None = None,
-    context: ContextName | Sequence[ContextName] = "none",
-    samples: int = 1,
-    limit: int | None = None,
-    replicate: str = "",
     max_connections: int | None = None,
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
     judge: Judges = (),
     watch: Watch | None = None,
     on_interrupt: Callable[[int], None] | None = None,
-    **settings: Any,
+    **asked: Any,
 ) -> list[RunResult]:
     """Asks models, scores their replies, and returns a result a run.
 
@@ -262,19 +255,16 @@ def run(
     ``prompt`` is the file of a template of your own, in place of the method's prompt: see
     docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
     that it rests on (docs/context.md), with "retrieved" with what a
-    search of the sources finds for it; with several in a list once each way. ``settings``
-    (temperature, max_tokens, ...) override the defaults of the way of asking. The same call
+    search of the sources finds for it; with several in a list once each way. ``asked`` are these
+    and the other fields of ``RunAsked`` (shots, samples, limit, ...); all else are settings
+    (temperature, max_tokens, ...), over the defaults of the way of asking. The same call
     again asks only what is missing. ``watch`` is called a few times a second with the progress
     of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets how many
     replies are waited for, and the results so far are returned; twice it passes.
     """
-    specs = specs_of(
-        session.store, targets, models=models, ask=ask, shots=shots, samples=samples, limit=limit,
-        replicate=replicate, prompt=prompt, context=context, **settings,
-    )  # fmt: skip
     return run_specs(
         session,
-        specs,
+        specs_of(session.store, targets, models=models, ask=ask, **asked),
         max_connections=max_connections,
         cache=cache,
         spending=start_spending(session, budget),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.run.cli_options import judge_options
+from proofstone.run.run_options import JUDGING
 from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
@@ -18,7 +20,6 @@ from proofstone.session.options import (
     quiet_option,
     read_list,
     read_panel,
-    with_options,
     workspace_option,
     yes_option,
 )
@@ -31,37 +32,7 @@ if TYPE_CHECKING:
     from proofstone.session.session import Session
 
 
-# Options of commands whose replies a judge may have to decide.
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def judge_options(command: Command) -> Command:
-    """Adds ``--judge`` and how several decide; they arrive as ``judge``, ``votes``, ``orders``,
-    ``quorum`` and ``majority``."""
-    return with_options(
-        click.option(
-            "--judge", multiple=True, metavar="PROVIDER/NAME,...",
-            help="The model that decides what no rule can; several are a panel.",
-        ),
-        click.option(
-            "--votes", type=click.IntRange(1), default=1, show_default=True,
-            help="Votes of each judge; more than half are its vote.",
-        ),
-        click.option(
-            "--orders", type=click.IntRange(1), default=1, show_default=True,
-            help="Orders of the labels in which a judge is asked; more than half decide.",
-        ),
-        click.option(
-            "--quorum", type=click.IntRange(0), default=0, metavar="N",
-            help="Judges of a panel that must have voted. Default: all of them.",
-        ),
-        click.option(
-            "--majority", type=click.Choice(["half", "most", "all"]), default="half",
-            show_default=True,
-            help="What decides in a panel: more than half of the votes cast, the most, or all.",
-        ),
-    )(command)  # fmt: skip
+# Who judges, by options and run files.
 
 
 def judges_of(request: RunRequest) -> JudgeSpec | None:
@@ -79,7 +50,7 @@ def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
     )
 
     models = tuple(read_panel(options.pop("judge")))
-    rules = {name: options.pop(name) for name in ("votes", "orders", "quorum", "majority")}
+    rules = {name: options.pop(name) for name in JUDGING[1:]}
     return judge_spec(JudgeSpec(models=models, **rules))
 
 

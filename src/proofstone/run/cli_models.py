@@ -31,13 +31,6 @@ _HEADINGS = {
 }
 
 
-preset_option = click.option(
-    "--preset",
-    metavar="NAME",
-    help="Take a method's published choices, such as as-published; other options override it.",
-)
-
-
 @click.group("presets")
 def presets_command() -> None:
     """Show published settings and where they differ here."""

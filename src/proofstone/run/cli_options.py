@@ -1,15 +1,25 @@
-"""Options of asking whose help says what the installed methods declare; they are asked only when
-help is."""
+"""The options of ``run``, and what a command means by them: its run file, if it names one, with its
+options over it. What the installed methods declare is asked only when help is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_origin
 
 import click
+from msgspec import Struct
+
+from proofstone.models.settings import THINKING
+from proofstone.records.items import CONTEXTS
+from proofstone.records.options import options_in
+from proofstone.run.run_options import COUNTS, JUDGING, RunAsked, names_of
+from proofstone.session.options import options_of, read_list, read_panel, read_settings, was_given
 
 if TYPE_CHECKING:
     from proofstone.method import Method
+    from proofstone.run.request import Asking, RunRequest
+    from proofstone.run.run_file import RunFile
 
 
 class WayOption(click.Option):
@@ -59,4 +69,115 @@ def _carried() -> Iterator[Method]:
         yield find_method(name)
 
 
-# What came of a build, as its command prints it.
+# The options of every command that asks a contestant, and those of whoever judges.
+model_options = options_of(
+    RunAsked,
+    *(name for name, _kind, _option in options_in(RunAsked) if name not in (*JUDGING, "preset")),
+    classes={"ask": WayOption, "ranges": RangeOption, "prompt": PromptOption},
+)
+judge_options = options_of(RunAsked, *JUDGING)
+preset_option = options_of(RunAsked, "preset")
+temperature_option = options_of(RunAsked, "temperature")
+max_tokens_option = options_of(RunAsked, "max_tokens")
+setting_option = options_of(RunAsked, "extra")
+connections_option = options_of(RunAsked, "max_connections")
+reasoning_option = click.option(
+    "--reasoning-effort", metavar="EFFORT", help="For models that take it."
+)
+
+
+class AskedFor(Struct, frozen=True, kw_only=True):
+    """The request of a command, and the workspace and run file that it names, if any."""
+
+    request: RunRequest
+    workspace: Path | None = None
+    file: RunFile | None = None
+
+
+def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
+    """The request of a ``run`` command. UsageError where it names no model or target, though the
+    ``whole`` is wanted; BadInput where its run file cannot be read."""
+    from proofstone.run.request import RunRequest
+    from proofstone.run.run_file import is_run_file, read_run_file
+
+    targets = read_list(context.params["targets"])
+    files = [target for target in targets if is_run_file(target)]
+    if len(files) > 1:
+        raise click.UsageError(f"one run file at a time, not {' and '.join(files)}", context)
+    file = read_run_file(Path(files[0])) if files else None
+    said = dict(_said(context))
+    efforts = said.pop("reasoning_effort", ())
+    if len(efforts) > 1:
+        said["reasoning_effort"] = efforts
+    request = (RunRequest() if file is None else file.request).over(
+        targets=[target for target in targets if not is_run_file(target)],
+        models=said.get("models", ()),
+        ways=_ways(said.get("ask", ()), said.get("ranges", ())),
+        flags=_flags(said, efforts),
+        **{
+            name: said[name]
+            for name in (*names_of("whole"), "thinking", "reasoning_effort")
+            if name in said
+        },
+    )
+    if whole and not request.targets:
+        raise click.UsageError("name a target: a form or a bank", context)
+    if whole and not request.models:
+        raise click.UsageError(
+            "name a model: -m openai/gpt-5.1, -m local/FILE.gguf, -m sim/x", context
+        )
+    return AskedFor(request=request, workspace=None if file is None else file.workspace, file=file)
+
+
+def _said(context: click.Context) -> Iterator[tuple[str, Any]]:
+    """The options that stand on the command line, by the fields of ``RunAsked``; of those that take
+    several each once."""
+    for name, kind, _option in options_in(RunAsked):
+        if not was_given(context, name):
+            continue
+        value = context.params[name]
+        if name == "judge":
+            value = tuple(read_panel(value))
+        elif get_origin(kind) is tuple and name not in ("stop", "extra"):
+            value = tuple(read_list(value))
+        _check_words(name, value)
+        yield name, value
+
+
+def _check_words(name: str, value: Any) -> None:
+    """BadParameter for a word that is neither on nor off, or no context."""
+    known, expected = {
+        "thinking": (THINKING, "on, off, or on,off"),
+        "context": (CONTEXTS, "none, evidence, retrieved, or several (none,evidence)"),
+    }.get(name, ((), ""))
+    for word in value if known else ():
+        if word not in known:
+            raise click.BadParameter(f"{word!r}: expected {expected}", param_hint=f"--{name}")
+
+
+def _ways(ways: tuple[str, ...], ranges: tuple[str, ...]) -> tuple[str, ...]:
+    """Each way with each of the ranges, where any is named."""
+    if not ranges:
+        return ways
+    from proofstone.run.request import DEFAULT_WAY
+
+    told = [way for way in ways if "@" in way]
+    if told:
+        raise click.BadParameter(f"{told[0]} has a range already", param_hint="--range")
+    return tuple(f"{way}@{named}" for way in ways or (DEFAULT_WAY,) for named in ranges)
+
+
+def _flags(said: Mapping[str, Any], efforts: tuple[str, ...]) -> Asking:
+    """The layer that the options make, over everything else; several ``efforts`` are no layer but
+    asked one after the other."""
+    from proofstone.run.request import Asking
+
+    own = {*names_of("setting")} - {"thinking", "reasoning_effort"}
+    settings = {name: value for name, value in said.items() if name in own}
+    if "stop" in settings:
+        settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
+    settings |= {"reasoning_effort": efforts[0]} if len(efforts) == 1 else {}
+    settings |= read_settings(said.get("extra", ()))
+    prompt = None if "prompt" not in said else str(said["prompt"].resolve())
+    counts = {name: said[name] for name in COUNTS if name in said}
+    return Asking(**counts, prompt=prompt, settings=settings)

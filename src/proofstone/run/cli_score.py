@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from proofstone.methods.bequ.cli import sample_options
-from proofstone.run.cli_files import judge_options, read_judges, tell_judges
+from proofstone.run.cli_files import read_judges, tell_judges
+from proofstone.run.cli_options import judge_options
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,

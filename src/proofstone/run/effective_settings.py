@@ -28,6 +28,7 @@ from proofstone.run.model_request import THINKING_TOKENS
 from proofstone.run.prompts import read_own_prompt
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import RunFile
+from proofstone.run.run_options import COUNTS, names_of
 
 # Variables that change how endpoints are reached, wherever they are set.
 _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE",
@@ -37,30 +38,20 @@ _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CE
 _READ_HERE = ("providers", "models")
 
 
-_COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
+_COUNTS = (*COUNTS, "prompt")
 
 
-_OPTIONS = (
-    "answer_format",
-    "temperature",
-    "max_tokens",
-    "stop",
-    "reasoning_effort",
-    "thinking_tokens",
-)
+_OPTIONS = frozenset(names_of("setting")) - {"thinking"}
 
 
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 
 
 _OF_ALL = (
-    "targets", "preset", "budget", "thinking", "efforts", "contexts", "context_tokens",
-    "context_chunks", "context_search", "context_sources", "context_embedder", "judge", "cache",
+    "preset", "budget", "thinking", "reasoning_effort", "context", "context_tokens",
+    "context_chunks", "context_search", "context_source", "context_embedder", "judge", "cache",
     "max_connections",
 )  # fmt: skip
-
-
-_CALLED = {"contexts": "context", "efforts": "reasoning_effort"}
 
 
 _EMPTY = {"prompt": "the method's"}
@@ -132,20 +123,19 @@ def other_tables(config: ModelConfig) -> Iterator[Section]:
 
 
 def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
-    own = None if file is None else file.request
-    for name in _OF_ALL:
-        value = getattr(request, name)
+    said = {"targets": request.targets, **request.whole}
+    own = {} if file is None else {"targets": file.request.targets, **file.request.whole}
+    for name in ("targets", *_OF_ALL):
+        value = said.get(name)
         if not value:
             continue
-        called = _CALLED.get(name, name)
-        if file is not None and own is not None and getattr(own, name) == value:
+        if file is not None and own.get(name) == value:
             is_one = name == "targets" and ("target",) in key_lines(file.text)
-            key = "target" if is_one else called
-            origin = _line(file, (key,))
+            origin = _line(file, ("target" if is_one else name,))
         else:
-            origin = "command" if name == "targets" else f"flag --{called.replace('_', '-')}"
+            origin = "command" if name == "targets" else f"flag --{name.replace('_', '-')}"
         shown = ", ".join(value) if isinstance(value, tuple) else str(value)
-        yield Effective(name=called, value=shown, origin=origin)
+        yield Effective(name=name, value=shown, origin=origin)
 
 
 def _asked(
@@ -176,7 +166,9 @@ def _asked(
         if name == "prompt" and value:
             shown = f"{value} ({short(read_own_prompt(Path(value)).hash)})"
         shown += " (not sent)" if name in unsupported else ""
-        yield Effective(name=name, value=shown, origin=_shown(place, name, file, request.preset))
+        yield Effective(
+            name=name, value=shown, origin=_shown(place, name, file, request.asked.preset)
+        )
     tokens = room_of(parse_model_name(model), config)
     if tokens and _thinks(request, asking) and not _names_length(request, model, way):
         origin = "default" if tokens == USUAL_TOKENS else "the model's entry"
@@ -184,7 +176,7 @@ def _asked(
 
 
 def _thinks(request: RunRequest, asking: Asking) -> bool:
-    return "on" in request.thinking or asking.settings.get("thinking") == "on"
+    return "on" in request.asked.thinking or asking.settings.get("thinking") == "on"
 
 
 def _names_length(request: RunRequest, model: str, way: str) -> bool:
@@ -217,9 +209,9 @@ def _above(name: str, request: RunRequest, file: RunFile | None) -> Iterator[tup
         value = getattr(entry, field)
         if file is not None and value is not UNSET:
             yield _line(file, ("models", name, key or field)), Entry(**{field: value})
-    if request.max_connections is not None:
+    if (most := request.asked.max_connections) is not None:
         (setting,) = (s for s in _whole(request, file) if s.name == "max_connections")
-        yield setting.origin, Entry(max_connections=request.max_connections)
+        yield setting.origin, Entry(max_connections=most)
 
 
 def _line(file: RunFile, path: KeyPath) -> str:

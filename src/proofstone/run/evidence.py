@@ -26,16 +26,19 @@ from proofstone.records.items import (
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
     LEFT_OUT,
+    SEARCH_WAYS,
     Evidence,
     ItemSet,
     LoadedItem,
     Oracle,
     Retrieved,
+    SearchWay,
     ShownChunk,
     Way,
     left_out_of,
 )
 from proofstone.records.knowledge import Fact, Passage, origin_of
+from proofstone.records.models import LOCAL
 from proofstone.records.runs import Reply, Run
 from proofstone.run.retrieved_prompt import (
     evidence_prompt,
@@ -43,8 +46,8 @@ from proofstone.run.retrieved_prompt import (
     with_passages,
     with_retrieved,
 )
-from proofstone.search.index import SEARCH_WAYS, SearchWay
-from proofstone.search.sources import LOCAL, OF_THE_WEB, RetrievedChunk, SourceIndex
+from proofstone.run.run_options import CHUNKS, MOST_TOKENS
+from proofstone.search.sources import OF_THE_WEB, RetrievedChunk, SourceIndex
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
@@ -53,9 +56,6 @@ from proofstone.store.store import Store
 #
 # Other than evidence, which an item is asked with whole or not at all, this is what a reader with a
 # search box would have: it may hold the answer or not, and every item is asked.
-
-CHUNKS = 5
-
 
 _AT_ONCE = 256  # questions searched for together
 
@@ -256,10 +256,6 @@ def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownC
         if left < 0:
             return
         yield ShownChunk(chunk.passage.id, chunk.start, chunk.end)
-
-
-# Of one item's passages together, by cl100k_base: ten statements from passages of usual length.
-MOST_TOKENS = 8000
 
 
 def with_evidence(store: Store, way: Way, item_set: ItemSet, most_tokens: int) -> Way:

@@ -27,13 +27,13 @@ from proofstone.records.items import (
     ContextName,
     ItemSet,
     OwnPrompt,
+    SearchWay,
     Way,
     context_of,
 )
+from proofstone.records.models import LOCAL
 from proofstone.records.runs import Run, run_id
 from proofstone.run.evidence import (
-    CHUNKS,
-    MOST_TOKENS,
     RetrievalAsked,
     Retriever,
     evidence_settings,
@@ -53,8 +53,7 @@ from proofstone.run.prompts import (
     try_prompts,
     with_prompt,
 )
-from proofstone.search.index import SearchWay
-from proofstone.search.sources import LOCAL
+from proofstone.run.run_options import CHUNKS, MOST_TOKENS
 from proofstone.store.store import Store
 
 

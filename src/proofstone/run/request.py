@@ -9,82 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.models.entries import Entry
-from proofstone.records.items import ContextName, OwnPrompt
-from proofstone.run.evidence import CHUNKS, MOST_TOKENS, read_search
+from proofstone.records.items import ContextName
+from proofstone.records.models import LOCAL
+from proofstone.records.options import options_in
+from proofstone.run.evidence import read_search
 from proofstone.run.forms import forms_of
 from proofstone.run.judges import JudgeSpec
 from proofstone.run.model_request import AUTO, THINKING_TOKENS
 from proofstone.run.plan import RunSpec
 from proofstone.run.prompts import read_own_prompt
-from proofstone.search.sources import LOCAL, read_search_source
+from proofstone.run.run_options import COUNTS, JUDGING, RunAsked, names_of
+from proofstone.search.sources import read_search_source
 from proofstone.session.targets import Target, find_target, listed
 from proofstone.store.store import Store
-
-# The runs that arguments of a workspace's ``run`` and ``dry_run`` mean.
-
-_ASKED = ("form", "bank", "run")
-
-
-def specs_of(
-    store: Store,
-    targets: Target | Sequence[Target],
-    *,
-    models: str | Sequence[str],
-    ask: str | Sequence[str] = "direct",
-    shots: int = 0,
-    samples: int = 1,
-    limit: int | None = None,
-    replicate: str = "",
-    prompt: str | Path | None = None,
-    context: ContextName | Sequence[ContextName] = "none",
-    context_tokens: int = MOST_TOKENS,
-    context_chunks: int = CHUNKS,
-    context_search: str = "bm25",
-    context_source: str | Sequence[str] = LOCAL,
-    embedder: str = "",
-    **settings: Any,
-) -> list[RunSpec]:
-    """A run for each model, way and item set, model by model. Raises what ``find_target`` and
-    ``read_own_prompt`` raise."""
-    item_sets = [
-        identity
-        for target in listed(targets)
-        for identity in forms_of(store, find_target(store, target, _ASKED))
-    ]
-    own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
-    search = read_search(context_search)
-    for name in listed(context_source):
-        read_search_source(name)
-    contexts: Sequence[ContextName] = (context,) if isinstance(context, str) else context
-    return [
-        RunSpec(
-            item_set=item_set, model=model, way=way, shots=shots, settings=settings,
-            samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
-            context=each, context_tokens=context_tokens, context_chunks=context_chunks,
-            context_search=search, context_source=source, context_embedder=embedder,
-        )
-        for model in listed(models)
-        for way in listed(ask)
-        for each in contexts
-        for source in (listed(context_source) if each == "retrieved" else (LOCAL,))
-        for item_set in dict.fromkeys(item_sets)
-    ]  # fmt: skip
-
 
 DEFAULT_WAY = "direct"
 
 
 _EFFORT = "reasoning_effort"
-
-
-_NO_RULES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Asking(Struct, frozen=True, kw_only=True):
@@ -127,13 +75,11 @@ class Asking(Struct, frozen=True, kw_only=True):
 class RunRequest(Struct, frozen=True, kw_only=True):
     """Targets, models and ways with their layers, and what concerns the whole.
 
-    ``model_ways`` are the ways of single models, where they are not those of all; ``thinking``
-    ("on", "off") and ``efforts`` of reasoning ask everything once with each, over what a layer says
-    of it; ``entries`` how single models are reached (a file's place, connections), over the
-    configuration. ``budget`` is as it was written; ``cache`` "same" or "any"; ``preset`` names
-    choices of a method that lie below what holds for all. ``contexts`` asks everything once with
-    each; none means "none". ``judge`` names models, ``judge_rules`` what is said of how they decide
-    (``JudgeSpec``).
+    ``model_ways`` are the ways of single models, where they are not those of all; ``entries`` how
+    single models are reached (a file's place, connections), over the configuration. ``whole`` are
+    the fields of ``RunAsked`` that are said of all runs together: also ``thinking`` and
+    ``reasoning_effort``, where everything is asked once with each of several, over what a layer
+    says.
     """
 
     targets: tuple[str, ...] = ()
@@ -142,26 +88,20 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     for_all: Asking = Asking()
     flags: Asking = Asking()
     model_ways: Mapping[str, tuple[str, ...]] = {}
-    thinking: tuple[str, ...] = ()
-    efforts: tuple[str, ...] = ()
     entries: Mapping[str, Entry] = {}
-    max_connections: int | None = None
-    budget: str = ""
-    cache: str = ""
-    preset: str = ""
-    contexts: tuple[ContextName, ...] = ()
-    context_tokens: int | None = None
-    context_chunks: int | None = None
-    context_search: str = ""
-    context_sources: tuple[str, ...] = ()
-    context_embedder: str = ""
-    judge: tuple[str, ...] = ()
-    judge_rules: Mapping[str, Any] = {}
+    whole: Mapping[str, Any] = {}
+
+    @property
+    def asked(self) -> RunAsked:
+        """What concerns the whole, with the defaults of what is not said."""
+        return RunAsked(**self.whole)
 
     @property
     def judges(self) -> JudgeSpec | None:
         """Who is to grade what no rule can, and how they decide; None for nobody."""
-        return JudgeSpec(models=self.judge, **self.judge_rules) if self.judge else None
+        asked = self.asked
+        rules = {name: getattr(asked, name) for name in JUDGING[1:]}
+        return JudgeSpec(models=asked.judge, **rules) if asked.judge else None
 
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
@@ -177,105 +117,75 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
         """The runs that are meant, model by model. Raises BadInput for a template that cannot be
-        read."""
-        read = cache(read_own_prompt)
-        search = read_search(self.context_search or "bm25")
-        self._check_search()
+        read, BadUsage for what says how to search where nothing is searched for."""
+        asked = self.asked
+        if "context_source" in self.whole and "retrieved" not in asked.context:
+            raise BadUsage("--context-source goes with --context retrieved")
+        if asked.context_embedder and asked.context_search not in ("dense", "hybrid"):
+            raise BadUsage("--embedder goes with --context-search dense or hybrid")
+        return self.each_spec(item_sets)
+
+    def each_spec(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
+        """``specs`` of a request of which each part was checked."""
+        read, asked = cache(read_own_prompt), self.asked
+        search = read_search(asked.context_search)
+        for source in asked.context_source:
+            read_search_source(source)
         return [
-            structs.replace(
-                _spec(item_set, model, way, asking, read),
+            RunSpec(
+                item_set=item_set,
+                model=model,
+                way=way,
+                shots=asking.shots or 0,
+                settings=dict(asking.settings),
+                samples=1 if asking.samples is None else asking.samples,
+                replicate=asking.replicate or "",
+                limit=asking.limit,
+                prompt=read(Path(asking.prompt)) if asking.prompt else None,
                 context=context,
-                context_tokens=self.context_tokens or MOST_TOKENS,
-                context_chunks=self.context_chunks or CHUNKS,
+                context_tokens=asked.context_tokens,
+                context_chunks=asked.context_chunks,
                 context_search=search,
                 context_source=source,
-                context_embedder=self.context_embedder,
+                context_embedder=asked.context_embedder,
             )
             for model in self.models
             for way in self.ways_of(model)
-            for context, source in self._each_context()
-            for asking in self._each_swept(self.asking(model, way))
+            for context, source in _each_context(asked)
+            for asking in _each_swept(asked, self.asking(model, way))
             for item_set in item_sets
         ]
 
-    def _each_context(self) -> list[tuple[ContextName, str]]:
-        """Each context with where it searches; what a search found once a source."""
-        return [
-            (context, source)
-            for context in self.contexts or ("none",)
-            for source in (self.context_sources if context == "retrieved" else ()) or (LOCAL,)
-        ]
-
-    def _check_search(self) -> None:
-        """Raises BadUsage for what says how to search where nothing is searched for."""
-        if self.context_sources and "retrieved" not in self.contexts:
-            raise BadUsage("--context-source goes with --context retrieved")
-        if self.context_embedder and self.context_search not in ("dense", "hybrid"):
-            raise BadUsage("--embedder goes with --context-search dense or hybrid")
-        for source in self.context_sources:
-            read_search_source(source)
-
-    def _each_swept(self, asking: Asking) -> list[Asking]:
-        """One a word of ``thinking`` and each of ``efforts``; as it is where there is none."""
-        thought = [{"thinking": word} for word in self.thinking] or [{}]
-        tried = [{_EFFORT: word} for word in self.efforts] or [{}]
-        return [Asking(settings={**t, **e}).over(asking) for t in thought for e in tried]
+    def _says(self, setting: str) -> bool:
+        """Whether some layer says a setting, or several values of it are asked."""
+        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
+        return setting in self.whole or any(setting in each.settings for each in layers)
 
     def says_effort(self) -> bool:
         """Whether some layer says an effort of reasoning, or several are asked."""
-        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
-        return bool(self.efforts) or any(_EFFORT in each.settings for each in layers)
-
-    def _tells_thinking(self) -> bool:
-        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
-        return bool(self.thinking) or any("thinking" in layer.settings for layer in layers)
+        return self._says(_EFFORT)
 
     def over(
         self,
         *,
+        flags: Asking,
         targets: Sequence[str] = (),
         models: Sequence[str] = (),
         ways: Sequence[str] = (),
-        thinking: Sequence[str] = (),
-        efforts: Sequence[str] = (),
-        flags: Asking,
-        max_connections: int | None = None,
-        cache: str = "",
-        budget: str = "",
-        preset: str = "",
-        contexts: Sequence[ContextName] = (),
-        context_tokens: int | None = None,
-        context_chunks: int | None = None,
-        context_search: str = "",
-        context_sources: Sequence[str] = (),
-        context_embedder: str = "",
-        judge: Sequence[str] = (),
-        judge_rules: Mapping[str, Any] = _NO_RULES,
+        **whole: Any,
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
-        meant instead of its own, and keep the layers that it has for them."""
-        chosen = {name: self.models.get(name, Asking()) for name in models} or self.models
+        meant instead of its own, and keep the layers that it has for them. ``whole`` are fields of
+        ``RunAsked``."""
+        below = {n: v for n, v in self.whole.items() if n != _EFFORT or n not in flags.settings}
         return structs.replace(
             self,
             targets=tuple(targets) or self.targets,
-            models=chosen,
+            models={name: self.models.get(name, Asking()) for name in models} or self.models,
             ways={way: self.ways.get(way, Asking()) for way in ways} or self.ways,
             model_ways={} if ways else self.model_ways,
-            thinking=tuple(thinking) or self.thinking,
-            efforts=tuple(efforts) or (() if _EFFORT in flags.settings else self.efforts),
             flags=flags,
-            max_connections=max_connections or self.max_connections,
-            cache=cache or self.cache,
-            budget=budget or self.budget,
-            preset=preset or self.preset,
-            contexts=tuple(contexts) or self.contexts,
-            context_tokens=context_tokens or self.context_tokens,
-            context_chunks=context_chunks or self.context_chunks,
-            context_search=context_search or self.context_search,
-            context_sources=tuple(context_sources) or self.context_sources,
-            context_embedder=context_embedder or self.context_embedder,
-            judge=tuple(judge) or self.judge,
-            judge_rules={**self.judge_rules, **judge_rules},
+            whole={**below, **whole},
         )
 
     def resolved(
@@ -285,7 +195,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         and the flags within its layer, so that no later default and no flag can change them."""
         all_ways = dict.fromkeys(way for model in self.models for way in self.ways_of(model))
         plain = Asking(shots=0, samples=1, replicate="")
-        room = {THINKING_TOKENS: AUTO} if self._tells_thinking() else {}
+        room = {THINKING_TOKENS: AUTO} if self._says("thinking") else {}
         ways = {
             way: self.flags.over(
                 self.ways.get(way, Asking()).over(
@@ -308,17 +218,63 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         )
 
 
-def _spec(
-    item_set: bytes, model: str, way: str, asking: Asking, read: Callable[[Path], OwnPrompt]
-) -> RunSpec:
-    return RunSpec(
-        item_set=item_set,
-        model=model,
-        way=way,
-        shots=asking.shots or 0,
-        settings=dict(asking.settings),
-        samples=1 if asking.samples is None else asking.samples,
-        replicate=asking.replicate or "",
-        limit=asking.limit,
-        prompt=read(Path(asking.prompt)) if asking.prompt else None,
+def _each_context(asked: RunAsked) -> list[tuple[ContextName, str]]:
+    """Each context with where it searches; what a search found once a source."""
+    return [
+        (context, source)  # type: ignore[misc]
+        for context in asked.context
+        for source in (asked.context_source if context == "retrieved" else (LOCAL,))
+    ]
+
+
+def _each_swept(asked: RunAsked, asking: Asking) -> list[Asking]:
+    """One a word of ``thinking`` and each effort of reasoning; as it is where there is none."""
+    thought = [{"thinking": word} for word in asked.thinking] or [{}]
+    tried = [{_EFFORT: word} for word in asked.reasoning_effort] or [{}]
+    return [Asking(settings={**t, **e}).over(asking) for t in thought for e in tried]
+
+
+# The runs that arguments of a workspace's ``run`` and ``dry_run`` mean.
+
+_ASKED = ("form", "bank", "run")
+
+
+def request_by(
+    keywords: Mapping[str, Any], *, record: type[Struct] = RunAsked, **more: Any
+) -> RunRequest:
+    """The request that keywords of a function make, by the fields of ``record``: what is none of
+    them is a setting."""
+    said = dict(keywords)
+    if "embedder" in said:
+        said["context_embedder"] = said.pop("embedder")
+    if (prompt := said.pop("prompt", None)) is not None:
+        said["prompt"] = str(prompt)
+    whole = {name: said.pop(name) for name in names_of("whole", record=record) if name in said}
+    for name, kind, _option in options_in(record):
+        if name in whole and getattr(kind, "__origin__", None) is tuple:
+            whole[name] = tuple(listed(whole[name]))
+    asking = {name: said.pop(name) for name in (*COUNTS, "prompt") if name in said}
+    return RunRequest(for_all=Asking(**asking, settings=said), whole=whole, **more)
+
+
+def specs_of(
+    store: Store,
+    targets: Target | Sequence[Target],
+    *,
+    models: str | Sequence[str],
+    ask: str | Sequence[str] = DEFAULT_WAY,
+    **asked: Any,
+) -> list[RunSpec]:
+    """A run for each model, way and item set, model by model; ``asked`` are fields of ``RunAsked``,
+    and settings. Raises what ``find_target`` and ``read_own_prompt`` raise."""
+    item_sets = [
+        identity
+        for target in listed(targets)
+        for identity in forms_of(store, find_target(store, target, _ASKED))
+    ]
+    request = request_by(
+        asked,
+        models={model: Asking() for model in listed(models)},
+        ways={way: Asking() for way in listed(ask)},
     )
+    return request.each_spec(list(dict.fromkeys(item_sets)))

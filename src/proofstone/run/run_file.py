@@ -21,7 +21,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET as NOT_SAID
@@ -39,18 +39,15 @@ from proofstone.models.settings import (
     checked_stop,
 )
 from proofstone.records.items import CONTEXTS
+from proofstone.records.options import options_in
 from proofstone.records.runs import ANSWER_FORMAT
 from proofstone.run.model_request import AUTO, THINKING_TOKENS
 from proofstone.run.request import Asking, RunRequest
-from proofstone.search.index import SEARCH_WAYS
-from proofstone.search.sources import LOCAL
+from proofstone.run.run_options import COUNTS, RunAsked, RunOpt, names_of
 
 # What a run file may say, key by key: of which type it is, and what is wrong with it.
 
 UNSET = "unset"  # in place of a value: the setting is left out, though it has a default
-
-
-_COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
 
 
 _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
@@ -59,28 +56,27 @@ _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a pe
 _SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT}
 
 
-ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
+ASKING_KEYS = (*COUNTS, "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
 
 
 MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 
 
-JUDGE_RULES = ("votes", "orders", "quorum", "majority")
+TOP_KEYS = (*ASKING_KEYS, "target", "targets", "models", "ask", "workspace", *names_of("whole"))
 
 
-TOP_KEYS = (
-    *ASKING_KEYS,
-    "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
-    "preset", "context", "context_tokens", "context_chunks", "context_search",
-    "context_source", "context_embedder", "judge",
-    *JUDGE_RULES,
-)  # fmt: skip
+# What a key takes: a check, and how a person would call it. Settings of no row may be any value.
+Taken = tuple[Callable[[Any], bool], str]
 
 
 def _texts(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(entry, str) for entry in value)
     )
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _contexts(value: Any) -> bool:
@@ -98,49 +94,45 @@ def _number(value: Any, least: float = float("-inf")) -> bool:
     return least <= value < float("inf")
 
 
-# What a key takes: a check, and how a person would call it. Settings of no row may be any value.
-_TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    **{
-        name: (partial(_whole, least=least), f"a whole number from {least} up")
-        for name, least in _COUNTS.items()
-    },
+def _from(least: int) -> Taken:
+    return partial(_whole, least=least), f"a whole number from {least} up"
+
+
+def keys_of(record: type[Struct]) -> dict[str, Taken]:
+    """What each field of a record of ``RunOpt`` takes in a run file, by its type."""
+    taken: dict[str, Taken] = {}
+    for name, kind, option in options_in(record):
+        if not isinstance(option, RunOpt) or option.of == "command":
+            continue
+        if words := option.choices or (get_origin(kind) is Literal and get_args(kind)):
+            *first, last = (f'"{word}"' for word in words)
+            taken[name] = (tuple(words).__contains__, f"{', '.join(first)} or {last}")
+        elif get_origin(kind) is tuple:
+            taken[name] = (_texts, option.expected)
+        elif kind is int:
+            taken[name] = _from(int(option.least or 0))
+        else:
+            taken[name] = (_text, option.expected or "a text")
+    return taken
+
+
+_TAKES: Mapping[str, Taken] = {
+    **keys_of(RunAsked),
     **dict.fromkeys(NUMBER_SETTINGS, (_number, "a number")),
-    "max_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
-    "top_k": (lambda value: _whole(value, 0), "a whole number from 0 up"),
-    "seed": (lambda value: _whole(value, 0), "a whole number from 0 up"),
-    "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
-    "stop": (_texts, "a text or several"),
+    **dict.fromkeys(("top_k", "seed", "top_logprobs"), _from(0)),
     "thinking": (lambda value: value in THINKING, '"on" or "off"'),
     THINKING_TOKENS: (
         lambda value: value == AUTO or _whole(value, 0),
         'a whole number from 0 up, or "auto"',
     ),
-    ANSWER_FORMAT: (lambda value: isinstance(value, str), "regex:PATTERN or json:PATH"),
-    "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
-    "preset": (lambda value: isinstance(value, str), "the name of a preset"),
-    "replicate": (lambda value: isinstance(value, str), "a text"),
-    "prompt": (lambda value: isinstance(value, str), "the path of a template"),
+    "reasoning_effort": (_text, "a text"),
     "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
-    "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
-    "context_chunks": (lambda value: _whole(value, 1), "a whole number from 1 up"),
-    "context_search": (lambda value: value in SEARCH_WAYS, '"bm25", "dense" or "hybrid"'),
-    "context_source": (_texts, f"{LOCAL!r}, a search of the web, or several"),
-    "context_embedder": (lambda value: isinstance(value, str), "the name of a model"),
-    "judge": (_texts, "a model or several"),
-    "votes": (lambda value: _whole(value, 1), "a whole number from 1 up"),
-    "orders": (lambda value: _whole(value, 1), "a whole number from 1 up"),
-    "quorum": (lambda value: _whole(value, 0), "a whole number from 0 up"),
-    "majority": (lambda value: value in ("half", "most", "all"), '"half", "most" or "all"'),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),
-    "target": (_texts, "a form or bank, or several"),
-    "targets": (_texts, "a form or bank, or several"),
-    "file": (lambda value: isinstance(value, str), "the path of a model's file"),
-    "workspace": (lambda value: isinstance(value, str), "the path of a folder"),
-    "max_connections": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    **dict.fromkeys(("target", "targets"), (_texts, "a form or bank, or several")),
+    "file": (_text, "the path of a model's file"),
+    "workspace": (_text, "the path of a folder"),
     "timeout_s": (lambda value: _number(value, 0.001), "a number of seconds"),
-    "cache": (lambda value: value in ("same", "any"), '"same" or "any"'),
-    "budget": (lambda value: isinstance(value, str), 'an amount such as "5USD" or "2Mtok"'),
 }
 
 
@@ -177,7 +169,7 @@ def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
         name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
     }
     return Asking(
-        **{name: fields[name] for name in (*_COUNTS, "replicate") if name in fields},
+        **{name: fields[name] for name in COUNTS if name in fields},
         prompt=_prompt(fields, folder),
         settings={**own, **others},
     )
@@ -262,33 +254,16 @@ def _top(
         name = f"  # {names[target]}" if target in names else ""
         yield f"    {_value(target, 'targets')},{name}"
     yield "]"
-    whole = {
-        "max_connections": request.max_connections,
-        "budget": request.budget or None,
-        "cache": request.cache or None,
-        "context": list(request.contexts) or None,
-        "context_tokens": request.context_tokens,
-        "context_chunks": request.context_chunks,
-        "context_search": request.context_search or None,
-        "context_source": list(request.context_sources) or None,
-        "context_embedder": request.context_embedder or None,
-        "judge": list(request.judge) or None,
-        **request.judge_rules,
-    }
-    yield from _lines({name: value for name, value in whole.items() if value is not None})
-    swept = {"thinking": request.thinking, "reasoning_effort": request.efforts}
-    yield from _lines({name: list(words) for name, words in swept.items() if words})
+    order = dict.fromkeys([*_FIRST, *names_of("whole"), *_SWEPT])
+    said = {name: request.whole[name] for name in order if name in request.whole}
+    yield from _lines({n: list(v) if isinstance(v, tuple) else v for n, v in said.items()})
     yield from _lines(_asking(request.for_all, folder))
 
 
 def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
     """The keys of a layer: counts and the template first, then settings; those without a key of
     their own in ``set``."""
-    counts = {
-        name: value
-        for name in ("shots", "samples", "limit", "replicate")
-        if (value := getattr(layer, name)) is not None
-    }
+    counts = {name: value for name in COUNTS if (value := getattr(layer, name)) is not None}
     if layer.prompt is not None:
         counts["prompt"] = _seen_from(folder, layer.prompt) if layer.prompt else ""
     known = {n: value for n, value in layer.settings.items() if has_own_key(n, value)}
@@ -421,6 +396,12 @@ _NESTED = ("models", "ask")  # each a list of names, or a table of tables
 _SWEPT = ("thinking", "reasoning_effort")  # each a setting of all, or a list: asked with each
 
 
+_SEVERAL = {n for n, kind, _option in options_in(RunAsked) if get_origin(kind) is tuple}
+
+
+_FIRST = ("max_connections", "budget", "cache")  # of what concerns the whole, in a file
+
+
 class _Problems:
     """What is wrong with a file, each with its line."""
 
@@ -484,20 +465,12 @@ def _request(
             if "ask" in fields
         },
         entries=dict(_entries(models, folder)),
-        thinking=_swept(document, "thinking"),
-        efforts=_swept(document, "reasoning_effort"),
-        max_connections=document.get("max_connections"),
-        budget=document.get("budget", ""),
-        cache=document.get("cache", ""),
-        preset=document.get("preset", ""),
-        contexts=tuple(_listed(document.get("context", ())) or ()),  # type: ignore[arg-type]
-        context_tokens=document.get("context_tokens"),
-        context_chunks=document.get("context_chunks"),
-        context_search=document.get("context_search", ""),
-        context_sources=tuple(_listed(document.get("context_source", ())) or ()),
-        context_embedder=document.get("context_embedder", ""),
-        judge=tuple(_listed(document.get("judge", ())) or ()),
-        judge_rules={name: document[name] for name in JUDGE_RULES if name in document},
+        whole={
+            name: tuple(_listed(document[name]) or ()) if name in _SEVERAL else document[name]
+            for name in TOP_KEYS
+            if document.get(name) not in (None, [])
+            and (name in names_of("whole") or _is_sweep(name, document[name]))
+        },
     )
 
 
@@ -507,11 +480,6 @@ def _for_all(document: Mapping[str, Any], folder: Path) -> Asking:
         if isinstance(own.get(key), list):  # asked once with each: no setting of one run
             del own[key]
     return read_asking(own, folder)
-
-
-def _swept(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    words = document.get(key)
-    return tuple(dict.fromkeys(words)) if isinstance(words, list) else ()
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:

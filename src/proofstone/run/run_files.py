@@ -74,10 +74,11 @@ def specs_of_request(session: Session, request: RunRequest) -> list[RunSpec]:
 
 
 def _connections(session: Session, request: RunRequest) -> dict[str, Any]:
+    asked = request.asked
     return {
-        "max_connections": request.max_connections,
-        "cache": "any" if request.cache == "any" else "same",
-        "spending": start_spending(session, request.budget or None),
+        "max_connections": asked.max_connections,
+        "cache": asked.cache,
+        "spending": start_spending(session, asked.budget or None),
     }
 
 
@@ -103,9 +104,9 @@ def save_request(session: Session, request: RunRequest, path: Path) -> None:
 def preset_of(session: Session, request: RunRequest) -> Preset | None:
     """The preset that a request names, by the method of its first target; None where it names
     none."""
-    if not request.preset:
+    if not request.asked.preset:
         return None
-    return find_preset(method_of(session, request.targets[0]), request.preset)
+    return find_preset(method_of(session, request.targets[0]), request.asked.preset)
 
 
 def with_preset(session: Session, request: RunRequest) -> RunRequest:
@@ -113,17 +114,18 @@ def with_preset(session: Session, request: RunRequest) -> RunRequest:
 
     Raises NotFound where a target's method has no preset of that name.
     """
-    if not request.preset:
+    if not request.asked.preset:
         return request
     for target in request.targets:
-        values = find_preset(method_of(session, target), request.preset).values("run")
+        values = find_preset(method_of(session, target), request.asked.preset).values("run")
         ways, efforts = _listed(values, "ask"), _listed(values, "reasoning_effort")
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
+        swept = {} if request.says_effort() or not efforts else {"reasoning_effort": efforts}
         request = structs.replace(
             request,
             for_all=request.for_all.over(Asking(**counts, settings=values)),
             ways=request.ways or {way: Asking() for way in ways},
-            efforts=request.efforts or (() if request.says_effort() else efforts),
+            whole={**swept, **request.whole},
         )
     return request
 

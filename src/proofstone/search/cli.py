@@ -18,7 +18,7 @@ from proofstone.session.options import (
 from proofstone.session.terminal import print_json, print_text, say
 
 if TYPE_CHECKING:
-    from proofstone.search.index import SearchWay
+    from proofstone.records.items import SearchWay
     from proofstone.search.sources import RetrievedChunk
     from proofstone.search.web_finder import WebFinding
     from proofstone.session.session import Session

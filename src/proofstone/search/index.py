@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import zstandard
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.records.calls import Embedder
+from proofstone.records.items import SearchWay
 from proofstone.search.bm25 import Bm25, CutHan, Postings, terms_of
 from proofstone.search.chunks import Hit, fuse_ranks
 from proofstone.search.dense import DenseIndex
@@ -216,12 +217,6 @@ def _part_of(found: _WordsFile) -> SourcePart | None:
     )
     vocabulary = {term: at for at, term in enumerate(found.vocabulary)}
     return SourcePart(places, Postings(vocabulary, terms, texts, counts, n_texts))
-
-
-SearchWay = Literal["bm25", "dense", "hybrid"]
-
-
-SEARCH_WAYS: tuple[SearchWay, ...] = get_args(SearchWay)
 
 
 _DEPTH = 100  # how far down each ranking is read where two are made one

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage
+from proofstone.records.models import LOCAL
 from proofstone.search.dense import SentenceEncoder
 from proofstone.search.index import index_files
 from proofstone.search.outbound import chunk_loads, query_loads, web_loads
-from proofstone.search.sources import LOCAL, Indexing, LocalSearcher, open_index, read_search_source
+from proofstone.search.sources import Indexing, LocalSearcher, open_index, read_search_source
 from proofstone.search.web import WebSearcher
 from proofstone.search.web_finder import HITS, PAGES, WebFinder, WebQuery
 from proofstone.search.web_pages import WebPages
@@ -21,8 +22,8 @@ from proofstone.session.targets import Target, find_target
 if TYPE_CHECKING:
     from proofstone.models.spending import Spending
     from proofstone.records.calls import Embedder, Searcher
+    from proofstone.records.items import SearchWay
     from proofstone.search.embedding import ToEmbed
-    from proofstone.search.index import SearchWay
     from proofstone.search.sources import RetrievedChunk, SourceIndex
     from proofstone.search.web_finder import WebFinding
 

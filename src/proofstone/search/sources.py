@@ -18,28 +18,19 @@ from proofstone.models.tokens import load_cl100k
 from proofstone.records.banks import TokenCounter
 from proofstone.records.calls import Embedder, FoundText, Searcher
 from proofstone.records.ids import content_id
+from proofstone.records.items import SearchWay
 from proofstone.records.knowledge import Passage, Source
-from proofstone.records.models import WEB_SEARCHES, WebSearchName
+from proofstone.records.models import LOCAL, WEB_SEARCHES, WebSearchName
 from proofstone.search.bm25 import TERMS_VERSION, CutHan, Postings, jieba_words, terms_of
 from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks
 from proofstone.search.embedding import ToEmbed, all_vectors
-from proofstone.search.index import (
-    PART_VERSION,
-    ChunkIndex,
-    ChunkPlace,
-    PartFiles,
-    SearchWay,
-    SourcePart,
-)
+from proofstone.search.index import PART_VERSION, ChunkIndex, ChunkPlace, PartFiles, SourcePart
 from proofstone.store.knowledge import IndexedSource
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-LOCAL = "local"
 
 
 class SearchSource(Struct, frozen=True):

@@ -13,9 +13,9 @@ from proofstone.errors import BadUsage, BudgetReached, CallFailed, EgressRefused
 from proofstone.models.availability import Online, Step, StepName
 from proofstone.records.calls import Clock, FoundText
 from proofstone.records.ids import content_id
+from proofstone.records.items import SearchWay
 from proofstone.records.knowledge import Source
 from proofstone.records.models import WEB_SEARCHES
-from proofstone.search.index import SearchWay
 from proofstone.search.sources import (
     RetrievedChunk,
     SearchSource,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import click
 import msgspec
@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
-from proofstone.records.options import Opt
+from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, declared_option
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ output_option = click.option(
 budget_option = click.option(
     "--budget",
     metavar="AMOUNT",
-    help="The most that this command may spend on all its calls, retries too: 20USD, 0.05USD, "
-    "500ktok, 5Mtok. What was spent before does not count, nor do replies from the cache.",
+    help=BUDGET_HELP,
 )
 
 
@@ -121,7 +120,7 @@ cache_option = click.option(
     type=click.Choice(["same", "any"]),
     default="same",
     show_default=True,
-    help="Stored replies to use: those of the model that answers now, or of any.",
+    help=CACHE_HELP,
 )
 
 
@@ -282,13 +281,28 @@ def asked_for(
     return add
 
 
+def options_of(
+    record: type[Struct],
+    *names: str,
+    classes: Mapping[str, type[click.Option]] = MappingProxyType({}),
+) -> Callable[[Command], Command]:
+    """These fields of ``record`` (all, where none is named) as options of a command, which gets
+    their values one by one; ``classes`` are options that say their own help."""
+    found = []
+    for field in msgspec.structs.fields(record):
+        kind, option = declared_option(field.type)
+        if option is not None and (not names or field.name in names):
+            found.append(_click_option(field, kind, option, classes.get(field.name)))
+    return with_options(*found)
+
+
 def _options_of(
     record: type[Struct], left_out: frozenset[str] = frozenset()
 ) -> Iterator[Callable[[Any], Any]]:
     for field in msgspec.structs.fields(record):
         if field.name in left_out:
             continue
-        kind, option = _declared(field.type)
+        kind, option = declared_option(field.type)
         if option is not None:
             yield _click_option(field, kind, option)
         elif isinstance(kind, type) and issubclass(kind, Struct):
@@ -301,7 +315,7 @@ def _collected(record: type[Struct], given: dict[str, Any], left_out: frozenset[
     for field in msgspec.structs.fields(record):
         if field.name in left_out:
             continue
-        kind, option = _declared(field.type)
+        kind, option = declared_option(field.type)
         if option is not None:
             value = given.pop(field.name)
             if option.once:
@@ -315,20 +329,13 @@ def _collected(record: type[Struct], given: dict[str, Any], left_out: frozenset[
     return record(**values)
 
 
-def _declared(annotation: Any) -> tuple[Any, Opt | None]:
-    """A field's type without None, and its ``Opt`` where it has one."""
-    option = next(
-        (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Opt)), None
-    )
-    kind = get_args(annotation)[0] if option is not None else annotation
-    if get_origin(kind) in (Union, UnionType):
-        kind = next(each for each in get_args(kind) if each is not NoneType)
-    return kind, option
-
-
-def _click_option(field: FieldInfo, kind: Any, option: Opt) -> Callable[[Any], Any]:
+def _click_option(
+    field: FieldInfo, kind: Any, option: Opt, cls: type[click.Option] | None = None
+) -> Callable[[Any], Any]:
     default = None if field.default in (NODEFAULT, "") else field.default
-    declared: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
+    declared: dict[str, Any] = {
+        "help": option.help, "metavar": option.metavar, "cls": cls or click.Option,
+    }  # fmt: skip
     flags = option.flags or ("--" + field.name.replace("_", "-"),)
     if kind is bool:
         return click.option(*flags, field.name, is_flag=True, default=default, **declared)

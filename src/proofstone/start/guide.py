@@ -30,10 +30,11 @@ from proofstone.records.runs import run_label
 from proofstone.results.compare import Compared
 from proofstone.results.compare_inputs import compare_targets
 from proofstone.run.campaign import RunResult, run_specs
-from proofstone.run.evidence import MOST_TOKENS, asked_page, with_evidence
+from proofstone.run.evidence import asked_page, with_evidence
 from proofstone.run.forecast import CONFIDENCE, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
+from proofstone.run.run_options import MOST_TOKENS
 from proofstone.session.folders import MARK
 from proofstone.session.spending import start_spending
 from proofstone.start.start_answers import AskingForecast, SideBySide, StartReport
@@ -391,7 +392,7 @@ class Start:
             f", context {' and '.join(self.contexts)}"
         )
         request = RunRequest(
-            models={model: Asking() for model in answers.models}, contexts=self.contexts
+            models={model: Asking() for model in answers.models}, whole={"context": self.contexts}
         )
         results = run_specs(self.session,
             request.specs([form.id]), spending=self.spending, watch=self.watch,
@@ -429,8 +430,10 @@ class Start:
         request = RunRequest(
             targets=(self.name,),
             models={model: Asking() for model in self.answers.models or ()},
-            contexts=self.contexts,
-            budget=self.answers.budget or "",
+            whole={
+                "context": self.contexts,
+                **({"budget": self.answers.budget} if self.answers.budget else {}),
+            },
         )
         heading = (
             f"Asks the forms of the bank {self.name}, which are to be built first:\n"

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, BudgetReached, ProofstoneError
 from proofstone.records.ids import short
-from proofstone.run.cli_files import judge_options, read_judges
+from proofstone.run.cli_files import read_judges
+from proofstone.run.cli_options import judge_options
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
@@ -226,7 +227,7 @@ def check_reference(reference: str | None, request: RunRequest) -> None:
     """UsageError for a reference that nobody judges by."""
     if reference is None:
         return
-    if not request.judge:
+    if not request.asked.judge:
         raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
 
 
@@ -257,8 +258,8 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
         try:
             return verifying.verified(
                 judge=self.judges or (),
-                max_connections=request.max_connections,
-                cache="any" if request.cache == "any" else "same",
+                max_connections=request.asked.max_connections,
+                cache=request.asked.cache,
                 budget=spending,
             )
         except BudgetReached as reached:  # what was judged is kept, and so are the replies

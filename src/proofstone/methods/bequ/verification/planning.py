@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from proofstone.methods.bequ.records import ReferenceTriple
 from proofstone.methods.bequ.verification.plan import Gathered, SamplingWay, sample_places
-from proofstone.search.index import SearchWay
+from proofstone.records.items import SearchWay
 
 RecallOver = Literal["reference", "elicited"]
 

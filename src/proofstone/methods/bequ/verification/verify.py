@@ -45,11 +45,12 @@ from proofstone.methods.bequ.verification.questions import (
 )
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.ids import content_id
+from proofstone.records.items import SearchWay
 from proofstone.records.triples import Direction, Verdict, VerdictLabel, Verified
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict, Passage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
-from proofstone.search.index import ChunkIndex, ChunkPlace, SearchWay, SourcePart
+from proofstone.search.index import ChunkIndex, ChunkPlace, SourcePart
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,167 @@
+"""The options of ``run``: each is declared once, for the command, run files and notebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Struct
+
+from proofstone.models.served import CacheUse
+from proofstone.records.items import SearchWay
+from proofstone.records.models import LOCAL
+from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, options_in
+from proofstone.records.verdicts import Majority
+
+# Of one item's passages together, by cl100k_base: ten statements from passages of usual length.
+MOST_TOKENS = 8000
+
+
+CHUNKS = 5
+
+
+# Those that say who judges; the first names models, the others how they decide.
+JUDGING = ("judge", "votes", "orders", "quorum", "majority")
+
+
+COUNTS = ("shots", "samples", "limit", "replicate")  # what a layer says besides settings
+
+
+class RunOpt(Opt, frozen=True):
+    """An option of ``run``: whether it says something ``of`` the whole, of single ways of
+    ``asking`` (so of models, too), a ``setting`` that is sent, or of how the ``command`` is put and
+    nothing that a run file holds. ``expected`` is what a run file is told to hold, where the type
+    does not say it."""
+
+    of: Literal["command", "asking", "setting", "whole"] = "whole"
+    expected: str = ""
+
+
+class RunAsked(Struct, frozen=True, kw_only=True):
+    """How runs are asked: each field is an option of ``run``, a key of run files and a keyword of
+    the notebook's ``run``, with its default where nothing says it."""
+
+    models: Annotated[tuple[str, ...], RunOpt(
+        "A model to ask; repeat it or use commas.", flags=("-m", "--model"),
+        metavar="PROVIDER/NAME", of="command",
+    )] = ()  # fmt: skip
+    ask: Annotated[tuple[str, ...], RunOpt(
+        flags=("--ask", "--prompt-set"), metavar="WAY", of="command",
+    )] = ()  # fmt: skip
+    ranges: Annotated[tuple[str, ...], RunOpt(
+        flags=("--range",), metavar="LOW-HIGH", of="command",
+    )] = ()  # fmt: skip
+    shots: Annotated[int, RunOpt(
+        "Worked examples before each question.", flags=("--shots", "--num-fewshot"), least=0,
+        shows_default=True, of="asking",
+    )] = 0  # fmt: skip
+    samples: Annotated[int, RunOpt(
+        "Times that each question is asked.", flags=("--samples", "--epochs"), least=1,
+        shows_default=True, of="asking",
+    )] = 1  # fmt: skip
+    prompt: Annotated[Path | None, RunOpt(
+        metavar="FILE", of="asking", expected="the path of a template",
+    )] = None  # fmt: skip
+    answer_format: Annotated[str | None, RunOpt(
+        "Read each answer in this format: the last match of a regular expression "
+        "('regex:Final: ([A-D])') or a JSON path (json:$.answer). A response without it is "
+        "unparsed. See docs/extraction.md.",
+        metavar="regex:PATTERN|json:PATH", of="setting", expected="regex:PATTERN or json:PATH",
+    )] = None  # fmt: skip
+    context: Annotated[tuple[str, ...], RunOpt(
+        "evidence puts the passages that a question rests on into its prompt: it then "
+        "measures reading, without them memory. retrieved puts what a search of the sources finds "
+        "for it. none,evidence asks in both ways.",
+        metavar="none|evidence|retrieved",
+    )] = ("none",)  # fmt: skip
+    context_tokens: Annotated[int, RunOpt(
+        "Most tokens of one question's passages; one with more is left out, since a "
+        "passage is never cut; of what is retrieved the best that fit. Default: 8000.",
+        metavar="N", least=1,
+    )] = MOST_TOKENS  # fmt: skip
+    context_chunks: Annotated[int, RunOpt(
+        "With --context retrieved: the most pieces of text for a question. Default: 5.",
+        metavar="N", least=1,
+    )] = CHUNKS  # fmt: skip
+    context_search: Annotated[SearchWay, RunOpt(
+        "With --context retrieved: search by words, by meaning, or by both. Default: bm25.",
+    )] = "bm25"  # fmt: skip
+    context_source: Annotated[tuple[str, ...], RunOpt(
+        "With --context retrieved: search the workspace's own sources, or the web; "
+        "searxng:bing+baidu names engines. Several ask everything once with each. Default: local.",
+        metavar="local|brave|google|searxng",
+        expected=f"{LOCAL!r}, a search of the web, or several",
+    )] = (LOCAL,)  # fmt: skip
+    context_embedder: Annotated[str, RunOpt(
+        "With --context-search dense or hybrid: this model behind /embeddings makes the "
+        "vectors. Default: the carried encoder.",
+        flags=("--embedder",), metavar="PROVIDER/NAME", expected="the name of a model",
+    )] = ""  # fmt: skip
+    limit: Annotated[int | None, RunOpt(
+        "Ask only the first questions.", least=1, of="asking",
+    )] = None  # fmt: skip
+    temperature: Annotated[float | None, RunOpt(
+        "Sampling temperature.", least=0, most=2, of="setting",
+    )] = None  # fmt: skip
+    max_tokens: Annotated[int | None, RunOpt(
+        "Longest reply, in tokens.", least=1, of="setting",
+    )] = None  # fmt: skip
+    stop: Annotated[tuple[str, ...], RunOpt(
+        "End a reply at this text (\\n is a line break); repeat it.",
+        metavar="TEXT", of="setting", expected="a text or several",
+    )] = ()  # fmt: skip
+    reasoning_effort: Annotated[tuple[str, ...], RunOpt(
+        "For models that take it; low,medium,high asks everything with each.",
+        metavar="EFFORT", of="setting",
+    )] = ()  # fmt: skip
+    thinking: Annotated[tuple[str, ...], RunOpt(
+        "Tell hybrid models to think or not; on,off asks everything in both ways.",
+        metavar="on|off", of="setting",
+    )] = ()  # fmt: skip
+    thinking_tokens: Annotated[int | None, RunOpt(
+        "With --thinking on, let a reply be N tokens longer. Default: what the model's "
+        "entry says, else 16384; 0 where --max-tokens is given.",
+        metavar="N", least=0, of="setting",
+    )] = None  # fmt: skip
+    extra: Annotated[tuple[str, ...], RunOpt(
+        "Any other setting to send, e.g. --set top_p=0.9.",
+        flags=("--set",), metavar="NAME=VALUE", of="command",
+    )] = ()  # fmt: skip
+    replicate: Annotated[str, RunOpt(
+        "Ask afresh, past the cache.", metavar="NAME", of="asking",
+    )] = ""  # fmt: skip
+    cache: Annotated[CacheUse, RunOpt(CACHE_HELP, shows_default=True)] = "same"
+    budget: Annotated[str, RunOpt(
+        BUDGET_HELP, metavar="AMOUNT", expected='an amount such as "5USD" or "2Mtok"',
+    )] = ""  # fmt: skip
+    max_connections: Annotated[int | None, RunOpt("Requests at once.", least=1)] = None
+    judge: Annotated[tuple[str, ...], RunOpt(
+        "The model that decides what no rule can; several are a panel.",
+        metavar="PROVIDER/NAME,...", expected="a model or several",
+    )] = ()  # fmt: skip
+    votes: Annotated[int, RunOpt(
+        "Votes of each judge; more than half are its vote.", least=1, shows_default=True,
+    )] = 1  # fmt: skip
+    orders: Annotated[int, RunOpt(
+        "Orders of the labels in which a judge is asked; more than half decide.",
+        least=1, shows_default=True,
+    )] = 1  # fmt: skip
+    quorum: Annotated[int, RunOpt(
+        "Judges of a panel that must have voted. Default: all of them.", metavar="N", least=0,
+    )] = 0  # fmt: skip
+    majority: Annotated[Majority, RunOpt(
+        "What decides in a panel: more than half of the votes cast, the most, or all.",
+        choices=("half", "most", "all"), shows_default=True,
+    )] = "half"  # fmt: skip
+    preset: Annotated[str, RunOpt(
+        "Take a method's published choices, such as as-published; other options override it.",
+        metavar="NAME", expected="the name of a preset",
+    )] = ""  # fmt: skip
+
+
+def names_of(*kinds: str, record: type[Struct] = RunAsked) -> tuple[str, ...]:
+    """The fields of a record that say something of these (see ``RunOpt``), in order."""
+    return tuple(
+        name for name, _kind, option in options_in(record)
+        if isinstance(option, RunOpt) and option.of in kinds
+    )  # fmt: skip
