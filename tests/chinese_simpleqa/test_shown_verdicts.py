@@ -12,8 +12,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
 from proofstone.browse.show_item import show_replies
 from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
-from proofstone.results.items_made import trust_lines
 from proofstone.results.reading import board_of, selection_of
+from proofstone.results.trust import trust_lines
 from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving
 

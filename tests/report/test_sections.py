@@ -12,7 +12,6 @@ from proofstone.page.section import Column, Section, shown_cell
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Respondent
 from proofstone.results.audit.accuracies import accuracy_board
-from proofstone.results.items_made import trust_lines
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
@@ -20,6 +19,7 @@ from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.summary import make_opening
+from proofstone.results.trust import trust_lines
 from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
 from report.test_page import Outline
 

@@ -13,8 +13,8 @@ from proofstone.records.runs import Spent
 from proofstone.records.scores import Corrections, HeldRole, Judged, Respondent
 from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import PlanMark
-from proofstone.results.items_made import TrustLine, trust_lines
 from proofstone.results.sections.evidence import Evidence
+from proofstone.results.trust import TrustLine, trust_lines
 from report.made_up import mixed, right_of, table_of
 from report.test_opening_of_page import PRICED, close
 from report.test_sections import accuracies, evidence_of

@@ -13,9 +13,8 @@ from tools.resolved import ROOT
 from proofstone.errors import BadUsage
 from proofstone.page.section import Section
 from proofstone.records.scores import Misprint
-from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.audit import Asked, Audit, audit_files
 from proofstone.results.audit.column_names import Layout
-from proofstone.results.items_made import Audit
 
 DATA = ROOT / "docs" / "data"
 

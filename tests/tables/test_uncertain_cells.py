@@ -9,10 +9,9 @@ import pytest
 from reading import written
 
 from proofstone.errors import BadUsage
-from proofstone.results.audit.audit import Asked, audit_files
+from proofstone.results.audit.audit import Asked, Audit, audit_files
 from proofstone.results.audit.column_names import Layout
 from proofstone.results.board import BoardRow
-from proofstone.results.items_made import Audit
 
 CELLS = [
     "48.55\u00b10.56",

@@ -15,10 +15,10 @@ from proofstone.records.runs import Estimate, Outcome, Usage
 from proofstone.records.scores import DocumentPages
 from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Leaderboard, Standings
-from proofstone.results.items_made import FileRead, TrustLine
 from proofstone.results.respondents import Manifest
 from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening
+from proofstone.results.trust import TrustLine
 from proofstone.wording.messages import (
     counted,
     filled,
@@ -98,6 +98,16 @@ class QuestionShown(Struct, frozen=True, kw_only=True):
     value: float | None = None
     flags: tuple[str, ...] = ()
     documents: tuple[DocumentPages, ...] = ()
+
+
+class FileRead(Struct, frozen=True, kw_only=True):
+    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
+    understood, and what it holds."""
+
+    name: str
+    kind: str
+    columns: str
+    holds: str
 
 
 class Provenance(Struct, frozen=True, kw_only=True):

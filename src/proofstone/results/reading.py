@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
     from proofstone.page.section import Section
     from proofstone.records.tables import Tabulation
+    from proofstone.results.audit.audit import Audit
     from proofstone.results.board import Leaderboard
     from proofstone.results.board_tables import FiguresAsked, FiguresWritten
     from proofstone.results.drawing_process import PageWritten
-    from proofstone.results.items_made import Audit
     from proofstone.results.page_parts import PageData
     from proofstone.results.report import BoardMade
     from proofstone.results.sections.parts import Analysis
@@ -141,11 +141,11 @@ def _page(
 ) -> PageData:
     """All that the page of a leaderboard shows; ``sections`` are made where there are none."""
     from proofstone.build.built import funnel_sections  # noqa: PLC0415
-    from proofstone.results.items_made import trust_lines  # noqa: PLC0415
     from proofstone.results.report import page_data  # noqa: PLC0415
     from proofstone.results.sections.catalogue import make_sections  # noqa: PLC0415
     from proofstone.results.summary import make_opening  # noqa: PLC0415
     from proofstone.results.table import CURRENT  # noqa: PLC0415
+    from proofstone.results.trust import trust_lines  # noqa: PLC0415
 
     sheet = made.evidence.sheet
     if sections is None:

@@ -33,7 +33,6 @@ from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.board import Leaderboard, LeftOut, PlanMark
 from proofstone.results.cards import read_columns, read_field, read_where
-from proofstone.results.items_made import TrustLine
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import (
     Asked,
@@ -64,6 +63,7 @@ from proofstone.results.table import (
     with_groups,
     with_shared_part,
 )
+from proofstone.results.trust import TrustLine
 from proofstone.run.forms import Selection, newer_forms
 from proofstone.run.run_facts import ControlReport, shares_of
 from proofstone.session.dates import minute

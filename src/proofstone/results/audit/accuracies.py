@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,21 +11,19 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Coded, FileColumns, PrintedColumn
+from proofstone.results.audit.cells import UNCERTAINTY, is_percent, number_of, read_scores
 from proofstone.results.audit.column_names import (
     Layout,
     Metric,
-    Quantity,
-    Rule,
     is_named,
     metrics_of,
     plain,
     quantity_of,
 )
+from proofstone.results.audit.columns import count_records, quoted
 from proofstone.results.audit.consistency import (
-    UNCERTAINTY,
     CheckedRoles,
     Consistency,
     Printed,
@@ -33,283 +31,15 @@ from proofstone.results.audit.consistency import (
     check_table,
     printed_column,
 )
-from proofstone.results.audit.problems import place, refused
-from proofstone.results.audit.score_texts import (
-    is_flag,
-    is_percent,
-    is_scores,
-    number_of,
-    read_numbers,
-    read_scores,
-)
+from proofstone.results.audit.problems import place, problem_at, refused
 from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
 from proofstone.stats.ranks import (
-    RankInterval,
     rank_shares,
     share_estimate,
     stated_estimate,
     tied_runs,
 )
 from proofstone.wording.messages import joined, listed, say
-
-# Which column of a table with one row a model is the score, and what the others are.
-#
-# The score is, in this order: the column that a user names; the overall; the only metric; the one
-# called score; the metric that combines all the others (F1 of precision and recall, F of CO, NA, IN
-# and CGA); the one that the column of ranks follows; the one by which the rows are sorted. Else
-# nothing tells it, and the table is refused with the choices. Other metrics are shown and never
-# averaged. Columns of unknown names are groups of the score where it lies within their range, or
-# where a row tells how many items each has.
-
-# So many rows in the order of a column are no accident: one in 120 orders of five.
-_FEWEST_SORTED = 5
-
-
-# A score lies between the least and the greatest of its groups, but for a misprint in ten rows.
-_WITHIN = 0.9
-
-
-# For a column called the overall half of the rows are enough.
-_MOSTLY = 0.5
-
-
-_SURELY_COUNTS = frozenset({"n", "n_items", "num_items", "n_questions"})
-
-
-_PARTS = {
-    "f1": (
-        frozenset({"precision", "recall"}),
-        frozenset({"correct", "not attempted", "incorrect", "correct given attempted"}),
-    )
-}
-
-
-def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
-    """The layout of a table with one row a model, with the role of each column.
-
-    Raises BadUsage where several columns could be the score and nothing tells which.
-    """
-    free = found.free(table.columns)
-    found = structs.replace(
-        found,
-        count=found.count or _counts(table, free),
-        rank=found.rank or _first(free, "rank"),
-        low=found.low or _first(free, "low"),
-        high=found.high or _first(free, "high"),
-    )
-    candidates = score_columns(table, found)
-    if found.models:  # groups, as a user says
-        metrics = tuple(metrics_of(candidates))
-        return structs.replace(found, metrics=metrics)
-    n_counted = len(count_records(table, found.model))
-    score, rule = found.overall, found.rule
-    if not score:
-        score, rule = choose_score(table, found, candidates, n_counted)
-    found = structs.replace(found, overall=score, rule=rule)
-    others = [name for name in candidates if name != score]
-    groups = _groups(table, found, others, is_counted=n_counted > 0)
-    return structs.replace(
-        found,
-        models=tuple(groups),
-        metrics=tuple(name for name in others if name not in groups),
-        stderr=found.stderr or _stderr(free, score),
-    )
-
-
-def score_columns(table: FileColumns, found: Layout) -> list[str]:
-    """The columns of numbers that may be scores: not taken, named as no other quantity, and neither
-    flags of 0 and 1 nor the numbers from 1 to m in some order."""
-    free = structs.replace(found, overall="").free(table.columns)
-    # CV and max are statistics beside a standard deviation, and groups like any other alone.
-    has_spread = any(quantity_of(name) == "spread" for name in table.columns)
-    quantities: set[Quantity | None] = {None} if has_spread else {None, "statistic"}
-    return [
-        name
-        for name in free
-        if quantity_of(name) in quantities
-        and is_scores(table.columns[name])
-        and not is_flag(table.columns[name])
-        and not _is_order(table, name)
-    ]
-
-
-def count_records(table: FileColumns, model: str) -> list[int]:
-    """The records that are no model but tell the number of items of each column."""
-    column = table.columns[model]
-    named = {code for code, name in enumerate(column.names) if is_named(name, "count")}
-    return [n for n, code in enumerate(column.codes.tolist()) if code in named]
-
-
-def choose_score(
-    table: FileColumns, found: Layout, candidates: Sequence[str], n_counted: int
-) -> tuple[str, Rule]:
-    """The score among ``candidates``, and the rule that says so; empty where the score is the mean
-    of groups whose numbers of items are told. Raises BadUsage where no rule does."""
-    overall = [name for name in candidates if is_named(name, "overall")]
-    known = metrics_of(candidates)
-    bounded = {name: metric for name, metric in known.items() if not metric.is_unbounded}
-    unknown = [name for name in candidates if name not in known and name not in overall]
-    open_to = overall or list(bounded) or unknown
-    for rule, names in _rules(table, found, overall, bounded, unknown):
-        if len(names) == 1:
-            return names[0], rule
-        if rule == "only" and not overall and not bounded and n_counted:
-            return "", ""
-    if len(open_to) > 1:
-        raise _several(table, open_to)
-    return "", ""
-
-
-def _rules(
-    table: FileColumns,
-    found: Layout,
-    overall: Sequence[str],
-    bounded: Mapping[str, Metric],
-    unknown: Sequence[str],
-) -> Iterator[tuple[Rule, Sequence[str]]]:
-    """The rules in their order, each with the columns that it would take for the score."""
-    yield "overall", overall
-    open_to = overall or list(bounded) or unknown
-    bare = [name for name, metric in bounded.items() if not metric.qualifier]
-    if not overall:
-        one_kind = len({metric.kind for metric in bounded.values()}) == 1
-        yield "only", bare if one_kind and len(bare) == 1 else open_to
-        yield "generic", [name for name in bare if plain(name) == "score"]
-        yield "combines", [name for name in bare if _combines(name, bounded)]
-    yield "ranks", [name for name in open_to if _is_ranked(table, found, name)]
-    yield "sorted", [name for name in open_to if _is_sorted(table, name)]
-
-
-def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
-    choices = [f"    --score {quoted(name)}" for name in columns]
-    if len(columns) <= 10 and not metrics_of(columns):
-        choices.append(f"    --models {quoted(','.join(columns))}   (groups: their mean)")
-    shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
-    return BadUsage(
-        f"{table.name} has {len(columns):,} columns that could be the score: {shown}",
-        hint="\n".join(["name the one that models are ranked by:", *choices[:20]]),
-    )
-
-
-def quoted(text: str) -> str:
-    """A value as a shell takes it."""
-    return f'"{text}"' if " " in text or "(" in text else text
-
-
-def _combines(name: str, known: Mapping[str, Metric]) -> bool:
-    """Whether all other metrics are parts of this one."""
-    others = {metric.kind for other, metric in known.items() if other != name}
-    return bool(others) and any(others <= parts for parts in _PARTS.get(known[name].kind, ()))
-
-
-def _values(table: FileColumns, name: str, model: str = "") -> NDArray[np.float64]:
-    values = read_numbers(table.columns[name])
-    if model:
-        kept = np.ones(len(table), dtype=bool)
-        kept[count_records(table, model)] = False
-        values = values[kept]
-    return values
-
-
-def _is_ranked(table: FileColumns, found: Layout, name: str) -> bool:
-    """Whether a column falls as the column of ranks rises."""
-    if not found.rank:
-        return False
-    rank = _values(table, found.rank, found.model)
-    values = _values(table, name, found.model)
-    known = ~(np.isnan(rank) | np.isnan(values))
-    order = np.argsort(rank[known], kind="stable")
-    return int(known.sum()) > 1 and bool((np.diff(values[known][order]) <= 0).all())
-
-
-def _is_sorted(table: FileColumns, name: str) -> bool:
-    """Whether enough rows stand in the order of a column, from the highest."""
-    values = _values(table, name)
-    values = values[~np.isnan(values)]
-    return len(np.unique(values)) >= _FEWEST_SORTED and bool((np.diff(values) <= 0).all())
-
-
-def _groups(
-    table: FileColumns, found: Layout, others: Sequence[str], *, is_counted: bool
-) -> list[str]:
-    """The columns among ``others`` that are groups of the score."""
-    known = metrics_of([*others, found.overall])
-    own = known.pop(found.overall, None)
-    kinds = {metric.kind for metric in known.values()}
-    is_overall = bool(found.overall) and is_named(found.overall, "overall")
-    kind = own.kind if own else next(iter(kinds), "") if is_overall and len(kinds) == 1 else ""
-    groups = [
-        name
-        for name in others
-        if (metric := known.get(name)) is None or (metric.qualifier and metric.kind == kind)
-    ]
-    if is_counted and (not found.overall or is_overall):
-        return groups
-    if not groups or (len(groups) == 1 and not is_overall):
-        return []
-    cells = np.stack([_values(table, name, found.model) for name in groups])
-    score = _values(table, found.overall, found.model)
-    whole = ~(np.isnan(cells).any(axis=0) | np.isnan(score))
-    if not whole.any() or len(groups) == 1:
-        return groups
-    inside = (cells.min(axis=0) <= score) & (score <= cells.max(axis=0))
-    return groups if inside[whole].mean() >= (_MOSTLY if is_overall else _WITHIN) else []
-
-
-def _first(free: Sequence[str], quantity: Quantity) -> str:
-    return next((name for name in free if quantity_of(name) == quantity), "")
-
-
-def _counts(table: FileColumns, free: Sequence[str]) -> str:
-    """The column of the number of items behind each row: whole numbers under a known name, or
-    any numbers under the names that mean nothing else, so that a wrong one is told.
-    ``size`` is more often a model's than a test's, so it is none."""
-    for name in free:
-        if plain(name) in _SURELY_COUNTS and _are_numbers(table, name):
-            return name
-    for name in free:
-        if is_named(name, "count") and plain(name) != "size" and _is_whole(table, name):
-            return name
-    return ""
-
-
-def _are_numbers(table: FileColumns, name: str) -> bool:
-    names = table.columns[name].names
-    return bool(names) and all(number_of(text) is not None or _is_float(text) for text in names)
-
-
-def _is_float(text: str) -> bool:
-    """Return True also for a number beyond all bounds (1e400), which is none of items."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_whole(table: FileColumns, name: str) -> bool:
-    numbers = [number_of(text) for text in table.columns[name].names]
-    return bool(numbers) and all(
-        each is not None and (math.isnan(each) or (each > 0 and each.is_integer()))
-        for each in numbers
-    )
-
-
-def _stderr(free: Sequence[str], score: str) -> str:
-    """The column of the score's standard error: the one that has its name, or the only one."""
-    found = [name for name in free if quantity_of(name) == "stderr"]
-    own = [name for name in found if plain(score) and plain(name).startswith(plain(score))]
-    return own[0] if own else found[0] if len(found) == 1 else ""
-
-
-def _is_order(table: FileColumns, name: str) -> bool:
-    """Whether the cells are the numbers from 1 to m, m at least 4, in some order."""
-    if metrics_of([name]) or is_named(name, "overall"):
-        return False
-    values = read_numbers(table.columns[name])
-    values = np.sort(values[~np.isnan(values)])
-    return len(values) >= 4 and values.tolist() == list(range(1, len(values) + 1))
-
 
 # A leaderboard of accuracies alone, with what can be said of them without the items.
 
@@ -330,23 +60,33 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
     tested = tuple(
         pair for pair in ranking.comparisons if is_sure[pair.first] and is_sure[pair.second]
     )
-    rows = tuple(
-        _row(
-            found.models[model],
-            _estimate(found, float(overall[model]), model, int(sizes[model]), confidence),
-            rank=ranking.intervals[place] if is_ranked else None,
-            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
-            card=found.cards.get(found.models[model]),
-            judge=found.judge,
+    rows = []
+    for place_of, model in enumerate(order):
+        value, own = float(overall[model]), int(sizes[model])
+        error = None if found.stderr is None else float(found.stderr[model])
+        estimate = _estimate(value, error, own, confidence)
+        rows.append(
+            BoardRow(
+                name=found.models[model],
+                way="",
+                settings="",
+                simulated=False,
+                runs=(),
+                estimate=estimate,
+                bank=estimate,
+                knowledge=estimate,
+                rank=ranking.intervals[place_of] if is_ranked else None,
+                ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place_of <= high),
+                card=found.cards.get(found.models[model]),
+                judge=found.judge,
+            )
         )
-        for place, model in enumerate(order)
-    )
     group = Standings(
         simulated=False,
         n_items=n,
         is_common=True,
         is_paired=False,
-        ranked=rows,
+        ranked=tuple(rows),
         incomplete=(),
         compared=tested if is_ranked else (),
         ties=ties,
@@ -388,36 +128,11 @@ def _sizes(found: Accuracies) -> NDArray[np.int64]:
     return np.full(len(found.models), found.n_items, dtype=np.int64)
 
 
-def _estimate(found: Accuracies, value: float, model: int, n: int, confidence: float) -> Estimate:
+def _estimate(value: float, error: float | None, n: int, confidence: float) -> Estimate:
     """By the standard error as stated, else by the number of items."""
-    if found.stderr is not None:
-        return stated_estimate(value, float(found.stderr[model]), n, confidence)
+    if error is not None:
+        return stated_estimate(value, error, n, confidence)
     return share_estimate(value, n, confidence)
-
-
-def _row(
-    name: str,
-    estimate: Estimate,
-    *,
-    rank: RankInterval | None,
-    ties: tuple[int, ...],
-    card: Card | None,
-    judge: str,
-) -> BoardRow:
-    return BoardRow(
-        name=name,
-        way="",
-        settings="",
-        simulated=False,
-        runs=(),
-        estimate=estimate,
-        bank=estimate,
-        knowledge=estimate,
-        rank=rank,
-        ties=ties,
-        card=card,
-        judge=judge,
-    )
 
 
 def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> Iterator[Breakdown]:
@@ -436,10 +151,9 @@ def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> It
 
 
 def _on_stratum(found: Accuracies, model: int, stratum: int, n: int, confidence: float) -> Estimate:
-    value = float(found.value[model, stratum])
-    if found.errors is not None and not np.isnan(found.errors[model, stratum]):
-        return stated_estimate(value, float(found.errors[model, stratum]), n, confidence)
-    return share_estimate(value, n, confidence)
+    error = None if found.errors is None else float(found.errors[model, stratum])
+    known = None if error is None or math.isnan(error) else error
+    return _estimate(float(found.value[model, stratum]), known, n, confidence)
 
 
 def accuracy_notes(found: Accuracies) -> Iterator[str]:
@@ -554,19 +268,18 @@ def read_accuracies(
     """
     given = dict(counts or {})
     read = _long(table, layout, given, runs) if layout.score else _wide(table, layout, given, runs)
-    unknown = sorted(given.keys() - {"", *read.strata, *_columns_of(layout)})
+    _check_strata(read, given.keys() - {"", *_columns_of(layout)})
+    judges = table.columns[layout.grader].names if layout.grader else ()
+    return replace(read, judge=judges[0] if len(judges) == 1 else "")
+
+
+def _check_strata(found: Accuracies, named: Set[str]) -> None:
+    unknown = sorted(named - set(found.strata))
     if unknown:
         raise BadUsage(
-            f"{table.name} has no stratum {', '.join(unknown)}",
-            hint=f"its strata: {', '.join(read.strata)}",
+            f"{found.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(found.strata)}",
         )
-    return replace(read, judge=_judge(table, layout))
-
-
-def _judge(table: FileColumns, layout: Layout) -> str:
-    """Who graded all rows; empty where no column says it, or several did."""
-    names = table.columns[layout.grader].names if layout.grader else ()
-    return names[0] if len(names) == 1 else ""
 
 
 def _columns_of(layout: Layout) -> list[str]:
@@ -581,7 +294,10 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
     scores = [*layout.models, *([layout.overall] if layout.overall else [])]
     columns = [_cells(table, name, rows, layout, problems) for name in scores]
     sizes = _accuracy_tables_sizes(table, layout, counting, given, problems)
-    n_of = _n_of(table, layout, rows, problems) if layout.count else None
+    n_of = None
+    if layout.count:
+        counted = [_count(table, layout.count, record, problems) for record in rows]
+        n_of = np.array(counted, dtype=np.int64)
     stderr = _errors(table, layout, rows, problems)
     if problems:
         raise refused(table, problems)
@@ -613,15 +329,19 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
 
 def _row_names(table: FileColumns, layout: Layout) -> list[str]:
     """What each row is called: its model, and what else tells rows of one model apart."""
-    model = table.columns[layout.model]
-    names = [model.names[code] if code >= 0 else "" for code in model.codes.tolist()]
+    names = _texts(table, layout.model)
     if not layout.way:
         return names
-    way = table.columns[layout.way]
-    ways = [way.names[code] if code >= 0 else "" for code in way.codes.tolist()]
+    ways = _texts(table, layout.way)
     return [
         f"{name} ({how})" if name and how else name for name, how in zip(names, ways, strict=True)
     ]
+
+
+def _texts(table: FileColumns, name: str) -> list[str]:
+    """The cells of a column, empty where there is none."""
+    column = table.columns[name]
+    return [column.names[code] if code >= 0 else "" for code in column.codes.tolist()]
 
 
 def _cells(
@@ -632,8 +352,7 @@ def _cells(
     reading = read_scores(kept, percent=bool(layout.percent))
     for record, code in zip(rows, kept.codes.tolist(), strict=True):
         if code in reading.wrong:
-            where = f"{place(table, record)}, column {name}"
-            problems.append(Problem(where, reading.wrong[code]))
+            problems.append(problem_at(table, record, reading.wrong[code], name))
     return reading.values
 
 
@@ -666,19 +385,10 @@ def _count(table: FileColumns, name: str, record: int, problems: list[Problem]) 
     if code < 0 or (number is not None and math.isnan(number)):
         return 0
     if number is None or not (number >= 1 and number.is_integer()):
-        where = f"{place(table, record)}, column {name}"
-        came = column.names[code]
-        problems.append(Problem(where, f"expected a number of items of at least 1, came {came}"))
+        what = f"expected a number of items of at least 1, came {column.names[code]}"
+        problems.append(problem_at(table, record, what, name))
         return 0
     return int(number)
-
-
-def _n_of(
-    table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
-) -> NDArray[np.int64]:
-    return np.array(
-        [_count(table, layout.count, record, problems) for record in rows], dtype=np.int64
-    )
 
 
 def _errors(
@@ -694,8 +404,8 @@ def _errors(
     found = np.array([np.nan if cell is None else cell.value / top for cell in cells])
     for record, cell in zip(rows, cells, strict=True):
         if cell is not None and cell.value < 0:
-            where = f"{place(table, record)}, column {layout.stderr}"
-            problems.append(Problem(where, f"expected a standard error, came {cell.text}"))
+            what = f"expected a standard error, came {cell.text}"
+            problems.append(problem_at(table, record, what, layout.stderr))
     found[found <= 0] = np.nan
     known = found[~np.isnan(found)]
     if not len(known) or known.max() > 0.5 or np.median(known) < _LEAST_ERROR:
@@ -715,11 +425,8 @@ def _beside(table: FileColumns, layout: Layout) -> list[str]:
 
 
 def _shown(table: FileColumns, name: str, rows: Sequence[int]) -> PrintedColumn:
-    column = table.columns[name]
-    codes = column.codes[list(rows)].tolist()
-    return PrintedColumn(
-        name=name, cells=tuple(column.names[code] if code >= 0 else "" for code in codes)
-    )
+    texts = _texts(table, name)
+    return PrintedColumn(name=name, cells=tuple(texts[record] for record in rows))
 
 
 def _repeats(table: FileColumns, column: str) -> list[Problem]:
@@ -730,7 +437,7 @@ def _repeats(table: FileColumns, column: str) -> list[Problem]:
         if code >= 0 and code in first:
             at = place(table, first[code])
             what = f"model {coded.names[code]} came before, at {at}"
-            problems.append(Problem(f"{place(table, record)}, column {column}", what))
+            problems.append(problem_at(table, record, what, column))
         first.setdefault(code, record)
     return problems
 
@@ -828,7 +535,7 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
     stratum = table.columns[by] if by else Coded(np.zeros(len(table), dtype=np.int32), ("all",))
     reading = read_scores(score, percent=bool(layout.percent))
     problems = [
-        Problem(f"{place(table, record)}, column {layout.score}", reading.wrong[int(code)])
+        problem_at(table, record, reading.wrong[int(code)], layout.score)
         for record, code in enumerate(score.codes.tolist())
         if code in reading.wrong
     ]
@@ -838,7 +545,7 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
         cell = int(model.codes[record]), int(stratum.codes[record])
         if cell in first:
             what = f"the same model and {by or 'table'} came before, at {place(table, first[cell])}"
-            problems.append(Problem(place(table, record), what))
+            problems.append(problem_at(table, record, what))
         first[cell] = record
         cells[cell] = reading.values[record]
     if problems:
@@ -907,12 +614,7 @@ def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np
 
 def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
     """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
-    unknown = sorted(counts.keys() - set(found.strata))
-    if unknown:
-        raise BadUsage(
-            f"{found.name} has no stratum {', '.join(unknown)}",
-            hint=f"its strata: {', '.join(found.strata)}",
-        )
+    _check_strata(found, counts.keys())
     given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
     return replace(found, counts=given)
 
@@ -966,7 +668,7 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
         by=found[0].by,
         score=found[0].score if len({each.score for each in found}) == 1 else "accuracy",
         is_mean=all(each.is_mean for each in found),
-        n_of=None if strata else _joined(models, found, _sizes_of).astype(np.int64),
+        n_of=None if strata else _joined(models, found, _sizes).astype(np.int64),
         stderr=_joined_errors(models, found, counts),
         errors=_stratum_errors(models, found) if is_stated else None,
         metrics=_joined_metrics(models, found),
@@ -979,7 +681,7 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
 def _joined(
     models: Sequence[str],
     found: Sequence[Accuracies],
-    values_of: Callable[[Accuracies], NDArray[np.float64]],
+    values_of: Callable[[Accuracies], NDArray[np.int64] | NDArray[np.float64]],
     missing: float = 0.0,
 ) -> NDArray[np.float64]:
     """A value of each model of parts, by the models of all."""
@@ -987,13 +689,6 @@ def _joined(
     for each in found:
         joined[[models.index(name) for name in each.models]] = values_of(each)
     return joined
-
-
-def _sizes_of(found: Accuracies) -> NDArray[np.float64]:
-    """The items behind each model's score; 0 where that is not known."""
-    if found.n_of is not None:
-        return found.n_of.astype(np.float64)
-    return np.full(len(found.models), float(found.n_items))
 
 
 def _joined_errors(
@@ -1004,10 +699,7 @@ def _joined_errors(
     if found[0].by != "benchmark":
         if all(each.stderr is None for each in found):
             return None
-        nothing = [np.full(len(each.models), np.nan) for each in found]
-        stated = {id(each): gap if each.stderr is None else each.stderr
-                  for each, gap in zip(found, nothing, strict=True)}  # fmt: skip
-        return _joined(models, found, lambda each: stated[id(each)], np.nan)
+        return _joined(models, found, _stated_errors, np.nan)
     if all(each.errors is None for each in found):
         return None
     variance = _stratum_errors(models, found) ** 2
@@ -1015,18 +707,21 @@ def _joined_errors(
     return np.asarray(np.sqrt(variance @ (weights / weights.sum()) ** 2))
 
 
+def _stated_errors(found: Accuracies) -> NDArray[np.float64]:
+    return np.full(len(found.models), np.nan) if found.stderr is None else found.stderr
+
+
 def _stratum_errors(models: Sequence[str], found: Sequence[Accuracies]) -> NDArray[np.float64]:
     """The standard error of each model on each benchmark: as stated, else by its items."""
-    columns = []
-    for each in found:
-        share, n = each.value[:, 0], int(each.counts[0])
-        by_items = np.sqrt(share * (1 - share) / n) if n else np.full(len(share), np.nan)
-        stated = by_items if each.errors is None else each.errors[:, 0]
-        own = np.where(np.isnan(stated), by_items, stated)
-        joined = np.full(len(models), np.nan)
-        joined[[models.index(name) for name in each.models]] = own
-        columns.append(joined)
-    return np.stack(columns, axis=1)
+    return np.stack([_joined(models, [each], _own_errors, np.nan) for each in found], axis=1)
+
+
+def _own_errors(found: Accuracies) -> NDArray[np.float64]:
+    """Those of one benchmark."""
+    share, n = found.value[:, 0], int(found.counts[0])
+    by_items = np.sqrt(share * (1 - share) / n) if n else np.full(len(share), np.nan)
+    stated = by_items if found.errors is None else found.errors[:, 0]
+    return np.where(np.isnan(stated), by_items, stated)
 
 
 def _joined_metrics(

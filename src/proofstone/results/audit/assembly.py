@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from proofstone.records.runs import OUTCOMES
 from proofstone.records.scores import Coded, Respondent, ScoreTable, TextCodes, coded_texts
+from proofstone.results.audit.cells import read_numbers
 from proofstone.results.audit.column_names import Layout
-from proofstone.results.audit.labels import column_of
 from proofstone.results.audit.problems import CELLS, Problems
-from proofstone.results.audit.score_texts import read_numbers
 from proofstone.results.audit.scores import (
     HandNamed,
     ScoresIn,
     cluster_edges,
+    column_of,
     fact_of_items,
     held_roles,
     option_counts,
+    text_codes,
 )
 
 # Answers to options that were shown in several orders, read back into the original one.
@@ -160,7 +161,7 @@ def assemble(
             problems.add(number, cell.record, cell.what, column=cell.column, hint=CELLS)
     parts, orders = in_original_order(parts)
     items = TextCodes()
-    units = [_coded_by(items, _column(part, part.layout.item)) for part in parts]
+    units = [text_codes(column_of(part.table, part.layout.item), items) for part in parts]
     unit = np.concatenate([own[part.record] for part, own in zip(parts, units, strict=True)])
     who, respondents = _respondents(parts)
     sample = _samples(parts)
@@ -230,23 +231,14 @@ def _named(parts: Sequence[ScoresIn], role: str) -> list[str]:
     return list(dict.fromkeys(name for part in parts for name in getattr(part.layout, role)))
 
 
-def _column(part: ScoresIn, name: str) -> Coded:
-    """A column by record; one missing value where there is no such column."""
-    found = part.table.columns.get(name) if name else None
-    return found or Coded(np.full(len(part.table), -1, dtype=np.int32), ())
-
-
-def _coded_by(names: TextCodes, column: Coded) -> NDArray[np.int64]:
-    """The column's values by the codes of ``names``, which takes up what is new."""
-    codes = np.array([*map(names.__getitem__, column.names), -1], dtype=np.int64)
-    return np.asarray(codes[column.codes])
-
-
 def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray[np.int64]:
     """A column's values by score, over all parts."""
-    columns = [_column(part, getattr(part.layout, role)) for part in parts]
+    columns = [column_of(part.table, getattr(part.layout, role)) for part in parts]
     return np.concatenate(
-        [_coded_by(names, column)[part.record] for part, column in zip(parts, columns, strict=True)]
+        [
+            text_codes(column, names)[part.record]
+            for part, column in zip(parts, columns, strict=True)
+        ]
     )
 
 
@@ -255,7 +247,7 @@ def _respondents(
 ) -> tuple[NDArray[np.int32], tuple[Respondent, ...]]:
     """Whose each score is, in the order of their first coming, and who they are."""
     models, ways, marks, judges = TextCodes(), TextCodes(), TextCodes(), TextCodes()
-    model = np.concatenate([_coded_by(models, part.model) for part in parts])
+    model = np.concatenate([text_codes(part.model, models) for part in parts])
     way, mark = _by_score(parts, "way", ways), _by_score(parts, "simulated", marks)
     judge = _by_score(parts, "grader", judges)
     simulated = np.array([*(text.lower() in _TRUE for text in marks.names()), False])[mark]
@@ -370,7 +362,7 @@ def _outcomes(parts: Sequence[ScoresIn], problems: Problems) -> NDArray[np.int8]
     found = []
     expected = f"expected one of {', '.join(OUTCOMES)}"
     for number, part in enumerate(parts):
-        column = _column(part, part.layout.outcome)
+        column = column_of(part.table, part.layout.outcome)
         wrong = [code for code, name in enumerate(column.names) if name not in OUTCOMES]
         for record in np.flatnonzero(np.isin(column.codes, wrong)).tolist():
             problems.add(number, record, expected, column=part.layout.outcome, hint=CELLS)
@@ -397,7 +389,7 @@ def _confidence(parts: Sequence[ScoresIn]) -> NDArray[np.float64] | None:
 
 def _numbers(parts: Sequence[ScoresIn], role: str) -> NDArray[np.float64] | None:
     """A column of numbers by score; None where no part has any."""
-    columns = [_column(part, getattr(part.layout, role)) for part in parts]
+    columns = [column_of(part.table, getattr(part.layout, role)) for part in parts]
     numbers = [
         read_numbers(column)[part.record] for part, column in zip(parts, columns, strict=True)
     ]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.audience import annotated_for, judged_for, table_for
+from proofstone.page.section import Section
 from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
@@ -26,12 +26,14 @@ from proofstone.results.audit.accuracies import (
     accuracy_board,
     accuracy_notes,
     joined_accuracies,
+    overall_accuracies,
     read_accuracies,
     with_counts,
 )
 from proofstone.results.audit.assembly import assemble
 from proofstone.results.audit.labels import annotator_labels, judged_labels
 from proofstone.results.audit.result_files import (
+    FileSkipped,
     ReadFile,
     Reading,
     as_benchmarks,
@@ -46,17 +48,17 @@ from proofstone.results.audit.result_files import (
 from proofstone.results.audit.scores import HandNamed, ScoresIn, model_facts, no_scores, scores_in
 from proofstone.results.board import Leaderboard
 from proofstone.results.board_text import render_terminal
-from proofstone.results.items_made import Audit, FileRead, trust_lines
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
-from proofstone.results.page_parts import PageData, Provenance
+from proofstone.results.page_parts import FileRead, PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
-from proofstone.results.sections.parts import parts_together
+from proofstone.results.sections.parts import Part, parts_together
 from proofstone.results.self_evaluation import with_hands_of
-from proofstone.results.summary import make_opening
+from proofstone.results.summary import Opening, make_opening
+from proofstone.results.trust import TrustLine, trust_lines
 from proofstone.run.forms import Selection
 from proofstone.session.dates import minute
 from proofstone.session.written_files import write_work_file
@@ -65,8 +67,53 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
-if TYPE_CHECKING:
-    from proofstone.results.sections.parts import Part
+# What an audit found, as records: terminal, JSON and page show the same.
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
+    and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
+    far to believe it, ``notes`` what limits all of it. ``work_list`` are all items to look at,
+    gravest first. ``seed`` is that of all draws; ``version`` of the program that made it.
+    ``methods`` are the paragraphs of a methods text. One for the ``audience`` "public" holds no
+    text of items or replies."""
+
+    audience: Audience = "internal"
+    title: str
+    files: tuple[FileRead, ...]
+    skipped: tuple[FileSkipped, ...] = ()
+    board: Leaderboard
+    opening: Opening = Opening()
+    trust: tuple[TrustLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    sections: tuple[Section, ...]
+    seed: int
+    version: str
+    work_list: tuple[WorkRow, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+def _made(
+    evidence: Evidence,
+    title: str,
+    files: Sequence[FileRead],
+    audience: Audience,
+    notes: Iterable[str] = (),
+) -> Audit:
+    """The audit of what is known, of which each section takes what it needs."""
+    return Audit(
+        audience=audience,
+        title=title,
+        files=tuple(files),
+        board=evidence.board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
+        notes=tuple(notes),
+        sections=make_sections(evidence),
+        seed=evidence.seed,
+        version=__version__,
+        work_list=work_list(evidence),
+    )
 
 
 # Labels alone: how far several annotators agree, where nobody is ranked.
@@ -84,23 +131,7 @@ def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
     found = annotator_labels([no_scores(part.table, part.layout) for part in read])
     if found is None or not len(found.ratings):
         raise BadInput(f"{title} holds no label", hint=f"as read: {read[0].layout.told()}")
-    board = _nobody(asked)
-    shown = annotated_for(found, asked.audience)
-    evidence = Evidence(board=board, annotated=shown, seed=asked.seed, estimand=asked.estimand)
-    return Audit(
-        audience=asked.audience,
-        title=title,
-        files=tuple(tell_labels(part) for part in read),
-        board=board,
-        sections=make_sections(evidence),
-        seed=asked.seed,
-        version=__version__,
-    )
-
-
-def _nobody(asked: Asked) -> Leaderboard:
-    """A leaderboard of no measure, on which nobody stands."""
-    return Leaderboard(
+    nobody = Leaderboard(
         measure="",
         denominator="",
         counts=(),
@@ -111,6 +142,9 @@ def _nobody(asked: Asked) -> Leaderboard:
         forms=(),
         standings=(),
     )
+    shown = annotated_for(found, asked.audience)
+    evidence = Evidence(board=nobody, annotated=shown, seed=asked.seed, estimand=asked.estimand)
+    return _made(evidence, title, [tell_labels(part) for part in read], asked.audience)
 
 
 # With fewer, intervals for other clusters hardly tell anybody apart.
@@ -258,11 +292,11 @@ def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
         name
         for each in read
         if each.layout.kind not in ("models", "labels")
-        for name in shown_names(_models_of(each)).values()
+        for name in shown_names(each.models).values()
     }
     for each in read:
         if each.layout.kind == "models":
-            names = shown_names(each.table.columns[each.layout.model].names).values()
+            names = shown_names(each.models).values()
             alone = [name for name in names if name not in known]
             if alone:
                 yield say(
@@ -271,11 +305,6 @@ def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
                     models=counted(len(alone), "model"),
                     names=listed(alone[:5]),
                 )
-
-
-def _models_of(read: ReadFile) -> tuple[str, ...]:
-    layout = read.layout
-    return layout.models if layout.kind == "wide" else read.table.columns[layout.model].names
 
 
 def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
@@ -320,19 +349,7 @@ def audit_table(
         seed=asked.seed,
         estimand=asked.estimand,
     )
-    return Audit(
-        audience=asked.audience,
-        title=title,
-        files=files,
-        board=board,
-        opening=make_opening(evidence),
-        trust=trust_lines(evidence),
-        notes=tuple(_notes(table, asked)),
-        sections=make_sections(evidence),
-        seed=asked.seed,
-        version=__version__,
-        work_list=work_list(evidence),
-    )
+    return _made(evidence, title, files, asked.audience, _notes(table, asked))
 
 
 def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:
@@ -445,21 +462,9 @@ def _audit_accuracies(
     evidence = Evidence(
         board=board, accuracies=found, families=_families([*facts, *read], cards), seed=asked.seed
     )
-    return Audit(
-        audience=asked.audience,
-        title=title,
-        files=(
-            *(tell_accuracies(*each) for each in zip(read, parts, strict=True)),
-            *map(tell_models, facts),
-        ),
-        board=board,
-        opening=make_opening(evidence),
-        trust=trust_lines(evidence),
-        notes=tuple(accuracy_notes(found)),
-        sections=make_sections(evidence),
-        seed=asked.seed,
-        version=__version__,
-    )
+    files = [tell_accuracies(*each) for each in zip(read, parts, strict=True)]
+    files += map(tell_models, facts)
+    return _made(evidence, title, files, asked.audience, accuracy_notes(found))
 
 
 # The other benchmark of a study of rankings: a row of the workspace, or anybody's file.
@@ -493,8 +498,6 @@ def benchmark_beside(
 
 
 def _of_file(path: Path) -> Part | Accuracies:
-    from proofstone.results.sections.parts import Part  # noqa: PLC0415 - numpy is loaded there
-
     found = read_either([path], Asked())
     if not isinstance(found, tuple):
         return replace(found, name=path.name)
@@ -505,10 +508,6 @@ def _of_file(path: Path) -> Part | Accuracies:
 def _overall_alone(found: Part | Accuracies, n_items: int) -> Accuracies | None:
     """Of scores alone the overall ones, with how many items stand behind them where that is known;
     None of what has items."""
-    import numpy as np  # noqa: PLC0415
-
-    from proofstone.results.audit.accuracies import overall_accuracies  # noqa: PLC0415
-
     if not isinstance(found, Accuracies):
         return None
     n = n_items or found.n_items
@@ -534,18 +533,8 @@ def audit_evidence(
     rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
     holds = listed([counted(board.n_items, "item"), counted(len(rows), "respondent")])
     kind = say("{runs} in this workspace", runs=counted(len(selection.runs), "run"))
-    return Audit(
-        audience=audience,
-        title=names,
-        files=(FileRead(name=names, kind=kind, columns="", holds=holds),),
-        board=board,
-        opening=make_opening(evidence),
-        trust=trust_lines(evidence),
-        sections=make_sections(evidence),
-        seed=evidence.seed,
-        version=__version__,
-        work_list=work_list(evidence),
-    )
+    file = FileRead(name=names, kind=kind, columns="", holds=holds)
+    return _made(evidence, names, [file], audience)
 
 
 # An audit as a summary in the terminal.

@@ -42,9 +42,9 @@ from proofstone.session.options import (
 from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:
+    from proofstone.results.audit.audit import Audit
     from proofstone.results.audit.scores import HandNamed
     from proofstone.results.drawing_process import BesideAsked, DrawingProcess, PageWritten
-    from proofstone.results.items_made import Audit
 
 
 # Bytes of results; of fewer the page is there before another process could draw.

@@ -13,96 +13,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 from scipy import special
 
-from proofstone.records.scores import Check, CheckDone, Coded, FileColumns, Misprint, coded_texts
-from proofstone.results.audit.column_names import quantity_of
-from proofstone.results.audit.score_texts import MISSING, number_of
-
-# Cells that hold a score and its uncertainty (``48.55 ± 0.56``), split into two columns.
-
-# What the second number is called where the column's name does not say what it is.
-UNCERTAINTY = "uncertainty"
-
-
-_NUMBER = r"\d+(?:[.,]\d+)?|[.]\d+"
-
-
-_PLUS_MINUS = re.compile(
-    rf"\$?({_NUMBER})\s*(%?)\s*(?:_\{{)?\s*(?:\u00b1|\+/?-|\\pm)\s*({_NUMBER})\s*(%?)\s*\}}?\$?"
-)
-
-
-# In brackets a number may be anything (a rank, a count): an uncertainty has decimals as the score
-# has them, and is less than half of it.
-_BRACKETS = re.compile(rf"({_NUMBER})\s*(%?)\s*\(\s*({_NUMBER})\s*(%?)\s*\)")
-
-
-_PARTS = re.compile(r"\s*(?:\u00b1|\+/?-|\\pm|\(|\[)")
-
-
-def split_cells(table: FileColumns) -> FileColumns:
-    """The table with each column whose filled cells hold two such numbers, or one in some of them,
-    as two columns: the score, and its uncertainty by the name that the header gives it (a standard
-    error, a standard deviation), else ``NAME uncertainty``."""
-    columns: dict[str, Coded] = {}
-    for name, column in table.columns.items():
-        parts = _parts_of(column)
-        if parts is None:
-            columns[name] = column
-            continue
-        taken = {*table.columns, *columns}
-        score, spread = _named(name, taken)
-        first = ["" if code < 0 else parts[code][0] for code in column.codes.tolist()]
-        second = ["" if code < 0 else parts[code][1] for code in column.codes.tolist()]
-        columns[score], columns[spread] = coded_texts(first), coded_texts(second)
-    return replace(table, columns=columns)
-
-
-def _parts_of(column: Coded) -> Mapping[int, tuple[str, str]] | None:
-    """Both numbers of each different cell, the second empty where a cell holds one; None where
-    this is no such column."""
-    found, n_pairs = {}, 0
-    for code, text in enumerate(column.names):
-        short = text.strip().replace("\u2212", "-")
-        pair = _PLUS_MINUS.fullmatch(short) or _in_brackets(short)
-        if pair is not None:
-            found[code] = (f"{pair[1]}{pair[2] or pair[4]}", f"{pair[3]}{pair[4] or pair[2]}")
-            n_pairs += 1
-        elif short.lower() in MISSING or re.fullmatch(rf"({_NUMBER})\s*%?", short):
-            found[code] = (text, "")
-        else:
-            return None
-    return found if n_pairs else None
-
-
-def _in_brackets(text: str) -> re.Match[str] | None:
-    match = _BRACKETS.fullmatch(text)
-    if match is None:
-        return None
-    score, spread = (float(match[place].replace(",", ".")) for place in (1, 3))
-    digits = [len(re.split(r"[.,]", match[place] + ".")[1]) for place in (1, 3)]
-    return match if digits[1] >= max(digits[0], 1) and spread < score / 2 else None
-
-
-def _named(header: str, taken: set[str]) -> tuple[str, str]:
-    """What the two columns are called. A header that names the uncertainty (``acc (± SE)``) names
-    the second column; the first keeps what stands before."""
-    score = _PARTS.split(header, maxsplit=1)[0].strip()
-    what = re.sub(r"[^A-Za-z0-9]+", " ", header[len(score) :]).strip()
-    if not score or score in taken - {header} or quantity_of(what) not in ("stderr", "spread"):
-        return header, f"{header} {UNCERTAINTY}"
-    return score, f"{score} {what}"
-
+from proofstone.records.scores import Check, CheckDone, Coded, Misprint
+from proofstone.results.audit.cells import number_of
 
 # Numbers as they are printed: the range of those that a rounded one may stand for.
 
-_PRINTED_NUMBERS_NUMBER = re.compile(r"^[+\-\u2212]?\d*[.,]?(\d*)$")
+_NUMBER = re.compile(r"^[+\-\u2212]?\d*[.,]?(\d*)$")
 
 
 _HAIR = 1e-9  # of floating point, in units of the column
@@ -143,7 +67,7 @@ class PrintedTable:
 def printed(text: str) -> Printed | None:
     """A cell's number; None where it holds none, or a word."""
     short = text.strip().removesuffix("%").strip().replace("\u2212", "-")
-    match = _PRINTED_NUMBERS_NUMBER.fullmatch(short)
+    match = _NUMBER.fullmatch(short)
     value = number_of(short)
     if match is None or value is None or math.isnan(value):
         return None
@@ -243,6 +167,10 @@ class _Misfit(NamedTuple):
     cell: Printed
     right: _Range
 
+    @property
+    def fits(self) -> bool:
+        return self.cell.within(*self.right)
+
 
 def check_table(table: PrintedTable, roles: CheckedRoles) -> Consistency:
     """All checks that the columns of a table allow."""
@@ -322,24 +250,26 @@ class _Work:
         if size and runs < 2 and self.roles.runs == 1:
             self._false_count(tested, min(stated), size)
 
+    def _cells(self, tested: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int, Printed]]:
+        for name, rows in tested.items():
+            for row in rows:
+                if (cell := self.table.columns[name][row]) is not None:
+                    yield name, row, cell
+
     def _fitted(
         self, tested: Mapping[str, Sequence[int]], size: Callable[[str, int], int]
     ) -> set[tuple[str, int]]:
         return {
             (name, row)
-            for name, rows in tested.items()
-            for row in rows
-            if (cell := self.table.columns[name][row]) is not None
-            and _wholes(cell, size(name, row), self.table.top[name])
+            for name, row, cell in self._cells(tested)
+            if _wholes(cell, size(name, row), self.table.top[name])
         }
 
     def _is_no_accident(self, tested: Mapping[str, Sequence[int]]) -> bool:
         """Whether so many different cells fit k/n that chance does not explain it."""
         cells = {
             (cell.text, self.n[name][row], self.table.top[name]): cell
-            for name, rows in tested.items()
-            for row in rows
-            if (cell := self.table.columns[name][row]) is not None
+            for name, row, cell in self._cells(tested)
         }
         chances = [_chance(cell, n, top) for (_text, n, top), cell in cells.items()]
         fitted = sum(bool(_wholes(cell, n, top)) for (_text, n, top), cell in cells.items())
@@ -353,9 +283,7 @@ class _Work:
         # Equal cells tell the same thing once.
         cells = {
             (cell.low / self.table.top[name], cell.high / self.table.top[name])
-            for name, rows in tested.items()
-            for row in rows
-            if (cell := self.table.columns[name][row]) is not None
+            for name, _row, cell in self._cells(tested)
         }
         low, high = np.array(sorted(cells)).T
         most = _MOST_RUNS * stated if stated < _FEW_ITEMS else 2 * stated
@@ -489,20 +417,11 @@ class _Work:
         """The rows in which a metric does not follow from its two parts, where it does in most."""
         if not name:
             return []
-        found = []
-        for row, cell in enumerate(self.table.columns[name]):
-            first, second = (self._share(part, row) for part in parts)
-            if cell is None or first is None or second is None:
-                continue
-            right = measure(first, second)
-            if right is not None:
-                top = self.table.top[name]
-                found.append(_Misfit(row, name, cell, _Range(right.low * top, right.high * top)))
-        return self._odd(check, what, found)
+        return self._odd(check, what, self._of_two(name, parts, measure, is_share=True))
 
     def _odd(self, check: Check, what: str, found: Sequence[_Misfit]) -> list[_Misfit]:
         """Those among ``found`` that do not fit, where the relation holds."""
-        odd = [each for each in found if not each.cell.within(each.right.low, each.right.high)]
+        odd = [each for each in found if not each.fits]
         holds = _is_relation(len(found), len(odd))
         if found:
             self.checks.append(
@@ -561,10 +480,7 @@ class _Work:
                 yield strata, means, plain
 
     def _fits(self, groups: Sequence[str], weights: Sequence[float]) -> int:
-        return sum(
-            each.cell.within(each.right.low, each.right.high)
-            for each in self._means(self.roles.overall, groups, weights)
-        )
+        return sum(each.fits for each in self._means(self.roles.overall, groups, weights))
 
     def _counts(self) -> list[int]:
         """The items of each group, a stated number corrected where no cell is a share of it."""
@@ -580,15 +496,20 @@ class _Work:
             weight * self.table.top[name] / self.table.top[group]
             for group, weight in zip(groups, weights, strict=True)
         ]
-        for row, cell in enumerate(self.table.columns[name]):
-            ranges = [self._range(group, row) for group in groups]
-            known = [each for each in ranges if each is not None]
-            own = self._range(name, row)
-            if cell is None or own is None or len(known) < len(groups):
-                continue
+        for row, cell, known in self._with_groups(name, groups):
             low = sum(w * each.low for w, each in zip(scaled, known, strict=True))
             high = sum(w * each.high for w, each in zip(scaled, known, strict=True))
             yield _Misfit(row, name, cell, _Range(low, high))
+
+    def _with_groups(
+        self, name: str, groups: Sequence[str]
+    ) -> Iterator[tuple[int, Printed, list[_Range]]]:
+        """Each row that has this cell and all of these groups, with what they can stand for."""
+        for row, cell in enumerate(self.table.columns[name]):
+            ranges = [self._range(group, row) for group in groups]
+            known = [each for each in ranges if each is not None]
+            if cell is not None and len(known) == len(groups):
+                yield row, cell, known
 
     def _tell_overall(
         self,
@@ -610,8 +531,8 @@ class _Work:
         }
         if len(impossible) == 1 and fixes:
             place = self.impossible[row, impossible[0]]
-            was = self.misprints[place][1]
-            self.misprints[place] = (row, _with_recomputed(was, fixes[impossible[0]]))
+            was, recomputed = self.misprints[place][1], fixes[impossible[0]]
+            self.misprints[place] = (row, structs.replace(was, recomputed=recomputed))
         elif fixes and not impossible:
             printed = [self.table.columns[group][row] for group in fixes]
             text = " or ".join(cell.text for cell in printed if cell is not None)
@@ -655,12 +576,9 @@ class _Work:
     def _between(self, name: str) -> None:
         """An overall that is no mean we know lies between its least and greatest group."""
         found = []
-        for row, cell in enumerate(self.table.columns[name]):
-            ranges = [self._range(group, row) for group in self.roles.strata]
-            known = [each for each in ranges if each is not None]
-            if cell is not None and len(known) == len(ranges):
-                low, high = min(each.low for each in known), max(each.high for each in known)
-                found.append(_Misfit(row, name, cell, _Range(low, high)))
+        for row, cell, known in self._with_groups(name, self.roles.strata):
+            low, high = min(each.low for each in known), max(each.high for each in known)
+            found.append(_Misfit(row, name, cell, _Range(low, high)))
         self._tell_bounds(f"{name} between its groups", found)
 
     # Statistics, differences, ranks, bounds, standard errors.
@@ -682,14 +600,21 @@ class _Work:
         name: str,
         parts: tuple[str, str],
         measure: Callable[[_Range, _Range], _Range | None],
+        *,
+        is_share: bool = False,
     ) -> list[_Misfit]:
-        found = []
+        """Each row with what ``measure`` makes of its two ``parts``, as shares or as printed."""
+        found, top = [], self.table.top[name] if is_share else 1.0
         for row, cell in enumerate(self.table.columns[name]):
-            first, second = (self._range(part, row) for part in parts)
+            first, second = (
+                self._share(part, row) if is_share else self._range(part, row) for part in parts
+            )
             if cell is not None and first is not None and second is not None:
                 right = measure(first, second)
                 if right is not None:
-                    found.append(_Misfit(row, name, cell, right))
+                    found.append(
+                        _Misfit(row, name, cell, _Range(right.low * top, right.high * top))
+                    )
         return found
 
     def differences(self) -> None:
@@ -702,7 +627,7 @@ class _Work:
             for first, second in permutations(scores, 2):
                 for how, measure in (("{a} - {b}", _minus), ("100 ({a} - {b}) / {a}", _drop)):
                     rows = self._of_two(name, (first, second), measure)
-                    fit = sum(each.cell.within(*each.right) for each in rows)
+                    fit = sum(each.fits for each in rows)
                     tried.append((fit, f"{name} = {how.format(a=first, b=second)}", rows))
             best = max(tried, key=lambda each: each[0], default=None)
             if best is not None and _is_relation(len(best[2]), len(best[2]) - best[0]):
@@ -710,7 +635,9 @@ class _Work:
 
     def ranks(self) -> None:
         """A rank is one more than the number of greater scores; equal scores may share theirs."""
-        ranks, scores = self.table.columns.get(self.roles.rank), self._scores()
+        ranks, scores = (
+            self.table.columns.get(name) for name in (self.roles.rank, self.roles.overall)
+        )
         if ranks is None or scores is None:
             return
         known = [
@@ -730,16 +657,15 @@ class _Work:
                     low = high = 1 + dense.index(score.value)
                 found.append(_Misfit(row, self.roles.rank, rank, _Range(low, high)))
             ways.append(found)
-        best = max(ways, key=lambda rows: sum(each.cell.within(*each.right) for each in rows))
+        best = max(ways, key=lambda rows: sum(each.fits for each in rows))
         self._tell("rank", self._odd("rank", f"{self.roles.rank} by {self.roles.overall}", best))
-
-    def _scores(self) -> Sequence[Printed | None] | None:
-        return self.table.columns.get(self.roles.overall)
 
     def bounds(self) -> None:
         """A score lies within its printed interval."""
-        low, high = (self.table.columns.get(name) for name in (self.roles.low, self.roles.high))
-        scores = self._scores()
+        low, high, scores = (
+            self.table.columns.get(name)
+            for name in (self.roles.low, self.roles.high, self.roles.overall)
+        )
         if low is None or high is None or scores is None:
             return
         found = [
@@ -773,7 +699,7 @@ class _Work:
                 )
                 top = self.table.top[name]
                 found.append(_Misfit(row, name, cell, _Range(min(ends) * top, most * top)))
-            odd = [each for each in found if not each.cell.within(*each.right)]
+            odd = [each for each in found if not each.fits]
             if _is_relation(len(found), len(odd)):
                 what = f"{name} = root of p(1 - p) / {root}"
                 self._tell("standard error", self._odd("standard error", what, found))
@@ -803,13 +729,6 @@ class _Work:
                 ),
             )
         )
-
-
-def _with_recomputed(was: Misprint, recomputed: str) -> Misprint:
-    return Misprint(
-        row=was.row, cell=was.cell, check=was.check, printed=was.printed, recomputed=recomputed,
-        allowed=was.allowed,
-    )  # fmt: skip
 
 
 def _is_relation(n: int, off: int) -> bool:

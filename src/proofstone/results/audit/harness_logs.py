@@ -130,6 +130,7 @@ def _outcome(sample: Any, chosen: str) -> str:
 
 
 def _short(value: object) -> str:
+    """A text, number or truth as a text; empty for what is long or holds several."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else ""
     if isinstance(value, bool | int | float):
@@ -296,8 +297,8 @@ def _of_line(row: Row, model: str, task: str) -> tuple[dict[str, str], list[str]
     metrics = metrics or [name for name in ("exact_match", "acc", "acc_norm", "f1") if name in line]
     doc = line.get("doc")
     fields = doc.items() if isinstance(doc, dict) else ()
-    values = {name: text for name, value in fields if (text := _lm_eval_short(value))}
-    values |= {name: _lm_eval_short(line[name]) for name in metrics}
+    values = {name: text for name, value in fields if (text := _short(value))}
+    values |= {name: _short(line[name]) for name in metrics}
     doc_id = line["doc_id"]
     values |= {"item": f"{task}/{doc_id}", "model": model, "task": task}
     name = str(line.get("filter", ""))
@@ -314,12 +315,3 @@ def _lm_eval_outcome(found: object, name: str) -> str:
     nothing = {_INVALID} if name in ("", "none") else {_INVALID, ""}
     is_nothing = all(isinstance(text, str) and text.strip() in nothing for text in texts)
     return "unparsed" if is_nothing else "answered"
-
-
-def _lm_eval_short(value: object) -> str:
-    """A text, number or truth as a text; empty for what is long or holds several."""
-    if isinstance(value, str):
-        return value if len(value) <= _LONGEST else ""
-    if isinstance(value, bool | int | float):
-        return msgspec.json.encode(value).decode()
-    return ""

@@ -10,11 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.records.scores import Annotated, Coded, FileColumns, Judged, TextCodes
+from proofstone.records.scores import Annotated, Coded, Judged, TextCodes
+from proofstone.results.audit.cells import is_missing, number_of
 from proofstone.results.audit.column_names import Layout
 from proofstone.results.audit.problems import CELLS, Problems
-from proofstone.results.audit.score_texts import MISSING, number_of
-from proofstone.results.audit.scores import ScoresIn, cluster_edges, fact_of_items
+from proofstone.results.audit.scores import (
+    Edges,
+    ScoresIn,
+    cluster_edges,
+    column_of,
+    fact_of_items,
+    text_codes,
+)
 
 # Columns of labels as codes of the same labels: numbers where all are, else words.
 
@@ -63,23 +70,10 @@ def label_codes(columns: Sequence[Coded], *, whose: str, hint: str) -> LabelCode
     return LabelCodes(tuple(found), numbers)
 
 
-def column_of(table: FileColumns, name: str) -> Coded:
-    """A column by record; one missing value each where there is no such column."""
-    found = table.columns.get(name) if name else None
-    return found or Coded(np.full(len(table), -1, dtype=np.int32), ())
-
-
-def text_codes(column: Coded, names: TextCodes) -> Codes:
-    """A column's texts by the codes of ``names``, which takes up what is new; -1 where there is
-    none."""
-    codes = np.array([*map(names.__getitem__, column.names), -1], dtype=np.int64)
-    return np.asarray(codes[column.codes])
-
-
 def _names(columns: Sequence[Coded]) -> list[str]:
     """The labels as written, in the order of their first coming."""
     texts = (name.strip() for column in columns for name in column.names)
-    return [text for text in dict.fromkeys(texts) if text and text.lower() not in MISSING]
+    return [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
 
 
 def _numbers(names: Sequence[str]) -> dict[str, float] | None:
@@ -121,13 +115,10 @@ def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
     )
     problems = Problems([part.table for part in chosen])
     items, annotators = TextCodes(), TextCodes()
-    units = [text_codes(column_of(part.table, part.layout.item), items) for part in chosen]
+    units = _by_record(chosen, "item", items)
     given = _given(chosen, units, known, annotators, problems)
     _note_repeats(chosen, given, annotators, problems)
-    named = dict.fromkeys(name for part in chosen for name in part.layout.clusters)
-    facts = [fact_of_items(chosen, units, name, len(items), problems) for name in named]
-    problems.refuse()
-    edges = cluster_edges(facts)
+    edges = _clusters(chosen, units, len(items), problems)
     labelled, first, place = np.unique(given.unit, return_index=True, return_inverse=True)
     ratings = np.full((len(labelled), len(annotators) - 1), -1, dtype=np.int32)
     ratings[place, given.annotator] = given.label
@@ -152,8 +143,23 @@ def _models(parts: Sequence[ScoresIn]) -> tuple[tuple[str, ...], Codes | None]:
     if any(part.layout.annotator or not part.layout.model for part in parts):
         return (), None
     known = TextCodes()
-    codes = [text_codes(column_of(part.table, part.layout.model), known) for part in parts]
-    return known.names(), np.concatenate(codes)
+    codes = np.concatenate(_by_record(parts, "model", known))
+    return known.names(), codes
+
+
+def _by_record(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> list[Codes]:
+    """The column of a role in each part, by the codes of ``names``."""
+    return [text_codes(column_of(part.table, getattr(part.layout, role)), names) for part in parts]
+
+
+def _clusters(
+    parts: Sequence[ScoresIn], units: Sequence[Codes], n_items: int, problems: Problems
+) -> Edges:
+    """What items share. Raises BadInput with all ``problems``, those of clusters among them."""
+    named = dict.fromkeys(name for part in parts for name in part.layout.clusters)
+    facts = [fact_of_items(parts, units, name, n_items, problems) for name in named]
+    problems.refuse()
+    return cluster_edges(facts)
 
 
 def _given(
@@ -243,20 +249,14 @@ def judged_labels(parts: Sequence[ScoresIn]) -> Judged | None:
         hint="name columns of labels, or of scores with few steps: --human COLUMN --judge COLUMN",
     )
     items, models = TextCodes(), TextCodes()
-    units = [text_codes(column_of(part.table, part.layout.item), items) for part in chosen]
-    named = dict.fromkeys(name for part in chosen for name in part.layout.clusters)
-    problems = Problems([part.table for part in chosen])
-    facts = [fact_of_items(chosen, units, name, len(items), problems) for name in named]
-    problems.refuse()
-    edges = cluster_edges(facts)
+    units = _by_record(chosen, "item", items)
+    edges = _clusters(chosen, units, len(items), Problems([part.table for part in chosen]))
     return Judged(
         labels=known.labels,
         people=np.concatenate([known.codes(column) for column in people]),
         judge=np.concatenate([known.codes(column) for column in judge]),
         item=np.concatenate(units),
-        model=np.concatenate(
-            [text_codes(column_of(part.table, part.layout.model), models) for part in chosen]
-        ),
+        model=np.concatenate(_by_record(chosen, "model", models)),
         models=models.names(),
         values=known.values,
         cluster_item=edges.unit,

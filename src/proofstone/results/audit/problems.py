@@ -20,11 +20,20 @@ def place(table: FileColumns, record: int) -> str:
     return f"{table.unit} {table.lines[record]}"
 
 
+def problem_at(table: FileColumns, record: int, what: str, column: str = "") -> Problem:
+    """A problem of a record, or of its cell in a column."""
+    return Problem(place(table, record) + (f", column {column}" if column else ""), what)
+
+
+def _counted(problems: Sequence[object]) -> str:
+    return "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+
+
 def refused(table: FileColumns, problems: Sequence[Problem]) -> BadInput:
     """The refusal of one table for its problems, in the order of its lines."""
     ordered = sorted(problems, key=lambda problem: int(problem.where.split(",")[0].split()[1]))
-    count = "1 problem" if len(ordered) == 1 else f"{len(ordered):,} problems"
-    return BadInput(f"{table.name} has {count}; nothing of it was taken.", ordered, hint=CELLS)
+    said = f"{table.name} has {_counted(ordered)}; nothing of it was taken."
+    return BadInput(said, ordered, hint=CELLS)
 
 
 @dataclass(slots=True)
@@ -51,11 +60,10 @@ class Problems:
             return
         ordered = sorted(self.found, key=lambda each: each[:2])
         names = list(dict.fromkeys(self.tables[each[0]].name for each in ordered))
-        count = "1 problem" if len(ordered) == 1 else f"{len(ordered):,} problems"
         have = "has" if len(names) == 1 else "have"
         shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         raise BadInput(
-            f"{shown} {have} {count}; nothing was taken.",
+            f"{shown} {have} {_counted(ordered)}; nothing was taken.",
             [Problem(self.where(table, record) + at, what) for table, record, at, what in ordered],
             hint="; ".join(self.hints),
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.files.columns import read_columns
@@ -17,9 +17,9 @@ from proofstone.files.tables import SUFFIXES, RowReader, read_rows
 from proofstone.page.numbers import points
 from proofstone.records.models import shown_names
 from proofstone.records.scores import Accuracies, Coded, FileColumns
+from proofstone.results.audit.cells import chosen, read_numbers, split_cells
 from proofstone.results.audit.column_names import Layout, plain
 from proofstone.results.audit.columns import guess_layout
-from proofstone.results.audit.consistency import split_cells
 from proofstone.results.audit.harness_logs import (
     LmEvalResults,
     inspect_columns,
@@ -31,10 +31,9 @@ from proofstone.results.audit.harness_logs import (
     task_of,
     time_of,
 )
-from proofstone.results.audit.score_texts import chosen, read_numbers
 from proofstone.results.audit.scores import ScoresIn
 from proofstone.results.board import WARN_ABOVE
-from proofstone.results.items_made import FileRead, FileSkipped
+from proofstone.results.page_parts import FileRead
 from proofstone.stats.ranks import share_estimate
 from proofstone.wording.messages import counted, listed, noted, say, word
 
@@ -98,6 +97,45 @@ class Reading:
     def records(self, kind: FileKind) -> dict[str, str]:
         """The values by which records of a kind of file are chosen."""
         return {**self.where, **self.where_of.get(kind, {})}
+
+
+class FileSkipped(Struct, frozen=True, kw_only=True):
+    """A file of a folder that was not read, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file's records, how they are understood, what kind of file it is, and the values by which
+    they were chosen. ``whole`` are all records of a log with several filters."""
+
+    table: FileColumns
+    layout: Layout
+    kind: str
+    where: Mapping[str, str]
+    whole: FileColumns | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that it is of."""
+        if self.layout.kind == "wide":
+            return self.layout.models
+        return self.table.columns[self.layout.model].names
+
+    def told(self, *holds: str) -> FileRead:
+        """What kind of file it is, which of its records count, how its columns are understood, and
+        what it ``holds``."""
+        shown = shown_names(self.layout.models)
+        models = tuple(shown[name] for name in self.layout.models)
+        chosen_by = (f"{column} {value}" for column, value in self.where.items())
+        return FileRead(
+            name=self.table.name,
+            kind=listed([word(self.kind), *chosen_by]),
+            columns=structs.replace(self.layout, models=models).told(),
+            holds=listed(holds),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,22 +326,23 @@ def _read(each: _Found, asked: Reading, models: Mapping[str, str], unnamed: list
         table = split_cells(read_columns(path, encoding=asked.encoding))
     whole, table = table, chosen(table, where)
     layout = guess_layout(table, named)
-    _refuse_crowds(table, layout, named)
     said = said or _LAYOUTS[layout.kind or "wide"]
-    return ReadFile(table, layout, said, where, whole if kind == "lm-eval" else None)
+    found = ReadFile(table, layout, said, where, whole if kind == "lm-eval" else None)
+    _refuse_crowds(found, named)
+    return found
 
 
-def _refuse_crowds(table: FileColumns, layout: Layout, named: Layout) -> None:
+def _refuse_crowds(read: ReadFile, named: Layout) -> None:
     """Raises BadUsage where a guess finds more models than anybody compares: then the columns mean
     something else, and all pairs of them would take hours."""
+    layout = read.layout
     if layout.kind == "labels" or named.models or named.model:
         return
-    is_wide = layout.kind == "wide"
-    models = layout.models if is_wide else table.columns[layout.model].names
-    if len(models) > _MOST_MODELS:
-        what = "columns" if is_wide else f"names in column {layout.model!r}"
+    if len(read.models) > _MOST_MODELS:
+        what = "columns" if layout.kind == "wide" else f"names in column {layout.model!r}"
         raise BadUsage(
-            f"{table.name}: {len(models):,} {what} would be models, more than {_MOST_MODELS:,}",
+            f"{read.table.name}: {len(read.models):,} {what} would be models, more than "
+            f"{_MOST_MODELS:,}",
             hint="name the models' columns (--models COLUMN,...), or the column that names the "
             "models (--model COLUMN)",
         )
@@ -427,14 +466,9 @@ def as_benchmarks(read: Sequence[ReadFile], *, always: bool = False) -> Sequence
         return read
     items = [set(each.table.columns[each.layout.item].names) for each in read]
     is_disjoint = sum(map(len, items)) == len(set().union(*items))
-    if not always and not (is_disjoint and set.intersection(*map(_models, read))):
+    if not always and not (is_disjoint and set.intersection(*(set(each.models) for each in read))):
         return read
     return [_as_benchmark(each, renamed=not is_disjoint) for each in read]
-
-
-def _models(read: ReadFile) -> set[str]:
-    layout = read.layout
-    return set(layout.models if layout.kind == "wide" else read.table.columns[layout.model].names)
 
 
 def _as_benchmark(read: ReadFile, *, renamed: bool) -> ReadFile:
@@ -449,75 +483,34 @@ def _as_benchmark(read: ReadFile, *, renamed: bool) -> ReadFile:
     return replace(read, table=marked, layout=structs.replace(layout, strata=strata))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file's records, how they are understood, what kind of file it is, and the values by which
-    they were chosen. ``whole`` are all records of a log with several filters."""
-
-    table: FileColumns
-    layout: Layout
-    kind: str
-    where: Mapping[str, str]
-    whole: FileColumns | None = None
+# What an audit says of the files that it read.
 
 
 def tell_file(read: ReadFile, part: ScoresIn) -> FileRead:
     """What a file of scores is, and what it holds."""
-    n_items = len(read.table.columns[read.layout.item].names)
-    n_models = len(part.model.names)
-    holds = [
-        counted(n_items, "item"),
+    n_models, n = len(part.model.names), len(part.value)
+    full = len(read.table) * (n_models if read.layout.kind == "wide" else 1)
+    return read.told(
+        counted(len(read.table.columns[read.layout.item].names), "item"),
         counted(n_models, "model"),
-        counted(len(part.value), "score"),
-    ]
-    full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
-    if full > len(part.value):
-        holds.append(say("{n:,} missing", n=full - len(part.value)))
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(read.layout),
-        holds=listed(holds),
+        counted(n, "score"),
+        *([say("{n:,} missing", n=full - n)] if full > n else []),
     )
-
-
-def _kind(read: ReadFile) -> str:
-    """What kind of file it is, and which of its records count."""
-    return listed([word(read.kind), *(f"{column} {value}" for column, value in read.where.items())])
-
-
-def _told(layout: Layout) -> str:
-    shown = shown_names(layout.models)
-    return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
 
 
 def tell_models(read: ReadFile) -> FileRead:
     """The same of a table that says what models are."""
-    n = len(read.table.columns[read.layout.model].names)
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(read.layout),
-        holds=counted(n, "model"),
-    )
+    return read.told(counted(len(read.table.columns[read.layout.model].names), "model"))
 
 
 def tell_labels(read: ReadFile) -> FileRead:
     """The same of a table of labels alone."""
     layout, columns = read.layout, read.table.columns
-    n_annotators = len(layout.labels)
-    if layout.annotator:
-        n_annotators = len(columns[layout.annotator].names)
-    holds = [
+    who = columns[layout.annotator].names if layout.annotator else layout.labels
+    return read.told(
         counted(len(columns[layout.item].names), "item"),
-        counted(n_annotators, "annotator"),
+        counted(len(who), "annotator"),
         counted(sum(int((columns[name].codes >= 0).sum()) for name in layout.labels), "label"),
-    ]
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(layout),
-        holds=listed(holds),
     )
 
 
@@ -530,10 +523,6 @@ def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:
         items = say(
             "{low:,} to {high:,} items for each model", low=min(sizes - {0}), high=max(sizes)
         )
-    holds = [counted(len(found.models), "model"), counted(len(found.strata), "group"), items]
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(read.layout),
-        holds=listed(holds),
+    return read.told(
+        counted(len(found.models), "model"), counted(len(found.strata), "group"), items
     )

@@ -16,9 +16,9 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records.knowledge import RoleName
 from proofstone.records.models import Card, family_of
 from proofstone.records.scores import Coded, FileColumns, HeldRole, TextCodes
+from proofstone.results.audit.cells import read_grades, read_letters, read_scores
 from proofstone.results.audit.column_names import Layout, plain
-from proofstone.results.audit.problems import Problems, place, refused
-from proofstone.results.audit.score_texts import read_grades, read_letters, read_scores
+from proofstone.results.audit.problems import Problems, problem_at, refused
 
 # The scores that stand in a table: of which record, of whom, and how much.
 
@@ -110,6 +110,19 @@ def _column(
 def _nameless(table: FileColumns, column: str) -> list[BadCell]:
     empty = np.flatnonzero(table.columns[column].codes < 0).tolist()
     return [BadCell(record, column, "is empty") for record in empty]
+
+
+def column_of(table: FileColumns, name: str) -> Coded:
+    """A column by record; one missing value each where there is no such column."""
+    found = table.columns.get(name) if name else None
+    return found or Coded(np.full(len(table), -1, dtype=np.int32), ())
+
+
+def text_codes(column: Coded, names: TextCodes) -> NDArray[np.int64]:
+    """A column's texts by the codes of ``names``, which takes up what is new; -1 where there is
+    none."""
+    codes = np.array([*map(names.__getitem__, column.names), -1], dtype=np.int64)
+    return np.asarray(codes[column.codes])
 
 
 _DISAGREE = "two items of one name need names of their own: --item COLUMN"
@@ -276,13 +289,14 @@ def model_facts(table: FileColumns, layout: Layout) -> dict[str, Card]:
             model, code = int(models.codes[record]), int(column.codes[record])
             if model < 0 or code < 0:
                 continue
-            text, at = column.names[code], f"{place(table, record)}, column {header}"
+            text = column.names[code]
             known = found[models.names[model]].setdefault(role, text)
             if known != text:
                 what = f"is {text!r}, and another record of {models.names[model]} has {known!r}"
-                problems.append(Problem(at, what))
+                problems.append(problem_at(table, record, what, header))
             elif role != "family" and _billions(text, header) is None:
-                problems.append(Problem(at, f"{text!r} is no number of parameters (7B, 350M)"))
+                what = f"{text!r} is no number of parameters (7B, 350M)"
+                problems.append(problem_at(table, record, what, header))
     if problems:
         raise refused(table, problems)
     return {name: _card(name, told, layout) for name, told in found.items() if told}

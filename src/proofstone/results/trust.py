@@ -1,70 +1,50 @@
-"""What is known of the items: who checked them, what was found, who made them, what they share."""
+"""How far to trust results: what is known of the items, of the scores and of the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from proofstone.page.numbers import points, shown_share
-from proofstone.page.section import Section
 from proofstone.page.text import counted_sources
 from proofstone.records.reviews import CheckedRate
 from proofstone.records.runs import Estimate, Outcome, Spent, usd
-from proofstone.records.tables import Audience
-from proofstone.results.board import BoardRow, Leaderboard
+from proofstone.results.board import BoardRow
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.item_model import WorkRow
 from proofstone.results.sections.judges import judged_confusion
 from proofstone.results.sentences import deeds
-from proofstone.results.summary import Opening
 from proofstone.stats.estimates import estimates_of, measure_spread, outcome_code
 from proofstone.stats.intervals import equal_weights
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of
 
-# What an audit found, as records: terminal, JSON and page show the same.
 
-
-class FileRead(Struct, frozen=True, kw_only=True):
-    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
-    understood, and what it holds."""
-
-    name: str
-    kind: str
-    columns: str
-    holds: str
-
-
-class FileSkipped(Struct, frozen=True, kw_only=True):
-    """A file of a folder that was not read, and why."""
+class TrustLine(Struct, frozen=True, kw_only=True):
+    """One ground to trust results or not: ``name`` for programs, ``about`` for people. ``says`` is
+    what is known of it; where nothing is, ``known`` is false and it says what is absent. ``share``
+    is its number, where it is one of a sample."""
 
     name: str
-    why: str
+    about: str
+    says: str
+    known: bool = True
+    share: Estimate | None = None
 
 
-class Audit(Struct, frozen=True, kw_only=True):
-    """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
-    and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
-    far to believe it, ``notes`` what limits all of it. ``work_list`` are all items to look at,
-    gravest first. ``seed`` is that of all draws; ``version`` of the program that made it.
-    ``methods`` are the paragraphs of a methods text. One for the ``audience`` "public" holds no
-    text of items or replies."""
+class _Said(NamedTuple):
+    """What a ground comes to, where that is no text alone, which is known."""
 
-    audience: Audience = "internal"
-    title: str
-    files: tuple[FileRead, ...]
-    skipped: tuple[FileSkipped, ...] = ()
-    board: Leaderboard
-    opening: Opening = Opening()
-    trust: tuple[TrustLine, ...] = ()
-    notes: tuple[str, ...] = ()
-    sections: tuple[Section, ...]
-    seed: int
-    version: str
-    work_list: tuple[WorkRow, ...] = ()
-    methods: tuple[str, ...] = ()
+    says: str
+    known: bool = True
+    share: Estimate | None = None
+
+
+def _unknown(says: str) -> _Said:
+    return _Said(says, known=False)
 
 
 # Whose replies trust is about: the real respondents, or the simulated ones where there are none
@@ -96,24 +76,9 @@ def meant_places(evidence: Evidence, sheet: Sheet) -> tuple[int, ...]:
 FEWEST_GROUPS = 10
 
 
-_JUDGE = noted("A judge's agreement with people")
-
-
-_RULINGS = noted("Scores that people corrected")
-
-
-_OUTCOMES: dict[Outcome, str] = {
-    "truncated": noted("Replies that were cut off"),
-    "unparsed": noted("Replies in which no answer could be read"),
-}
-
-
-_UNJUDGED = noted("Replies on which no judge gave a label")
-
-
-def judge_line(evidence: Evidence) -> TrustLine:
+def _judge(evidence: Evidence) -> _Said | str:
     """How often judge and people agree, where both labelled the same records."""
-    about, judged, upkeep = say(_JUDGE), evidence.judged, evidence.upkeep
+    judged, upkeep = evidence.judged, evidence.upkeep
     if judged is not None and ((judged.people >= 0) & (judged.judge >= 0)).any():
         level = evidence.board.confidence
         share = judged_confusion(judged, evidence.estimand, level).accuracy
@@ -122,37 +87,34 @@ def judge_line(evidence: Evidence) -> TrustLine:
             share=_shown(share, share.effective_n),
             records=counted(share.n, "record"),
         )
-        return TrustLine(name="judge", about=about, says=said, share=share)
+        return _Said(said, share=share)
     if upkeep is not None and not upkeep.judges:
-        said = say("No judge scored here: answers are read and compared by fixed rules.")
-        return TrustLine(name="judge", about=about, says=said)
+        return say("No judge scored here: answers are read and compared by fixed rules.")
     if upkeep is not None:
-        said = say(
-            "Not known: {judges} scored here, and no labels by people stand beside.",
-            judges=joined(upkeep.judges),
+        return _unknown(
+            say(
+                "Not known: {judges} scored here, and no labels by people stand beside.",
+                judges=joined(upkeep.judges),
+            )
         )
-    else:
-        said = say("Not known: no column was named that holds labels by people (--human).")
-    return TrustLine(name="judge", about=about, says=said, known=False)
+    return _unknown(say("Not known: no column was named that holds labels by people (--human)."))
 
 
-def rulings_line(evidence: Evidence) -> TrustLine:
+def _rulings(evidence: Evidence) -> _Said | str:
     """How many replies people ruled on, and what that did to their scores."""
-    about = say(_RULINGS)
     if evidence.upkeep is None:
-        said = say("Not known: the files do not say whether anybody looked at scores.")
-        return TrustLine(name="rulings", about=about, says=said, known=False)
+        return _unknown(say("Not known: the files do not say whether anybody looked at scores."))
     if evidence.board.as_scored:
-        said = say("None is applied here: scores stand as they were first read.")
-        return TrustLine(name="rulings", about=about, says=said)
+        return say("None is applied here: scores stand as they were first read.")
     rows = meant_rows(evidence)
     n_replies = sum(row.n_replies + row.corrections.void for row in rows)
     n = sum(row.corrections.total for row in rows)
     if not n:
-        said = say("None: nobody ruled on any of {replies}.",
-                   replies=counted(n_replies, "reply", "replies"))  # fmt: skip
-        return TrustLine(name="rulings", about=about, says=said)
-    said = say(
+        return say(
+            "None: nobody ruled on any of {replies}.",
+            replies=counted(n_replies, "reply", "replies"),
+        )
+    return say(
         "{n:,} of {replies}: {raised} raised, {lowered} lowered, {upheld} upheld, {void} void.",
         n=n,
         replies=counted(n_replies, "reply", "replies"),
@@ -161,22 +123,17 @@ def rulings_line(evidence: Evidence) -> TrustLine:
             for kind in ("raised", "lowered", "upheld", "void")
         },
     )
-    return TrustLine(name="rulings", about=about, says=said)
 
 
-def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
+def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
     """The share of all replies with an outcome, and whose is the largest."""
     sheet = evidence.sheet
-    is_judged = sheet is not None and sheet.judged and outcome == "unparsed"
-    about = say(_UNJUDGED if is_judged else _OUTCOMES[outcome])
     is_told = sheet is not None and sheet.table.tells_outcomes
     if sheet is None or not is_told or outcome in sheet.table.unknown_outcomes:
-        said = say("Not known: the files do not say how replies ended.")
-        return TrustLine(name=outcome, about=about, says=said, known=False)
+        return _unknown(say("Not known: the files do not say how replies ended."))
     share, groups = _share(sheet, outcome, evidence)
     if share is None:
-        said = say("Not known: no reply came.")
-        return TrustLine(name=outcome, about=about, says=said, known=False)
+        return _unknown(say("Not known: no reply came."))
     places = list(meant_places(evidence, sheet))
     n = int(sheet.outcomes[places, outcome_code(outcome)].sum())
     said = say(
@@ -194,7 +151,7 @@ def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
             say("Most of them for {model}: {share}.", model=worst.label,
                 share=shown_share(rate.share)),
         )  # fmt: skip
-    return TrustLine(name=outcome, about=about, says=said, share=share)
+    return _Said(said, share=share)
 
 
 def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate | None, float]:
@@ -239,30 +196,24 @@ def _shown(share: Estimate, groups: float) -> str:
 
 # What is known of the runs: whether they are whole, what they cost, whether they were planned.
 
-_COMPLETE = noted("Completeness of results")
 
-
-_COST = noted("Cost that is only estimated")
-
-
-_PLAN = noted("Planned before it was run")
-
-
-def complete_line(evidence: Evidence) -> TrustLine:
+def _complete(evidence: Evidence) -> _Said | str:
     """The share of replies, or of a file's scores, that came."""
-    about, sheet = say(_COMPLETE), evidence.sheet
+    sheet = evidence.sheet
     if sheet is None:
-        said = say("Not known: accuracies alone do not say what is missing.")
-        return TrustLine(name="complete", about=about, says=said, known=False)
+        return _unknown(say("Not known: accuracies alone do not say what is missing."))
     table = sheet.table
     places = list(meant_places(evidence, sheet))
     came = sum(map(sheet.n_replies, places))
     if table.item_names:
         samples = int(table.sample.max(initial=0)) + 1
         full = len(table.items) * samples * len(places)
-        said = say("{came:,} of {all} are there, {share}.", came=came, all=counted(full, "score"),
-                   share=shown_share(came / full if full else 0.0))  # fmt: skip
-        return TrustLine(name="complete", about=about, says=said)
+        return say(
+            "{came:,} of {all} are there, {share}.",
+            came=came,
+            all=counted(full, "score"),
+            share=shown_share(came / full if full else 0.0),
+        )
     full = came + int(sheet.missing[places].sum())
     n_whole = int(sheet.is_complete[places].sum())
     said = say(
@@ -276,22 +227,18 @@ def complete_line(evidence: Evidence) -> TrustLine:
     failed = sum(map(sheet.n_failed, places))
     if failed:
         said = paragraph(said, say("{calls} brought none.", calls=counted(failed, "call")))
-    return TrustLine(name="complete", about=about, says=said)
+    return said
 
 
-def cost_line(evidence: Evidence) -> TrustLine:
+def _cost(evidence: Evidence) -> _Said | str:
     """The part of the cost for calls that endpoints did not count, and calls without a price."""
-    about = say(_COST)
     if evidence.upkeep is None:
-        said = say("Not known: the files hold no costs.")
-        return TrustLine(name="cost", about=about, says=said, known=False)
+        return _unknown(say("Not known: the files hold no costs."))
     spent = sum((row.spent for row in meant_rows(evidence)), Spent())
     if not spent.calls:
-        said = say("Nothing was paid: no model was asked over a line that costs.")
-        return TrustLine(name="cost", about=about, says=said)
+        return say("Nothing was paid: no model was asked over a line that costs.")
     if spent.unpriced == spent.calls:
-        said = say("Not known: no price is known of any call.")
-        return TrustLine(name="cost", about=about, says=said, known=False)
+        return _unknown(say("Not known: no price is known of any call."))
     if spent.estimated_usd:
         said = say(
             "{part} of {all} USD, {share}: endpoints did not say what they counted.",
@@ -306,45 +253,29 @@ def cost_line(evidence: Evidence) -> TrustLine:
             said,
             say("{calls} without a price are not in it.", calls=counted(spent.unpriced, "call")),
         )
-    return TrustLine(name="cost", about=about, says=said)
+    return said
 
 
-def plan_line(evidence: Evidence) -> TrustLine:
+def _plan(evidence: Evidence) -> _Said | str:
     """Whether what is looked at was fixed before the first reply came."""
-    about = say(_PLAN)
     if evidence.upkeep is None:
-        said = say("Not known: the files do not say what was planned.")
-        return TrustLine(name="plan", about=about, says=said, known=False)
+        return _unknown(say("Not known: the files do not say what was planned."))
     plans = evidence.board.plans
     if not plans:
-        said = say("No: there is no plan, so everything here is exploratory.")
-        return TrustLine(name="plan", about=about, says=said)
+        return say("No: there is no plan, so everything here is exploratory.")
     n_runs = plans[0].n_runs + plans[0].n_unplanned
     before = sum(mark.n_runs - mark.n_after for mark in plans)
-    said = say(
+    return say(
         "{n:,} of {runs} were made under a plan that was fixed before their first reply.",
         n=before,
         runs=counted(n_runs, "run"),
     )
-    return TrustLine(name="plan", about=about, says=said)
 
 
 _MOST_NAMED = 4
 
 
-_CHECKED = noted("Items that people checked")
-
-
-_FAULTS = noted("Errors found in the items")
-
-
-_ROLES = noted("Models that had a hand in the items")
-
-
-_CLUSTERS = noted("What items share")
-
-
-def checked_line(evidence: Evidence) -> TrustLine:
+def _checked(evidence: Evidence) -> _Said | str:
     """Reviews of items by people, and rulings, which show that people looked."""
     upkeep = evidence.upkeep
     is_known = upkeep is not None and bool(upkeep.n_read or upkeep.n_partly_read)
@@ -370,17 +301,15 @@ def checked_line(evidence: Evidence) -> TrustLine:
             items=counted(upkeep.n_ruled, "item"),
         )
         said = paragraph(said, looked)
-    return TrustLine(name="checked", about=say(_CHECKED), says=said, known=is_known)
+    return _Said(said, known=is_known)
 
 
-def faults_line(evidence: Evidence) -> TrustLine:
+def _faults(evidence: Evidence) -> _Said | str:
     """What was retired or corrected: so many errors at least; and where people checked a sample of
     statements, how often they were wrong."""
     upkeep, n_retired = evidence.upkeep, evidence.board.n_retired
-    about = say(_FAULTS)
     if upkeep is None:
-        said = say("Not known: the files do not say which items turned out wrong.")
-        return TrustLine(name="faults", about=about, says=said, known=False)
+        return _unknown(say("Not known: the files do not say which items turned out wrong."))
     n = evidence.board.n_items + n_retired
     if upkeep.checked or upkeep.n_purged:
         said = paragraph(*map(_rate_said, upkeep.checked), *_purged_said(upkeep.n_purged))
@@ -392,18 +321,18 @@ def faults_line(evidence: Evidence) -> TrustLine:
                 corrected=upkeep.n_corrected,
             )
             said = paragraph(said, since)
-        return TrustLine(name="faults", about=about, says=said)
+        return said
     if not n_retired and not upkeep.n_corrected:
-        said = say("Not known: nobody checked a sample, and no item was retired or corrected.")
-        return TrustLine(name="faults", about=about, says=said, known=False)
-    said = say(
+        return _unknown(
+            say("Not known: nobody checked a sample, and no item was retired or corrected.")
+        )
+    return say(
         "Of {items}, {retired} retired and {corrected} corrected: so many were wrong at least. The "
         "rate is not known, since nobody checked a sample.",
         items=counted(n, "item"),
         retired=n_retired,
         corrected=upkeep.n_corrected,
     )
-    return TrustLine(name="faults", about=about, says=said)
 
 
 def _purged_said(n: int) -> tuple[str, ...]:
@@ -432,22 +361,20 @@ def _rate_said(checked: CheckedRate) -> str:
     return say("Of {n} reasons why a statement is false, {wrong} did not fit: {share}.", **values)
 
 
-def roles_line(evidence: Evidence) -> TrustLine:
+def _roles(evidence: Evidence) -> _Said | str:
     """Who wrote, filtered or judged, and whether they compete here."""
-    about = say(_ROLES)
     table = None if evidence.sheet is None else evidence.sheet.table
     if table is None or (evidence.upkeep is None and not table.roles):
-        said = say("Not known: the files do not say who wrote, filtered or judged the items.")
-        return TrustLine(name="roles", about=about, says=said, known=False)
+        return _unknown(
+            say("Not known: the files do not say who wrote, filtered or judged the items.")
+        )
     if not table.roles:
-        said = say("Not known: no model's part in these items is on record.")
-        return TrustLine(name="roles", about=about, says=said, known=False)
+        return _unknown(say("Not known: no model's part in these items is on record."))
     rows = [row for row in meant_rows(evidence) if row.hand]
     if not rows:
         models = listed(sorted({held.model for held in table.roles}))
-        said = say("{models}; neither these nor models of their families compete.", models=models)
-        return TrustLine(name="roles", about=about, says=said)
-    return TrustLine(name="roles", about=about, says=_competing(rows))
+        return say("{models}; neither these nor models of their families compete.", models=models)
+    return _competing(rows)
 
 
 def _competing(rows: Sequence[BoardRow]) -> str:
@@ -465,58 +392,60 @@ def _competing(rows: Sequence[BoardRow]) -> str:
     )  # fmt: skip
 
 
-def clusters_line(evidence: Evidence) -> TrustLine:
+def _clusters(evidence: Evidence) -> _Said | str:
     """Whether it is known which items rise and fall together."""
-    about = say(_CLUSTERS)
     if evidence.sheet is None:
-        said = say("Not known: accuracies alone have no items.")
-        return TrustLine(name="clusters", about=about, says=said, known=False)
+        return _unknown(say("Not known: accuracies alone have no items."))
     table = evidence.sheet.table
     if not len(table.cluster_key):
-        said = say(
-            "Not known: nothing says which items rest on the same source or fact. Intervals take "
-            "each as independent, and may be too narrow."
+        return _unknown(
+            say(
+                "Not known: nothing says which items rest on the same source or fact. Intervals "
+                "take each as independent, and may be too narrow."
+            )
         )
-        return TrustLine(name="clusters", about=about, says=said, known=False)
-    said = say(
+    return say(
         "{items} rest on {sources}. Intervals here speak of these alone, not of others."
         if evidence.estimand == "bank"
         else "{items} rest on {sources}; those that share one are taken to rise and fall together.",
         items=counted(len(table.items), "item"),
         sources=counted_sources(len(np.unique(table.cluster_key)), table.key_columns),
     )
-    return TrustLine(name="clusters", about=about, says=said)
 
 
 # All grounds to trust results or not, in the order of the page.
+
+_GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
+    ("checked", noted("Items that people checked"), _checked),
+    ("faults", noted("Errors found in the items"), _faults),
+    ("judge", noted("A judge's agreement with people"), _judge),
+    ("rulings", noted("Scores that people corrected"), _rulings),
+    ("roles", noted("Models that had a hand in the items"), _roles),
+    ("complete", noted("Completeness of results"), _complete),
+    ("truncated", noted("Replies that were cut off"), partial(_ended, outcome="truncated")),
+    (
+        "unparsed",
+        noted("Replies in which no answer could be read"),
+        partial(_ended, outcome="unparsed"),
+    ),
+    ("cost", noted("Cost that is only estimated"), _cost),
+    ("clusters", noted("What items share"), _clusters),
+    ("plan", noted("Planned before it was run"), _plan),
+)
+
+
+_UNJUDGED = noted("Replies on which no judge gave a label")
 
 
 def trust_lines(evidence: Evidence) -> tuple[TrustLine, ...]:
     """One line a ground, whether something is known of it or not; none without scores."""
     if not evidence.board.standings:
         return ()
-    return (
-        checked_line(evidence),
-        faults_line(evidence),
-        judge_line(evidence),
-        rulings_line(evidence),
-        roles_line(evidence),
-        complete_line(evidence),
-        outcome_line(evidence, "truncated"),
-        outcome_line(evidence, "unparsed"),
-        cost_line(evidence),
-        clusters_line(evidence),
-        plan_line(evidence),
-    )
-
-
-class TrustLine(Struct, frozen=True, kw_only=True):
-    """One ground to trust results or not: ``name`` for programs, ``about`` for people. ``says`` is
-    what is known of it; where nothing is, ``known`` is false and it says what is absent. ``share``
-    is its number, where it is one of a sample."""
-
-    name: str
-    about: str
-    says: str
-    known: bool = True
-    share: Estimate | None = None
+    is_judged = evidence.sheet is not None and evidence.sheet.judged
+    lines = []
+    for name, what, find in _GROUNDS:
+        about = say(_UNJUDGED if is_judged and name == "unparsed" else what)
+        said = find(evidence)
+        found = _Said(said) if isinstance(said, str) else said
+        lines.append(TrustLine(name=name, about=about, **found._asdict()))
+    return tuple(lines)

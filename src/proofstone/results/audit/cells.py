@@ -1,17 +1,19 @@
-"""Texts of cells as scores from 0 to 1: what is a score, what is missing, and what is neither."""
+"""Cells of tables as scores from 0 to 1: what is a score, what is missing, what is neither."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.records.scores import Coded, FileColumns
+from proofstone.records.scores import Coded, FileColumns, coded_texts
+from proofstone.results.audit.column_names import quantity_of
 
 # Spellings of a score that is not there, beside the empty cell; compared in small letters.
 MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
@@ -34,6 +36,11 @@ class Reading(Struct, frozen=True):
 
     values: NDArray[np.float64]
     wrong: Mapping[int, str]
+
+
+def is_missing(text: str) -> bool:
+    """Whether a filled cell spells that there is no score."""
+    return text.strip().lower() in MISSING
 
 
 def number_of(text: str) -> float | None:
@@ -154,6 +161,8 @@ def _narrowed(column: Coded, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -
     return Coded(place[codes], tuple(column.names[code] for code in used.tolist()))
 
 
+# Cells that hold letters: answers against the right ones, and grades A, B and C.
+
 # One letter, also in brackets or before a point, or several different capitals: an exact set.
 _LETTER = re.compile(r"^[(\[]?([A-Za-z])[)\].:]?$")
 
@@ -177,11 +186,10 @@ def _letters_of(text: str) -> str | None:
 
 def is_letters(column: Coded) -> bool:
     """Return True if nine of ten filled cells or more hold letters, missing ones aside."""
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
     filled = [
-        (name, int(n))
-        for name, n in zip(column.names, counts, strict=True)
-        if name.strip().lower() not in MISSING
+        (name, n)
+        for name, n in zip(column.names, _counts(column), strict=True)
+        if not is_missing(name)
     ]
     good = sum(n for name, n in filled if _letters_of(name) is not None)
     return good > 0 and 10 * good >= 9 * sum(n for _, n in filled)
@@ -189,7 +197,7 @@ def is_letters(column: Coded) -> bool:
 
 def is_grades(column: Coded) -> bool:
     """Return True if every filled cell is A, B or C, and one of them is A or B."""
-    letters = {_letters_of(name) for name in column.names if name.strip().lower() not in MISSING}
+    letters = {_letters_of(name) for name in column.names if not is_missing(name)}
     return bool(letters & {"A", "B"}) and letters <= set(_GRADES)
 
 
@@ -225,4 +233,80 @@ def _key(name: str) -> str:
 
 
 def _missing(column: Coded) -> list[int]:
-    return [code for code, name in enumerate(column.names) if name.strip().lower() in MISSING]
+    return [code for code, name in enumerate(column.names) if is_missing(name)]
+
+
+# Cells that hold a score and its uncertainty (``48.55 ± 0.56``), split into two columns.
+
+# What the second number is called where the column's name does not say what it is.
+UNCERTAINTY = "uncertainty"
+
+
+_NUMBER = r"\d+(?:[.,]\d+)?|[.]\d+"
+
+
+_PLUS_MINUS = re.compile(
+    rf"\$?({_NUMBER})\s*(%?)\s*(?:_\{{)?\s*(?:\u00b1|\+/?-|\\pm)\s*({_NUMBER})\s*(%?)\s*\}}?\$?"
+)
+
+
+# In brackets a number may be anything (a rank, a count): an uncertainty has decimals as the score
+# has them, and is less than half of it.
+_BRACKETS = re.compile(rf"({_NUMBER})\s*(%?)\s*\(\s*({_NUMBER})\s*(%?)\s*\)")
+
+
+_PARTS = re.compile(r"\s*(?:\u00b1|\+/?-|\\pm|\(|\[)")
+
+
+def split_cells(table: FileColumns) -> FileColumns:
+    """The table with each column whose filled cells hold two such numbers, or one in some of them,
+    as two columns: the score, and its uncertainty by the name that the header gives it (a standard
+    error, a standard deviation), else ``NAME uncertainty``."""
+    columns: dict[str, Coded] = {}
+    for name, column in table.columns.items():
+        parts = _parts_of(column)
+        if parts is None:
+            columns[name] = column
+            continue
+        taken = {*table.columns, *columns}
+        score, spread = _named(name, taken)
+        first = ["" if code < 0 else parts[code][0] for code in column.codes.tolist()]
+        second = ["" if code < 0 else parts[code][1] for code in column.codes.tolist()]
+        columns[score], columns[spread] = coded_texts(first), coded_texts(second)
+    return replace(table, columns=columns)
+
+
+def _parts_of(column: Coded) -> Mapping[int, tuple[str, str]] | None:
+    """Both numbers of each different cell, the second empty where a cell holds one; None where
+    this is no such column."""
+    found, n_pairs = {}, 0
+    for code, text in enumerate(column.names):
+        short = text.strip().replace("\u2212", "-")
+        pair = _PLUS_MINUS.fullmatch(short) or _in_brackets(short)
+        if pair is not None:
+            found[code] = (f"{pair[1]}{pair[2] or pair[4]}", f"{pair[3]}{pair[4] or pair[2]}")
+            n_pairs += 1
+        elif is_missing(short) or re.fullmatch(rf"({_NUMBER})\s*%?", short):
+            found[code] = (text, "")
+        else:
+            return None
+    return found if n_pairs else None
+
+
+def _in_brackets(text: str) -> re.Match[str] | None:
+    match = _BRACKETS.fullmatch(text)
+    if match is None:
+        return None
+    score, spread = (float(match[place].replace(",", ".")) for place in (1, 3))
+    digits = [len(re.split(r"[.,]", match[place] + ".")[1]) for place in (1, 3)]
+    return match if digits[1] >= max(digits[0], 1) and spread < score / 2 else None
+
+
+def _named(header: str, taken: set[str]) -> tuple[str, str]:
+    """What the two columns are called. A header that names the uncertainty (``acc (± SE)``) names
+    the second column; the first keeps what stands before."""
+    score = _PARTS.split(header, maxsplit=1)[0].strip()
+    what = re.sub(r"[^A-Za-z0-9]+", " ", header[len(score) :]).strip()
+    if not score or score in taken - {header} or quantity_of(what) not in ("stderr", "spread"):
+        return header, f"{header} {UNCERTAINTY}"
+    return score, f"{score} {what}"
