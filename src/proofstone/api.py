@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from proofstone.build import building, form_build
     from proofstone.check import contradictions as check_contradictions
     from proofstone.check import giveaway
+    from proofstone.correct import bank_moves as correct_bank_moves
+    from proofstone.correct import edit as correct_edit
+    from proofstone.correct import retire as correct_retire
+    from proofstone.correct import rule as correct_rule
     from proofstone.correct import work_list as correct_work_list
     from proofstone.ingest import editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from proofstone.run import searches as run_searches
     from proofstone.search import retrieval
     from proofstone.session import models as session_models
+    from proofstone.session import people as session_people
     from proofstone.session import session
     from proofstone.session import spending as spending_module
 
@@ -82,6 +87,10 @@ if not TYPE_CHECKING:
     form_build = _Module("build.form_build")
     check_contradictions = _Module("check.contradictions")
     giveaway = _Module("check.giveaway")
+    correct_bank_moves = _Module("correct.bank_moves")
+    correct_edit = _Module("correct.edit")
+    correct_retire = _Module("correct.retire")
+    correct_rule = _Module("correct.rule")
     correct_work_list = _Module("correct.work_list")
     editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
@@ -104,6 +113,7 @@ if not TYPE_CHECKING:
     score_runs = _Module("run.score_runs")
     retrieval = _Module("search.retrieval")
     session_models = _Module("session.models")
+    session_people = _Module("session.people")
     session = _Module("session.session")
     spending_module = _Module("session.spending")
 
@@ -197,18 +207,18 @@ class Workspace(Session):
     last_decision = Verb(lambda: review_decide.last_decision)
     edited_statements = Verb(lambda: review_agreement.edited_statements)
     judges_checked = Verb(lambda: review_agreement.judges_checked)
-    rule = Verb(lambda: correct_work_list.rule_replies)
-    edit = Verb(lambda: correct_work_list.edit_target)
-    place = Verb(lambda: correct_work_list.place)
-    retire = Verb(lambda: correct_work_list.retire_target)
-    restore = Verb(lambda: correct_work_list.restore_target)
-    fields_of = Verb(lambda: correct_work_list.editable_fields)
-    follow_placements = Verb(lambda: correct_work_list.follow_placements)
+    rule = Verb(lambda: correct_rule.rule)
+    edit = Verb(lambda: correct_edit.edit)
+    place = Verb(lambda: correct_bank_moves.place)
+    retire = Verb(lambda: correct_retire.retire)
+    restore = Verb(lambda: correct_retire.restore)
+    fields_of = Verb(lambda: correct_bank_moves.editable_fields)
+    follow_placements = Verb(lambda: correct_bank_moves.follow_placements)
     apply_work_list = Verb(lambda: correct_work_list.apply_work_list)
     run_forms = Verb(lambda: correct_work_list.run_forms)
     run_again = Verb(lambda: correct_work_list.run_again)
-    person = Verb(lambda: correct_work_list.acting)
-    erase_person = Verb(lambda: correct_work_list.erase_person)
+    person = Verb(lambda: session_people.acting)
+    erase_person = Verb(lambda: session_people.erase_person)
 
     # models and upkeep
     models = Verb(lambda: session_models.known_models)

@@ -14,7 +14,6 @@ from proofstone.browse.trace import PURGED, history_lines, ruling_line
 from proofstone.build.funnels import funnel_sentence
 from proofstone.check.semantic_map import stored_map_lines
 from proofstone.correct.bank_moves import facts_elsewhere
-from proofstone.correct.edit import spelled
 from proofstone.correct.rule import response_name
 from proofstone.errors import NotFound
 from proofstone.method import Method, find_method
@@ -290,7 +289,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         lines += _judge_lines(build)
     elsewhere = facts_elsewhere(store, facts)
     if elsewhere:
-        follow = f"proofstone edit {spelled(found)} --as-placed --reason ..."
+        follow = f"proofstone edit {found.spelled} --as-placed --reason ..."
         n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
         lines.append(("places", f"{n}: {follow}"))
     lines += stored_map_lines(store, found)

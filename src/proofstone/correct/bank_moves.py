@@ -14,15 +14,16 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.build.plan import placed_source
-from proofstone.correct.edit import named
+from proofstone.correct.edit import fields_of, named
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Editing, find_method
 from proofstone.records.banks import BuiltFact
-from proofstone.records.calls import Clock
 from proofstone.records.knowledge import Fact, Stratum, origin_of
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Placement, placement_id
-from proofstone.session.people import Who, stated_reason
+from proofstone.session.people import acting, stated_reason
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -57,40 +58,40 @@ def facts_elsewhere(store: Store, facts: Iterable[Fact]) -> dict[bytes, Stratum]
     return found
 
 
-def follow_placements(
-    store: Store, found: Found, *, reason: str, who: Who, clock: Clock
-) -> Followed:
-    """Makes new versions of a bank's facts where their sources stand now, and the bank that holds
-    them in their stead. What is retired stays so.
+def follow_placements(session: Session, bank: Target, *, reason: str, by: str = "") -> Followed:
+    """Makes a corrected bank whose facts stand where their sources were placed since: new versions
+    of its facts, and the bank that holds them in their stead; forms stay as they are, and what is
+    retired stays so.
 
     Raises BadUsage where all stand there already, where a newer bank corrects this one, where facts
     were purged, or where the method does not say how facts are edited.
     """
+    store, found = session.store, session.find(bank, "bank")
     why = stated_reason(reason)
-    bank = store.knowledge.bank(found.id)
+    former = store.knowledge.bank(found.id)
     _refuse_former(store, found)
-    facts = list(bank.facts())
+    facts = list(former.facts())
     elsewhere = facts_elsewhere(store, facts)
     if not elsewhere:
         raise BadUsage(
             f"all of {found.name} stands where its sources are placed, so nothing is changed",
             hint="place a source: proofstone edit SOURCE --set field=..., or build strata",
         )
-    method = find_method(bank.method).editing
+    method = find_method(former.method).editing
     if method is None:
-        raise BadUsage(f"{bank.method} does not say how its facts are edited")
+        raise BadUsage(f"{former.method} does not say how its facts are edited")
     made = list(_versions(store, method, facts, elsewhere))
-    by, now = who(), clock.now()
+    person, now = acting(session, by), session.clock.now()
     remade = {b.fact.corrects: b.fact.id for b in made if b.fact.corrects is not None}
     kept = store.knowledge.built_facts([fact for fact in facts if fact.id not in remade])
-    corrected, _is_new = store.knowledge.add_bank(bank.name, bank.method, [*kept, *made], now)
+    corrected, _is_new = store.knowledge.add_bank(former.name, former.method, [*kept, *made], now)
     store.knowledge.correct_bank(corrected, found.id)
     store.corrections.add(
-        [correction_of("fact", built.fact.id, why, by, now) for built in made]
-        + list(retired_again(store, remade, by, now))
+        [correction_of("fact", built.fact.id, why, person, now) for built in made]
+        + list(retired_again(store, remade, person, now))
     )
     return Followed(
-        former=named(bank.name, found.id),
+        former=named(former.name, found.id),
         bank=named(corrected.name, corrected.id),
         bank_id=corrected.id,
         n_facts=len(elsewhere),
@@ -148,25 +149,28 @@ def _levels(place: Stratum) -> dict[str, str | None]:
 # A source placed by a person: a row that names who, why and the former placement.
 
 
-def levels_of(store: Store, found: Found) -> dict[str, str]:
+def levels_of(store: Store, found: Found) -> dict[str, Any]:
     """The levels of the place where a source stands now."""
     return dict(msgspec.structs.asdict(placed_source(store, found.id).stratum))
 
 
-def place_by_hand(
-    store: Store,
-    found: Found,
-    changes: Mapping[str, Any],
-    *,
-    reason: str,
-    who: Who,
-    clock: Clock,
+def editable_fields(session: Session, target: Target) -> dict[str, Any]:
+    """What of an item, fact or source can be edited, with its present values."""
+    found = session.find(target, "item", "fact", "source")
+    fields = levels_of if found.kind == "source" else fields_of
+    return fields(session.store, found)
+
+
+def place(
+    session: Session, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
 ) -> Placement:
-    """Places a source, levels that ``changes`` leaves out as they are; None empties one.
+    """Places a source in the taxonomy: levels by name; those left out stay, None empties one. What
+    is built of it afterwards stands there.
 
     Raises BadInput for what is no level or no text, and for a level below an empty one; BadUsage
     where nothing would change.
     """
+    store, found = session.store, session.find(source, "source")
     problems = [
         Problem(name, f"cannot be changed; there is: {', '.join(TAXONOMY_LEVELS)}")
         for name in changes
@@ -189,9 +193,9 @@ def place_by_hand(
     made = Placement(
         source=found.id,
         stratum=Stratum(**levels),
-        actor=who().actor,
+        actor=acting(session, by).actor,
         reason=why,
-        at=clock.now(),
+        at=session.clock.now(),
         follows=None if former is None else former.id,
     )
     made = msgspec.structs.replace(made, id=placement_id(made))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,11 +59,7 @@ def apply_work_list(
     as_json: bool,
 ) -> None:
     """Carries out the rows of a work list that decide on this action, and says what was done."""
-    from proofstone.correct.work_list import (
-        apply_work_list,
-        run_again,
-        run_forms,
-    )
+    from proofstone.correct.work_list import apply_work_list, run_again, run_forms
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
@@ -185,7 +180,7 @@ def rule_command(
 
     Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
     """
-    from proofstone.correct.work_list import rule_replies
+    from proofstone.correct.rule import rule
 
     if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
         apply_work_list(_named(file), "rule", reason=reason, by=by, folder=folder, as_json=as_json)
@@ -195,7 +190,7 @@ def rule_command(
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        ruled = rule_replies(session, read_list([responses]), verdict, reason=reason, by=by)
+        ruled = rule(session, read_list([responses]), verdict, reason=reason, by=by)
     if as_json:
         print_json(ruled)
         return
@@ -276,20 +271,13 @@ def _stand(
     *,
     as_json: bool,
 ) -> None:
-    from proofstone.correct.work_list import (
-        restore_target,
-        retire_target,
-        run_forms,
-    )
+    from proofstone.correct.retire import restore, retire
+    from proofstone.correct.work_list import run_forms
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        act = (
-            partial(retire_target, session)
-            if action == "retire"
-            else partial(restore_target, session)
-        )
-        standing = act(identity, reason=reason, by=by)
+        act = {"retire": retire, "restore": restore}[action]
+        standing = act(session, identity, reason=reason, by=by)
         shown = run_forms(session, (form for form, _n in standing.forms))
     if as_json:
         print_json(standing)
@@ -367,13 +355,9 @@ def edit_command(
     All are checked first and made together, so that a form gets one newer version; applied again,
     what was edited so already is passed over.
     """
-    from proofstone.correct.work_list import (
-        edit_target,
-        editable_fields,
-        follow_placements,
-        place,
-        run_again,
-    )
+    from proofstone.correct.bank_moves import editable_fields, follow_placements, place
+    from proofstone.correct.edit import edit
+    from proofstone.correct.work_list import run_again
 
     if not identity:
         if file is None or pairs or only_fields or forms or as_placed:
@@ -401,9 +385,7 @@ def edit_command(
             placed = place(session, found, changes, reason=reason, by=by)
             print_json(placed) if as_json else show_placed([placed])
             return
-        edited = edit_target(
-            session, identity, changes, reason=reason, by=by, forms=read_list(forms)
-        )
+        edited = edit(session, identity, changes, reason=reason, by=by, forms=read_list(forms))
         next_lines = [
             line
             for form in edited.forms

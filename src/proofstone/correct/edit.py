@@ -18,12 +18,13 @@ from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.method import Editing, find_method
 from proofstone.records.banks import BuiltFact
-from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import Item, ItemSet, corrected_set
 from proofstone.records.knowledge import Bank, Fact
 from proofstone.records.reviews import Correction, Person
-from proofstone.session.people import Who, stated_reason
+from proofstone.session.people import acting, stated_reason
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.texts.languages import unseen_sign
@@ -131,11 +132,6 @@ def named(name: str, identity: bytes) -> str:
     return f"{name}-{short(identity, 4)}"
 
 
-def spelled(found: Found) -> str:
-    """How people name a row."""
-    return f"{found.kind}:{short(found.id)}"
-
-
 def _told(
     make: Callable[[], list[Revised]], asked: AskedEdit, problems: list[Problem]
 ) -> list[Revised]:
@@ -167,8 +163,8 @@ def _begun(
     newer = _newer(store, found)
     if newer is not None:
         raise BadUsage(
-            f"{spelled(found)} was edited into {spelled(newer)}",
-            hint=f"edit that one: proofstone edit {spelled(newer)}",
+            f"{found.spelled} was edited into {newer.spelled}",
+            hint=f"edit that one: proofstone edit {newer.spelled}",
         )
     unseen = {name: unseen_sign(str(value)) for name, value in asked.changes.items()}
     problems = [
@@ -180,7 +176,7 @@ def _begun(
         raise BadInput("these values cannot be taken; nothing was stored", problems)
     fields = tuple(_changed(fields_of(store, found), asked.changes))
     if not fields:
-        raise BadUsage(f"nothing of {spelled(found)} changes", hint="no new version was made")
+        raise BadUsage(f"nothing of {found.spelled} changes", hint="no new version was made")
     if found.kind == "fact":
         own = {fact.id: riding[fact.id] for fact in naming[found.id] if fact.id in riding}
         return _new_facts(store, asked, fields, naming[found.id], own)
@@ -197,15 +193,15 @@ def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
         for old in [*(b.fact.corrects for b in part.facts), *part.items]:
             if old in seen:
                 yield Problem(
-                    part.asked.place or spelled(part.asked.found),
-                    f"{spelled(seen[old].asked.found)} is edited too, and both make the same anew: "
+                    part.asked.place or part.asked.found.spelled,
+                    f"{seen[old].asked.found.spelled} is edited too, and both make the same anew: "
                     "apply one, then edit the newer version",
                 )
             seen[old] = part
         for item in part.items.values():
             if anew & {*item.facts}:
                 yield Problem(
-                    part.asked.place or spelled(part.asked.found),
+                    part.asked.place or part.asked.found.spelled,
                     "a fact that it rests on is edited too: apply that first, then edit the newer "
                     "version of the item",
                 )
@@ -340,7 +336,7 @@ def _places(
     strangers = [form for form in forms if form.id not in held]
     if strangers:
         names = ", ".join(named(form.name, form.id) for form in strangers)
-        what = ", ".join(spelled(found) for found in founds)
+        what = ", ".join(found.spelled for found in founds)
         raise BadUsage(
             f"{what} does not stand in {names}, or that form was corrected already",
             hint=f"it stands in: {', '.join(short(form) for form in held) or 'none'}",
@@ -421,53 +417,51 @@ class Edited(Struct, frozen=True, kw_only=True):
 
 
 def edit(
-    store: Store,
-    found: Found,
+    session: Session,
+    target: Target,
     changes: Mapping[str, Any],
     *,
     reason: str,
-    who: Who,
-    clock: Clock,
-    forms: Sequence[Found] = (),
+    by: str = "",
+    forms: Sequence[Target] = (),
 ) -> Edited:
-    """Makes a new version of a fact or item, and of ``forms`` (else of all that hold it).
+    """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
+    of all that hold it): only those items differ, and the old forms stay.
 
-    Forms that were corrected already are left to their newest versions. Raises BadInput with every
-    problem of the new values; BadUsage where nothing changes, or there is a newer version already.
+    Raises BadInput with every problem of the new values; BadUsage where nothing changes, or there
+    is a newer version already.
     """
-    (edited,) = edit_all(
-        store, [AskedEdit(found, changes, reason)], who=who, clock=clock, forms=forms
-    )
+    found = session.find(target, "item", "fact")
+    chosen = [session.find(form, "form") for form in forms]
+    (edited,) = edit_all(session, [AskedEdit(found, changes, reason)], by=by, forms=chosen)
     return edited
 
 
 def edit_all(
-    store: Store,
-    edits: Sequence[AskedEdit],
-    *,
-    who: Who,
-    clock: Clock,
-    forms: Sequence[Found] = (),
+    session: Session, edits: Sequence[AskedEdit], *, by: str = "", forms: Sequence[Found] = ()
 ) -> list[Edited]:
     """As ``edit``, of several together: a form that holds several of them gets one newer version.
     Nothing is stored unless all can be; raises what ``revise`` does."""
     reasons = [stated_reason(asked.reason) for asked in edits]
     if not edits:
         return []
+    store = session.store
     revised, places = revise(store, edits, forms)
-    by, now = who(), clock.now()
+    person, now = acting(session, by), session.clock.now()
     facts = [built for part in revised for built in part.facts]
     items = {old: item for part in revised for old, item in part.items.items()}
     banks = tuple(_store_facts(store, facts, now))
     made = [_store_form(store, former, items, now) for former in places]
     why = dict(_reasons(revised, reasons))
     targets = [("fact", b.fact.id) for b in facts] + [("item", i.id) for i in items.values()]
-    corrections = [correction_of(kind, target, why[target], by, now) for kind, target in targets]
+    corrections = [
+        correction_of(kind, target, why[target], person, now) for kind, target in targets
+    ]
     corrections += [
-        correction_of("form", form.id, "; ".join(dict.fromkeys(reasons)), by, now)
+        correction_of("form", form.id, "; ".join(dict.fromkeys(reasons)), person, now)
         for _former, form, _n in made
     ]
-    corrections += _retired_again(store, revised, by, now)
+    corrections += _retired_again(store, revised, person, now)
     store.corrections.add(corrections)
     own = {correction.target: correction for correction in corrections}
     return [_edited(part, own[part.new], banks, made) for part in revised]

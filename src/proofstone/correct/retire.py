@@ -12,11 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.reviews import Action, Correction, Person, correction_id
 from proofstone.session.dates import day
-from proofstone.session.people import Who, stated_reason
+from proofstone.session.people import acting, stated_reason
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -24,12 +25,19 @@ from proofstone.store.store import Store
 
 
 def correction_of(
-    kind: Any, target: bytes, reason: str, by: Person, now: float, action: Action = "edit"
+    kind: Any,
+    target: bytes,
+    reason: str,
+    by: Person,
+    now: float,
+    action: Action = "edit",
+    follows: bytes | None = None,
 ) -> Correction:
     """A correction with its id."""
     made = Correction(
-        action=action, kind=kind, target=target, reason=reason, actor=by.actor, at=now
-    )
+        action=action, kind=kind, target=target, reason=reason, actor=by.actor, at=now,
+        follows=follows,
+    )  # fmt: skip
     return msgspec.structs.replace(made, id=correction_id(made))
 
 
@@ -51,46 +59,47 @@ class Standing(Struct, frozen=True, kw_only=True):
     forms: tuple[tuple[str, int], ...]
 
 
-def retire(store: Store, found: Found, *, reason: str, who: Who, clock: Clock) -> Standing:
-    """Leaves a fact or item out of leaderboards from now on. Raises BadUsage where it is so."""
-    former = store.corrections.retirement(found.kind, found.key)
+def retire(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+    """Leaves an item, or all items that rest on a fact, out of leaderboards from now on. Raises
+    BadUsage where it is so."""
+    found, former = _with_former(session, target)
     if former is not None and former.action == "retire":
         raise BadUsage(
-            f"{_spelled(found)} is retired already, since {day(former.at)}: {former.reason}",
-            hint=f"take it in again: proofstone restore {_spelled(found)} --reason ...",
+            f"{found.spelled} is retired already, since {day(former.at)}: {former.reason}",
+            hint=f"take it in again: proofstone restore {found.spelled} --reason ...",
         )
-    return _stored(store, found, "retire", former, stated_reason(reason), who(), clock)
+    return _stored(session, found, "retire", former, stated_reason(reason), by)
 
 
-def restore(store: Store, found: Found, *, reason: str, who: Who, clock: Clock) -> Standing:
-    """Takes a retired fact or item in again. Raises BadUsage where it is not retired."""
-    former = store.corrections.retirement(found.kind, found.key)
+def restore(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+    """Takes a retired item or fact in again. Raises BadUsage where it is not retired."""
+    found, former = _with_former(session, target)
     if former is None or former.action != "retire":
-        raise BadUsage(f"{_spelled(found)} is not retired", hint=_through_facts(store, found))
-    return _stored(store, found, "restore", former, stated_reason(reason), who(), clock)
+        hint = _through_facts(session.store, found)
+        raise BadUsage(f"{found.spelled} is not retired", hint=hint)
+    return _stored(session, found, "restore", former, stated_reason(reason), by)
+
+
+def _with_former(session: Session, target: Target) -> tuple[Found, Correction | None]:
+    """A fact or item, and what was done to it last."""
+    found = session.find(target, "item", "fact")
+    return found, session.store.corrections.retirement(found.kind, found.key)
 
 
 def _stored(
-    store: Store,
+    session: Session,
     found: Found,
     action: Action,
     former: Correction | None,
     reason: str,
-    person: Person,
-    clock: Clock,
+    by: str,
 ) -> Standing:
-    correction = Correction(
-        action=action,
-        kind="fact" if found.kind == "fact" else "item",
-        target=found.id,
-        reason=reason,
-        actor=person.actor,
-        at=clock.now(),
-        follows=former.id if former else None,
-    )
-    correction = msgspec.structs.replace(correction, id=correction_id(correction))
-    store.corrections.add([correction])
-    return Standing(correction=correction, forms=tuple(_forms(store, found)))
+    kind = "fact" if found.kind == "fact" else "item"
+    person, now = acting(session, by), session.clock.now()
+    follows = former.id if former else None
+    correction = correction_of(kind, found.id, reason, person, now, action, follows)
+    session.store.corrections.add([correction])
+    return Standing(correction=correction, forms=tuple(_forms(session.store, found)))
 
 
 def _forms(store: Store, found: Found) -> list[tuple[str, int]]:
@@ -112,7 +121,3 @@ def _through_facts(store: Store, found: Found) -> str:
         f"fact:{short(fact)} --reason ..."
         for fact in facts[:1]
     )
-
-
-def _spelled(found: Found) -> str:
-    return f"{found.kind}:{short(found.id)}"

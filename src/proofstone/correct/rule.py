@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
-from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.reviews import Person, Ruling, Verdict, ruling_id
 from proofstone.records.runs import Run
-from proofstone.session.people import Who, stated_reason
+from proofstone.session.people import acting, stated_reason
+from proofstone.session.session import Session
 from proofstone.store.calls import StoredResponse
 from proofstone.store.store import Store
 
@@ -48,30 +48,25 @@ def response_name(run: bytes, item: bytes, sample: int) -> str:
 
 
 def rule(
-    store: Store,
-    texts: Sequence[str],
-    verdict: Verdict,
-    *,
-    reason: str,
-    who: Who,
-    clock: Clock,
+    session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
 ) -> list[Ruled]:
-    """Stores a ruling over each response that ``texts`` name; all of them are found first.
+    """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked. All of them are found first.
 
     A second ruling over the same reply names the first and holds from then on. Raises NotFound or
     BadUsage for a response that is not there, is not one, or failed; BadInput with every such
     problem where several were named.
     """
     reason = stated_reason(reason)
-    found = _all_found(store, texts)
-    person = who()
-    return [rule_on(store, one, verdict, reason, person, clock) for one in found]
+    found = _all_found(session.store, [responses] if isinstance(responses, str) else responses)
+    person = acting(session, by)
+    return [rule_on(session, one, verdict, reason, person) for one in found]
 
 
 def rule_on(
-    store: Store, found: Answered, verdict: Verdict, reason: str, person: Person, clock: Clock
+    session: Session, found: Answered, verdict: Verdict, reason: str, person: Person
 ) -> Ruled:
     """Stores a ruling over a response that was found, for a reason as it is stored."""
+    store = session.store
     former = store.rulings.over(found.response)
     ruling = Ruling(
         run=found.run.id,
@@ -80,7 +75,7 @@ def rule_on(
         verdict=verdict,
         reason=reason,
         actor=person.actor,
-        at=clock.now(),
+        at=session.clock.now(),
         replaces=former[-1].id if former else None,
     )
     ruling = msgspec.structs.replace(ruling, id=ruling_id(ruling))

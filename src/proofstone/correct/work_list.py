@@ -9,10 +9,11 @@ applied again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -29,19 +30,14 @@ from proofstone.correct.retire import Standing, retire
 from proofstone.correct.rule import Answered, Ruled, find_response, rule_on
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.files.tables import read_rows, refused
-from proofstone.records.calls import Clock
-from proofstone.records.reviews import Person, Verdict
+from proofstone.records.reviews import Verdict
 from proofstone.records.tables import Row
-from proofstone.records.taxonomy import Placement
-from proofstone.session.people import Who, acting_name, acting_person, find_person, stated_reason
+from proofstone.run.forms import run_again as run_as_before
+from proofstone.session.people import acting, stated_reason
 from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.targets import Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.correct.bank_moves import Followed
-
 
 Action = Literal["retire", "edit", "rule"]
 
@@ -85,50 +81,71 @@ class _Decided(Struct, frozen=True, kw_only=True):
     replies: tuple[str, ...]
 
 
-def apply_retirements(
-    store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock
+def apply_work_list(
+    session: Session, path: Path | str, action: Action, *, reason: str = "", by: str = ""
 ) -> Applied:
-    """Retires what the rows decide to retire. Raises BadInput with every problem, by row; then
-    nothing was done."""
-    rows, problems = _read(path), _Problems()
-    found: dict[bytes, tuple[Found, str]] = {}
-    for row in _own(rows, "retire"):
-        with_it = problems.told(row, partial(_retirement, store, row, reason))
-        if with_it is not None:
-            found.setdefault(with_it[0].id, with_it)
-    problems.raise_for(path)
-    left = [one for one in found.values() if not _is_retired(store, one[0])]
-    return _applied(
-        rows,
-        "retire",
-        retired=tuple(retire(store, one, reason=why, who=who, clock=clock) for one, why in left),
-        already=len(found) - len(left),
+    """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
+
+    ``reason`` stands for rows that say none. Raises BadInput with every problem, by row; then
+    nothing was done. Applied again, what was carried out is passed over.
+    """
+    rows = _read(Path(path))
+    own = [row for row in rows if row.decision and _DECISIONS[row.decision] == action]
+    carry_out = {"retire": _retired, "edit": _edited, "rule": _ruled}[action]
+    done, already = carry_out(session, own, _Problems(Path(path)), reason, by)
+    decided = [_DECISIONS[row.decision] for row in rows if row.decision]
+    others = Counter(other for other in decided if other not in (None, action))
+    return Applied(
+        action=action,
+        already=already,
+        others=tuple((other, n) for other, n in others.items() if other is not None),
+        kept=decided.count(None),
+        undecided=len(rows) - len(decided),
+        **done,
     )
 
 
-def apply_edits(store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock) -> Applied:
-    """Edits what the rows decide to edit, together: a form that holds several gets one newer
-    version. Raises as ``apply_retirements``."""
-    rows, problems = _read(path), _Problems()
-    asked = [
-        edit
-        for row in _own(rows, "edit")
-        if (edit := problems.told(row, partial(_edit, store, row, reason))) is not None
-    ]
+# What was done of rows, and how many targets were so already.
+_Done = tuple[dict[str, tuple[Any, ...]], int]
+
+
+def _retired(
+    session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
+) -> _Done:
+    store = session.store
+    found: dict[bytes, tuple[Found, str]] = {}
+    for row in rows:
+        with_it = problems.told(row, partial(_retirement, store, row, reason))
+        if with_it is not None:
+            found.setdefault(with_it[0].id, with_it)
+    problems.raise_any()
+    left = [one for one in found.values() if not _is_retired(store, one[0])]
+    done = tuple(retire(session, one, reason=why, by=by) for one, why in left)
+    return {"retired": done}, len(found) - len(left)
+
+
+def _edited(
+    session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
+) -> _Done:
+    """Together: a form that holds several gets one newer version."""
+    store = session.store
+    made = (problems.told(row, partial(_edit, store, row, reason)) for row in rows)
+    asked = [edit for edit in made if edit is not None]
     left = [on_newest(store, edit) for edit in asked if not is_done(store, edit)]
-    problems.raise_for(path)
+    problems.raise_any()
     try:
-        edited = edit_all(store, left, who=who, clock=clock)
+        edited = edit_all(session, left, by=by)
     except BadInput as error:
-        raise refused(path, error.problems) if error.problems else error from None
-    return _applied(rows, "edit", edited=tuple(edited), already=len(asked) - len(left))
+        raise refused(problems.path, error.problems) if error.problems else error from None
+    return {"edited": tuple(edited)}, len(asked) - len(left)
 
 
-def apply_rulings(store: Store, path: Path, *, reason: str = "", who: Who, clock: Clock) -> Applied:
-    """Rules on the replies that the rows name. Raises as ``apply_retirements``."""
-    rows, problems = _read(path), _Problems()
+def _ruled(
+    session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
+) -> _Done:
+    store = session.store
     found: dict[tuple[bytes, bytes, int], tuple[Answered, str, str]] = {}
-    for row in _own(rows, "rule"):
+    for row in rows:
         if not row.replies:
             problems.add(row, f"{row.decision} is said of replies, and the column replies is empty")
         for text in row.replies:
@@ -140,24 +157,25 @@ def apply_rulings(store: Store, path: Path, *, reason: str = "", who: Who, clock
             before = found.setdefault(key, (reply, row.decision, why))
             if before[1] != row.decision:
                 problems.add(row, f"{text} is {before[1]} in another row, and {row.decision} here")
-    problems.raise_for(path)
+    problems.raise_any()
     left = [one for one in found.values() if not _is_ruled(store, one[0], one[1])]
-    person = who() if left else None
+    person = acting(session, by) if left else None
     ruled = tuple(
-        rule_on(store, reply, _VERDICTS[verdict], stated_reason(why), person, clock)
+        rule_on(session, reply, _VERDICTS[verdict], stated_reason(why), person)
         for reply, verdict, why in left
         if person is not None
     )
-    return _applied(rows, "rule", ruled=ruled, already=len(found) - len(left))
+    return {"ruled": ruled}, len(found) - len(left)
 
 
 # ---------------------------------------------------------------- reading
 
 
 class _Problems:
-    """Problems of rows, each at its place."""
+    """Problems of the rows of a file, each at its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self._found: list[Problem] = []
 
     def add(self, row: _Decided, what: str) -> None:
@@ -175,9 +193,10 @@ class _Problems:
             self.add(row, error.message)
         return None
 
-    def raise_for(self, path: Path) -> None:
+    def raise_any(self) -> None:
+        """Raises BadInput where there is any."""
         if self._found:
-            raise refused(path, list(dict.fromkeys(self._found)))
+            raise refused(self.path, list(dict.fromkeys(self._found)))
 
 
 def _read(path: Path) -> list[_Decided]:
@@ -215,10 +234,6 @@ def _decided(row: Row) -> _Decided:
 def _text(row: Row, name: str) -> str:
     value = row.values.get(name)
     return "" if value is None else str(value).strip()
-
-
-def _own(rows: Sequence[_Decided], action: Action) -> Iterator[_Decided]:
-    return (row for row in rows if row.decision and _DECISIONS[row.decision] == action)
 
 
 def _target(store: Store, row: _Decided) -> Found:
@@ -276,102 +291,13 @@ def _is_ruled(store: Store, reply: Answered, verdict: str) -> bool:
     return bool(rulings) and rulings[-1].verdict == verdict
 
 
-def _applied(rows: Sequence[_Decided], action: Action, **done: Any) -> Applied:
-    others: dict[Action, int] = {}
-    for row in rows:
-        other = _DECISIONS[row.decision] if row.decision else None
-        if other is not None and other != action:
-            others[other] = others.get(other, 0) + 1
-    return Applied(
-        action=action,
-        others=tuple(others.items()),
-        kept=sum(1 for row in rows if row.decision == "keep"),
-        undecided=sum(1 for row in rows if not row.decision),
-        **done,
-    )
-
-
-# Correcting: what people rule, retire and restore, as a part of a workspace.
-
-
-def rule_replies(
-    session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
-) -> list[Ruled]:
-    """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked."""
-    from proofstone.correct.rule import rule  # noqa: PLC0415
-
-    texts = [responses] if isinstance(responses, str) else responses
-    who = partial(acting, session, by)
-    return rule(session.store, texts, verdict, reason=reason, who=who, clock=session.clock)
-
-
-def edit_target(
-    session: Session,
-    target: Target,
-    changes: Mapping[str, Any],
-    *,
-    reason: str,
-    by: str = "",
-    forms: Sequence[Target] = (),
-) -> Edited:
-    """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
-    of all that hold it): only those items differ, and the old forms stay."""
-    from proofstone.correct.edit import edit  # noqa: PLC0415
-
-    found = find_target(session.store, target, ("item", "fact"))
-    chosen = [find_target(session.store, form, ("form",)) for form in forms]
-    who = partial(acting, session, by)
-    return edit(
-        session.store, found, changes, reason=reason, who=who, clock=session.clock, forms=chosen
-    )
-
-
-def follow_placements(session: Session, bank: Target, *, reason: str, by: str = "") -> Followed:
-    """Makes a corrected bank whose facts stand where their sources were placed since; forms
-    stay as they are."""
-    from proofstone.correct.bank_moves import follow_placements as _follow_placements  # noqa: PLC0415
-
-    found = find_target(session.store, bank, ("bank",))
-    who = partial(acting, session, by)
-    return _follow_placements(session.store, found, reason=reason, who=who, clock=session.clock)
-
-
-def editable_fields(session: Session, target: Target) -> dict[str, Any]:
-    """What of an item, fact or source can be edited, with its present values."""
-    from proofstone.correct.bank_moves import levels_of  # noqa: PLC0415
-
-    found = find_target(session.store, target, ("item", "fact", "source"))
-    return (
-        levels_of(session.store, found)
-        if found.kind == "source"
-        else fields_of(session.store, found)
-    )
-
-
-def place(
-    session: Session, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
-) -> Placement:
-    """Places a source in the taxonomy: levels by name; those left out stay. What is built of
-    it afterwards stands there."""
-    from proofstone.correct.bank_moves import place_by_hand  # noqa: PLC0415
-
-    found = find_target(session.store, source, ("source",))
-    who = partial(acting, session, by)
-    return place_by_hand(session.store, found, changes, reason=reason, who=who, clock=session.clock)
-
-
-def retire_target(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
-    """Leaves an item, or all items that rest on a fact, out of leaderboards."""
-
-    found = find_target(session.store, target, ("item", "fact"))
-    who = partial(acting, session, by)
-    return retire(session.store, found, reason=reason, who=who, clock=session.clock)
+# What comes next of what was corrected.
 
 
 def run_forms(session: Session, names: Iterable[str]) -> list[str]:
     """Those of these forms that something was run on, each once: of the others there is no
     leaderboard yet."""
-    found = {name: find_target(session.store, name, ("form",)).id for name in names}
+    found = {name: session.find(name, "form").id for name in names}
     run = {run.item_set for _key, run in session.store.runs.of_sets(list(found.values()))}
     return [name for name, identity in found.items() if identity in run]
 
@@ -379,46 +305,4 @@ def run_forms(session: Session, names: Iterable[str]) -> list[str]:
 def run_again(session: Session, form: Target) -> list[str]:
     """The options of ``run`` by which a corrected form is asked as the version before it was,
     one a way of asking. Empty where that was never run."""
-    from proofstone.run.forms import run_again as _run_again  # noqa: PLC0415
-
-    return _run_again(session.store, find_target(session.store, form, ("form",)).id)
-
-
-def restore_target(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
-    """Takes a retired item or fact in again."""
-    from proofstone.correct.retire import restore  # noqa: PLC0415
-
-    found = find_target(session.store, target, ("item", "fact"))
-    who = partial(acting, session, by)
-    return restore(session.store, found, reason=reason, who=who, clock=session.clock)
-
-
-def apply_work_list(
-    session: Session, path: Path | str, action: Action, *, reason: str = "", by: str = ""
-) -> Applied:
-    """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
-
-    ``reason`` stands for rows that say none. Checked whole: with any problem nothing is done.
-    Applied again, what was carried out is passed over.
-    """
-
-    apply = {
-        "retire": apply_retirements,
-        "edit": apply_edits,
-        "rule": apply_rulings,
-    }[action]
-    who = partial(acting, session, by)
-    return apply(session.store, Path(path), reason=reason, who=who, clock=session.clock)
-
-
-def acting(session: Session, by: str = "") -> Person:
-    """Who acts: known here, or added under a new random actor id."""
-    return acting_person(session.store, acting_name(by), session.clock)
-
-
-def erase_person(session: Session, name: str) -> Person:
-    """Deletes a person's name and details; the rows keep the random actor id. Returns who it
-    was. Raises NotFound where nobody is known so."""
-    person = find_person(session.store, name)
-    session.store.people.erase(person.actor)
-    return person
+    return run_as_before(session.store, session.find(form, "form").id)

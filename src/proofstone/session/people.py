@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage, NotFound
@@ -17,9 +16,6 @@ from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from proofstone.session.session import Session
-
-# Says who acts; called once all is checked, so that a refused correction adds nobody.
-Who = Callable[[], Person]
 
 ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
 
@@ -64,6 +60,14 @@ def find_person(store: Store, name: str) -> Person:
             f"no person is known as {name!r}", hint=f"there is: {names}" if names else "nobody yet"
         )
     return _the_one(known, name)
+
+
+def erase_person(session: Session, name: str) -> Person:
+    """Deletes a person's name and details; the rows keep the random actor id. Returns who it
+    was. Raises NotFound where nobody is known so."""
+    person = find_person(session.store, name)
+    session.store.people.erase(person.actor)
+    return person
 
 
 def stated_reason(reason: str, of: str = "a correction") -> str:

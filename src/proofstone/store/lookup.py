@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Row, Table, func, select
 
 from proofstone.errors import BadUsage, NotFound
+from proofstone.records.ids import short
 from proofstone.store import schema
 from proofstone.store.rows import StorePart
 
@@ -53,6 +54,11 @@ class Found(msgspec.Struct, frozen=True):
     key: int
     id: bytes
     name: str
+
+    @property
+    def spelled(self) -> str:
+        """How people name the row: ``fact:51b0c2aa``."""
+        return f"{self.kind}:{short(self.id)}"
 
 
 class Lookup(StorePart):
