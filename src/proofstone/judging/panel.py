@@ -511,11 +511,8 @@ def seated_judges(
     return SeatedJudges(
         seats=seats,
         role=role,
-        votes=params["votes"],
-        orders=params["orders"],
         quorum=params["quorum"] or n,
-        majority=params["majority"],
-        tie=params["tie"],
+        **{name: params[name] for name in ("votes", "orders", "majority", "tie")},
     )
 
 

@@ -69,6 +69,11 @@ class JudgeAccount(Struct, frozen=True, kw_only=True):
     otherwise: int
 
 
+_COUNTED = tuple(
+    name for name in JudgeAccount.__struct_fields__ if name not in {"judge", "by_place"}
+)
+
+
 class JudgeTally:
     """Adds up verdicts one by one; nothing of them is held."""
 
@@ -84,7 +89,7 @@ class JudgeTally:
             counts[ballot.state] += 1
             counts["otherwise"] += without(verdict, ballot.judge).label != verdict.label
             if ballot.state == "voted" and verdict.label and not verdict.by_rule:
-                counts["with" if ballot.label == verdict.label else "against"] += 1
+                counts["with_panel" if ballot.label == verdict.label else "against_panel"] += 1
             _count_heard(ballot, counts, self._places.setdefault(ballot.judge, Counter()))
 
     def accounts(self) -> tuple[JudgeAccount, ...]:
@@ -95,19 +100,8 @@ class JudgeTally:
         places = self._places[judge]
         return JudgeAccount(
             judge=judge,
-            n=counts["n"],
-            voted=counts["voted"],
-            unparsed=counts["unparsed"],
-            failed=counts["failed"],
-            split=counts["split"],
-            reasked=counts["reasked"],
-            in_orders=counts["in_orders"],
-            turned=counts["turned"],
-            wavered=counts["wavered"],
             by_place=tuple(places[place] for place in range(max(places, default=-1) + 1)),
-            with_panel=counts["with"],
-            against_panel=counts["against"],
-            otherwise=counts["otherwise"],
+            **{name: counts[name] for name in _COUNTED},
         )
 
 

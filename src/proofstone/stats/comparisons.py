@@ -19,7 +19,14 @@ from scipy import special
 from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import SharedKeys, partner_sums
 from proofstone.stats.estimates import Spread, measure_spread
-from proofstone.stats.flags import Estimand, Flag, estimand_name, resampled_unit
+from proofstone.stats.flags import (
+    FEW_GROUPS,
+    Estimand,
+    Flag,
+    estimand_name,
+    group_flags,
+    resampled_unit,
+)
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     equal_weights,
@@ -229,9 +236,6 @@ def _is_plain(values: Floats) -> NDArray[np.bool_]:
 Bools = NDArray[np.bool_]
 
 
-_FEW_GROUPS = 50.0
-
-
 # Pairs are made where at least this share of the smaller condition's units is in the other too.
 _PAIRED_FROM = 0.5
 
@@ -342,7 +346,7 @@ class Contrasts:
             return (*found, "one-group")
         if is_alike:
             found.append("no-spread")
-        if self.degrees[c] + 1.0 < _FEW_GROUPS:
+        if self.degrees[c] + 1.0 < FEW_GROUPS:
             found.append("few-groups")
         return tuple(found)
 
@@ -609,8 +613,6 @@ def _estimate(
     *,
     is_shared: bool = False,
 ) -> Estimate:
-    flags = ("no-scores",) if not n else ("one-group",) if groups < 2.0 else ()
-    flags = flags or (("few-groups",) if groups < _FEW_GROUPS else ())
     return Estimate(
         value=value,
         n=n,
@@ -621,5 +623,5 @@ def _estimate(
         made_by=made_by,
         resampled=resampled_unit(is_shared=is_shared),
         effective_n=groups,
-        flags=flags,
+        flags=group_flags(n, groups),
     )

@@ -28,6 +28,7 @@ from proofstone.stats.intervals import (
     percentiles,
     t_quantile,
     t_two_sided_p,
+    unknown,
 )
 from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
 
@@ -71,15 +72,13 @@ def wald(values: Floats, covariance: Floats, floor: Floats, groups: float) -> Wa
     if left_over > 0.0:
         return _without_spread(rank, groups)
     if not rank:
-        nan = float("nan")
-        return WaldTest(chi_square=nan, df=0, df_groups=nan, p=nan)
+        return unknown(WaldTest, df=0)
     own, axes = np.linalg.eigh(whitener.T @ covariance @ whitener)
     along = axes.T @ (whitener.T @ values)
     statistic = float((along**2 / np.maximum(own, 1.0)).sum())
     df_groups = groups - rank
     if not df_groups > 0.0:
-        nan = float("nan")
-        return WaldTest(chi_square=statistic, df=rank, df_groups=max(df_groups, 0.0), p=nan)
+        return unknown(WaldTest, chi_square=statistic, df=rank, df_groups=max(df_groups, 0.0))
     f = df_groups / (rank * (groups - 1.0)) * statistic
     p = float(special.fdtrc(rank, df_groups, f))
     return WaldTest(chi_square=statistic, df=rank, df_groups=df_groups, p=p)
@@ -258,8 +257,7 @@ def _joint(contrasts: Contrasts, columns: NDArray[np.intp]) -> WaldTest:
     """Whether all of these differences are 0, on the groups of the one with fewest."""
     degrees = contrasts.degrees[columns]
     if not len(columns) or np.isnan(degrees).any():
-        nan = float("nan")
-        return WaldTest(chi_square=nan, df=len(columns), df_groups=nan, p=nan)
+        return unknown(WaldTest, df=len(columns))
     chosen = np.ix_(columns, columns)
     return wald(
         contrasts.values[columns],
@@ -359,8 +357,7 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
     is_shared = len(dependence.keys.unit) > 0
     groups = min(float(n_items), dependence.groups) if is_shared else float(n_items)
     if n_items < 3 or groups < 2.0 or squares < 1e-12:
-        nan = float("nan")
-        return Slope(value=nan, low=nan, high=nan, p=nan, n=n, n_items=n_items)
+        return unknown(Slope, n=n, n_items=n_items)
     value = float((x * y).sum()) / squares
     parts = (x * (y - value * x) / squares)[:, None]
     error = float(dependence.moments(parts, groups=groups).variances()[0]) ** 0.5
@@ -483,7 +480,7 @@ def spread_apart(
     """
     m = len(means) // 2
     if m < 2:
-        nothing = Apart(float("nan"), float("nan"), float("nan"))
+        nothing = unknown(Apart)
         return SpreadApart(**dict.fromkeys(SpreadApart.__struct_fields__, nothing))
     drawn = _means_apart_drawn(means, covariance, degrees, seed)
     halves = [slice(0, m), slice(m, 2 * m)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -96,6 +96,14 @@ def covariance_root(covariance: Floats) -> Floats:
     """A square root of the nearest covariance without negative parts (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+_Known = TypeVar("_Known", bound=Struct)
+
+
+def unknown(of: type[_Known], **known: Any) -> _Known:
+    """A record that is NaN but for what is ``known``."""
+    return of(**dict.fromkeys(of.__struct_fields__, math.nan) | known)
 
 
 def no_estimate(estimand: str, confidence: float, resampled: str) -> Estimate:

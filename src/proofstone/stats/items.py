@@ -12,7 +12,13 @@ from scipy import sparse, special
 from scipy.special import gammaincc
 
 from proofstone.stats.clusters import Dependence, SharedKeys
-from proofstone.stats.intervals import benjamini_hochberg, over_known, quadratic_p, t_two_sided_p
+from proofstone.stats.intervals import (
+    benjamini_hochberg,
+    over_known,
+    quadratic_p,
+    t_two_sided_p,
+    unknown,
+)
 
 Floats = NDArray[np.float64]
 
@@ -446,8 +452,7 @@ def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest
     parts = np.hstack(whitened) if whitened else np.zeros((0, 0))
     df = parts.shape[1]
     if not df:
-        nan = float("nan")
-        return PositionTest(chi_square=nan, df=0, p=nan, design=nan)
+        return unknown(PositionTest, df=0)
     statistic = float((parts.sum(axis=0) ** 2).sum())
     p, design = float(gammaincc(df / 2, statistic / 2)), 1.0
     if dependence.is_shared:

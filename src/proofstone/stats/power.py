@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.stats.estimates import Spread
-from proofstone.stats.intervals import t_quantile
+from proofstone.stats.intervals import t_quantile, unknown
 
 Floats = NDArray[np.float64]
 
@@ -216,7 +216,7 @@ def split_variance(scores: Floats) -> VarianceSplit:
     scores, number = scores[number > 0], number[number > 0]
     n, total = len(number), int(number.sum())
     if n < 2 or total <= n:
-        return _unknown(n, total / n if n else 0.0)
+        return unknown(VarianceSplit, n_units=n, mean_samples=total / n if n else 0.0)
     means = np.nansum(scores, axis=1) / number
     within = float(np.nansum((scores - means[:, None]) ** 2) / (total - n))
     grand = float(np.nansum(scores)) / total
@@ -257,20 +257,6 @@ def chance_correlation(first: Floats, second: Floats) -> float:
 def _unit_means(scores: Floats) -> Floats:
     number = (~np.isnan(scores)).sum(axis=1)
     return np.where(number > 0, np.nansum(scores, axis=1) / np.maximum(number, 1), np.nan)
-
-
-def _unknown(n: int, mean_samples: float) -> VarianceSplit:
-    nan = float("nan")
-    return VarianceSplit(
-        items=nan,
-        samples=nan,
-        repeatability=nan,
-        error=nan,
-        error_of_one=nan,
-        error_at_best=nan,
-        n_units=n,
-        mean_samples=mean_samples,
-    )
 
 
 # What a whole will come to, forecast from samples of its parts: a prediction interval of a total.

@@ -20,7 +20,7 @@ from scipy import special
 
 from proofstone.records.runs import Estimate
 from proofstone.stats.flags import Flag
-from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_two_sided_p
+from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_two_sided_p, unknown
 
 # Whether scores go on rising with the logarithm of size, or level off.
 #
@@ -84,7 +84,7 @@ def fit_bend(x: Floats, y: Floats, *, confidence: float = 0.95) -> Bend:
     x, y = x[kept], y[kept]
     n = len(y)
     if n < 4 or len(np.unique(x)) < 3 or np.ptp(y) == 0.0:
-        return _unknown(n)
+        return unknown(Bend, low=-np.inf, high=np.inf, n=n, shape="cannot tell")
     t = (x - x.min()) / np.ptp(x)
     line = float(_left_over(t, y, np.zeros(1))[0])
     left = _left_over(t, y, _GRID)
@@ -172,23 +172,6 @@ def _shape(low: float, high: float) -> Shape:
     if high < 0.0:
         return "accelerating"
     return "log-linear" if -low < _WORTH_NAMING and high < _WORTH_NAMING else "cannot tell"
-
-
-def _unknown(n: int) -> Bend:
-    nan = float("nan")
-    return Bend(
-        bend=nan,
-        low=-np.inf,
-        high=np.inf,
-        slope_ratio=nan,
-        ceiling=nan,
-        f=nan,
-        p=nan,
-        aicc_line=nan,
-        aicc_bent=nan,
-        n=n,
-        shape="cannot tell",
-    )
 
 
 class SizeSlope(Struct, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ from proofstone.stats.intervals import (
     equal_weights,
     expected_range,
     range_p,
+    unknown,
 )
 from proofstone.stats.power import Assumed
 from proofstone.stats.resampling import (
@@ -439,26 +440,8 @@ def _without_noise(spread: float, noise: float, k: int, groups: float) -> float:
 
 
 def _nothing(code: int, k: int) -> Discrimination:
-    nan = float("nan")
-    return Discrimination(
-        stratum=code,
-        n_units=0,
-        k=k,
-        mean=nan,
-        sd=nan,
-        cv=nan,
-        high=nan,
-        low=nan,
-        range=nan,
-        best=-1,
-        worst=-1,
-        noise=nan,
-        sd_corrected=nan,
-        range_by_chance=nan,
-        share_by_chance=nan,
-        p=nan,
-        flags=("no-scores",),
-    )
+    no_scores: tuple[Flag, ...] = ("no-scores",)
+    return unknown(Discrimination, stratum=code, n_units=0, k=k, best=-1, worst=-1, flags=no_scores)
 
 
 Ranks = NDArray[np.int32]
@@ -600,8 +583,7 @@ def summarise_draws(drawn: Floats) -> Summary:
     kept = drawn[~np.isnan(drawn)]
     n = len(kept)
     if not n:
-        nan = float("nan")
-        return Summary(mean=nan, sd=nan, low=nan, high=nan, error=nan, n=0)
+        return unknown(Summary, n=0)
     sd = float(kept.std(ddof=1)) if n > 1 else float("nan")
     low, high = np.quantile(kept, [0.025, 0.975]).tolist()
     return Summary(mean=float(kept.mean()), sd=sd, low=low, high=high, error=sd / n**0.5, n=n)
