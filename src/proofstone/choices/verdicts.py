@@ -331,11 +331,9 @@ def _concluded(text: str, line: Line) -> Extraction:
     if closing is not None and not conclusions:
         agreed = opening is None or opening == closing
         return _read(closing if agreed else "both", "bare", "last line")
-    said = {found.said for found in conclusions} | ({opening, closing} - {None})
-    if not said:
-        return UNPARSED
+    said = {found.said for found in conclusions} | {opening, closing}
     tier: Tier = "marked" if conclusions else "bare"
-    return _read(said.pop() if len(said) == 1 else "both", tier, "whole text")
+    return _read(_agreed({each for each in said if each is not None}), tier, "whole text")
 
 
 def _opening(text: str) -> Said | None:
@@ -540,7 +538,14 @@ def _is_sound(line: str, match: re.Match[str]) -> bool:
     return not line[match.end() :].strip(" \t*_`.。,;")
 
 
-def _entries(labels: str, said: Said) -> list[Entry]:
+def _agreed(said: set[Said]) -> Said | None:
+    """The one verdict that all give, both where they differ; None of none."""
+    return None if not said else next(iter(said)) if len(said) == 1 else "both"
+
+
+def _entries(labels: str, said: Said | None) -> list[Entry]:
+    if said is None:
+        return []
     numbers = [read_label(label) for label in _ONE.findall(labels)]
     return [Entry(number, said) for number in numbers if number is not None]
 
@@ -567,16 +572,13 @@ def _entries_of_row(line: str) -> list[Entry]:
     said = {verdict for cell in cells[1:] if (verdict := words_alone(cell)) is not None}
     if not said:
         return _entries_in_cells(labels["labels"], cells[1:])
-    return _entries(labels["labels"], said.pop() if len(said) == 1 else "both")
+    return _entries(labels["labels"], _agreed(said))
 
 
 def _entries_in_cells(labels: str, cells: list[str]) -> list[Entry]:
     """The same where a cell begins with a verdict and explains it."""
     found = [match for cell in cells if (match := _CELL.match(cell)) is not None]
-    said = {said_by(match) for match in found}
-    if not said:
-        return []
-    return _entries(labels, said.pop() if len(said) == 1 else "both")
+    return _entries(labels, _agreed({said_by(match) for match in found}))
 
 
 _CELL = re.compile(rf"{_VERDICT_ENTRIES_MARKUP}{WORD}{WORD_END}")
@@ -611,7 +613,7 @@ def entries_of_json(text: str, n: int) -> list[Entry]:
     have exactly ``n``."""
     for piece in _pieces(text):
         try:
-            value = json.loads(piece, object_pairs_hook=_pairs)
+            value = json.loads(piece, object_pairs_hook=_Pairs)
         except (ValueError, RecursionError):
             continue
         found = list(_verdict_json_entries(value, n, 0))
@@ -622,10 +624,6 @@ def entries_of_json(text: str, n: int) -> list[Entry]:
 
 class _Pairs(list[tuple[str, Any]]):
     """An object as its pairs, so that a repeated key is seen."""
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> _Pairs:
-    return _Pairs(pairs)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -701,7 +699,7 @@ def _verdict(value: Any) -> Said | None:
         return words_alone(value)
     if isinstance(value, _Pairs):
         said = {said for key, inner in value if (said := _named_verdict(key, inner)) is not None}
-        return None if not said else said.pop() if len(said) == 1 else "both"
+        return _agreed(said)
     return None
 
 
@@ -759,7 +757,7 @@ def extract_verdicts(text: str, n: int) -> VerdictList:
     """The verdicts of ``text`` on statements 1 to ``n``."""
     plain = _plain(text)
     lines = _lines(plain)
-    lists = [*_lists(_verdict_lists_entries(lines)), *_json_list(plain, n)]
+    lists = [*_lists(_verdict_lists_entries(lines)), entries_of_json(plain, n)]
     lists = [found for found in lists if found] or _in_order(lines, n)
     lists, strays = _numbered(lists, n)
     said, both = _settled(lists, n)
@@ -820,12 +818,6 @@ def _lists(entries: Iterable[Entry | None]) -> Iterator[list[Entry]]:
     yield current
 
 
-def _json_list(text: str, n: int) -> Iterator[list[Entry]]:
-    found = entries_of_json(text, n)
-    if found:
-        yield found
-
-
 def _in_order(lines: Sequence[str], n: int) -> list[list[Entry]]:
     """The list of exactly ``n`` bare verdicts and nothing else, a line each or on one line."""
     said = [line for line in lines if line.strip(" \t*_`#>-|")]
@@ -866,6 +858,9 @@ def _settled(lists: Sequence[list[Entry]], n: int) -> tuple[dict[int, Said], set
 # ---------------------------------------------------------------- paragraphs
 
 
+_SAID: dict[str, Said] = {"true": "true", "false": "false"}
+
+
 def _from_paragraphs(lines: Sequence[str], n: int, known: Iterable[int]) -> dict[int, Said]:
     """The verdicts of the paragraphs that labels open, for statements that have no other."""
     opened: list[tuple[int, int]] = []
@@ -880,14 +875,10 @@ def _from_paragraphs(lines: Sequence[str], n: int, known: Iterable[int]) -> dict
     found: dict[int, Said] = {}
     for place in paragraphs.keys() - set(known):
         readings = [extract_verdict(text) for text in paragraphs[place][-_PARAGRAPHS:]]
-        said = {_said(reading.letter) for reading in readings if reading.tier}
-        if said:
-            found[place] = said.pop() if len(said) == 1 else "both"
+        said = {_SAID.get(reading.letter, "both") for reading in readings if reading.tier}
+        if (agreed := _agreed(said)) is not None:
+            found[place] = agreed
     return found
-
-
-def _said(letter: str) -> Said:
-    return "true" if letter == "true" else "false" if letter == "false" else "both"
 
 
 def _end(lines: Sequence[str], at: int) -> int:

@@ -126,19 +126,15 @@ def _cell(value: object) -> str:
 def _record(cells: Sequence[str], separator: str) -> bytes:
     """One record. The csv module's writer leaves a lone carriage return bare when lines end in
     LF, and its own reader then refuses it."""
-    quoted = [_quoted(cell) if _needs_quotes(cell, separator) else cell for cell in cells]
+    # Semicolons and tabs too: unquoted in a header without a comma, ``separator_of`` would read
+    # them as what separates the cells.
+    signs = (separator, '"', "\n", "\r", ";", "\t")
+    quoted = (
+        '"' + cell.replace('"', '""') + '"' if any(sign in cell for sign in signs) else cell
+        for cell in cells
+    )
     line = separator.join(quoted) or '""'
     return (line + "\n").encode("utf-8")
-
-
-def _needs_quotes(cell: str, separator: str) -> bool:
-    """Semicolons and tabs too: unquoted in a header without a comma, ``separator_of`` would read
-    them as what separates the cells."""
-    return any(sign in cell for sign in (separator, '"', "\n", "\r", ";", "\t"))
-
-
-def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"'
 
 
 _WHOLE: Mapping[str, Callable[[Path, Sequence[str], Sequence[Values]], None]] = {

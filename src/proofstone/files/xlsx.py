@@ -160,7 +160,8 @@ def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
     """A problem for each cell (``Statements!G14``) that names no text of the workbook. Parts that
     are no XML are left to who reads the workbook."""
     try:
-        n = sum(_count(parts, name) for name in parts.namelist() if _is_strings(name))
+        lists = [n for n in parts.namelist() if posixpath.basename(n).lower() == _STRINGS]
+        n = sum(_local(each) == "si" for name in lists for each in _elements(parts, name))
         sheets = dict(_sheets(parts))
         for part, name in sheets.items():
             for cell, number in _numbers(parts, part):
@@ -172,14 +173,6 @@ def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
                     )
     except (Tree.ParseError, KeyError):
         return
-
-
-def _is_strings(name: str) -> bool:
-    return posixpath.basename(name).lower() == _STRINGS
-
-
-def _count(parts: zipfile.ZipFile, part: str) -> int:
-    return sum(_local(element) == "si" for element in _elements(parts, part))
 
 
 def _sheets(parts: zipfile.ZipFile) -> Iterator[tuple[str, str]]:

@@ -162,7 +162,7 @@ def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) ->
     if is_again:
         wanted = words.again.replace("{form}", wanted)
     named = words.code.replace("{code}", code)
-    blocks = _blocks(question, words, code)
+    blocks = [_block(each.name, each.text, words, code) for each in question.exhibits]
     parts = [question.task, _labels(question, words), named, *blocks, wanted]
     system = f"{words.role}\n\n{words.material}"
     return [Message("system", system), Message("user", "\n\n".join(parts))]
@@ -211,10 +211,6 @@ def fence(name: str, text: str, language: str) -> str:
     """A text set apart by marks with a code of its own, nothing hidden in it: for prompts that work
     on a text rather than judge it."""
     return _block(name, text, wording(language), fence_code([text]))
-
-
-def _blocks(question: JudgeQuestion, words: Wording, code: str) -> list[str]:
-    return [_block(exhibit.name, exhibit.text, words, code) for exhibit in question.exhibits]
 
 
 def _block(name: str, text: str, words: Wording, code: str) -> str:

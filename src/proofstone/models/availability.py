@@ -362,7 +362,8 @@ async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
     except ProofstoneError as error:
         said = error.message.replace(str(parsed), provider)
         return Online(name, "", _unresolved(_step_of(parsed, config, error), said, error.hint))
-    found: dict[StepName, str] = {"settings": _settings(endpoint)}
+    key = f"key from {endpoint.key_from}" if endpoint.key_from else "no key"
+    found: dict[StepName, str] = {"settings": f"{endpoint.entry}, {key}"}
     try:
         model, to = _opened(parsed, endpoint, config, clock)
         found |= await _facts(endpoint, to)
@@ -442,11 +443,6 @@ def _unresolved(failed: StepName, said: str, remedy: str) -> tuple[Step, ...]:
         Step(name, "failed", said, remedy) if name == failed else Step(name, "open")
         for name in STEPS
     )
-
-
-def _settings(endpoint: Endpoint) -> str:
-    key = f"key from {endpoint.key_from}" if endpoint.key_from else "no key"
-    return f"{endpoint.entry}, {key}"
 
 
 async def _facts(endpoint: Endpoint, to: Destination) -> dict[StepName, str]:

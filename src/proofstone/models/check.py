@@ -53,7 +53,9 @@ class Listing(Struct, frozen=True, kw_only=True):
     def _names(self) -> set[str]:
         """The ids, and what they may be called beside that, without regard to case."""
         plain = {name.casefold() for name in self.ids}
-        return plain | {_without_prefix(name) for name in plain} | {_untagged(n) for n in plain}
+        # Google's ``models/NAME``, and Ollama's ``NAME:latest``, which answers as NAME.
+        bare = {name.removeprefix("models/") for name in plain}
+        return plain | bare | {name.removesuffix(":latest") for name in plain}
 
 
 def list_is_telling(identity: str) -> bool:
@@ -91,15 +93,6 @@ def _next_page(body: Any) -> str:
         last = body.get("last_id")
         return f"after_id={last}" if isinstance(last, str) and last else ""
     return ""
-
-
-def _without_prefix(name: str) -> str:
-    return name.removeprefix("models/")
-
-
-def _untagged(name: str) -> str:
-    """Ollama's ``qwen3:latest`` is what it answers for as ``qwen3``."""
-    return name.removesuffix(":latest")
 
 
 _CHECK = (Message("user", "Reply with the word ready."),)

@@ -337,17 +337,14 @@ def classify(status: int, raw: bytes) -> Failure:
     if status == 200 and KINDS[kind].retried and _is_billed(body, raw):
         return Failure("malformed", detail)
     if kind == "unreadable" and not error.message and _is_foreign(body):
-        return Failure("not_an_api", f"JSON of another interface, with {_keys(body)}")
+        keys = ", ".join(sorted(body)[:5])
+        return Failure("not_an_api", f"JSON of another interface, with {keys}")
     return Failure(kind, detail)
 
 
 def _is_foreign(body: Any) -> bool:
     """Whether a body of status 200 is JSON, but nothing that an endpoint of ours answers."""
     return isinstance(body, dict) and bool(body) and not body.keys() & {"choices", "data", "error"}
-
-
-def _keys(body: dict[str, Any]) -> str:
-    return ", ".join(sorted(body)[:5])
 
 
 def _is_billed(body: Any, raw: bytes) -> bool:

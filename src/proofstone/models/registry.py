@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from random import Random
 
 from msgspec import Struct, UnsetType
@@ -103,7 +103,8 @@ async def open_asker(
     price: Price | None = FREE
     hints = None
     if endpoint is not None:
-        price, hints = endpoint.price, _hints(endpoint)
+        price = endpoint.price
+        hints = {"key": endpoint.key_from, "entry": endpoint.entry}
     return Asker(
         model,
         _limiter(model, endpoint, limiters, flags),
@@ -182,10 +183,6 @@ def _limiter(
     own = getattr(model, "max_connections", None)  # how many a local runner decodes together
     most = min(most, own) if isinstance(own, int) else most
     return limiters.of(f"{model.endpoint} {model.name}", most)
-
-
-def _hints(endpoint: Endpoint) -> Mapping[str, str]:
-    return {"key": endpoint.key_from, "entry": endpoint.entry}
 
 
 def _listed(name: str, config: ModelConfig) -> Listed:

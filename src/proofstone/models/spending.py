@@ -156,14 +156,14 @@ class Spending:
             allowed, self._peak = self._peak, self.exposure
             # What falls is in force before it is written, what rises (for those who wait to be
             # recorded) only after: so what is on record is never too little.
-            self._allowed = _smallest(self._allowed, allowed)
+            self._allowed = Exposure(*map(min, self._allowed, allowed))
             await self._journal.allow(allowed)
             self._allowed = allowed
 
     def _take(self, amount: int) -> None:
         self.reserved += amount
         self.in_flight += 1
-        self._peak = _largest(self._peak, self.exposure)
+        self._peak = Exposure(*map(max, self._peak, self.exposure))
 
     def _take_back(self, reserved: int, billed: int) -> None:
         self.reserved -= reserved
@@ -212,7 +212,7 @@ class Spending:
                 now, before = self.exposure, self._allowed
                 # Never more than the budget lets happen; never less than others rely on by now.
                 most = max(now.amount, min(int(now.amount * _ROOM), now.amount + self.left))
-                allowed = _largest(before, Exposure(int(now.calls * _ROOM) + 1, most))
+                allowed = Exposure(*map(max, before, (int(now.calls * _ROOM) + 1, most)))
                 await journal.allow(allowed)
                 self._allowed = allowed
         except BaseException:  # nothing was sent
@@ -222,14 +222,6 @@ class Spending:
     def _covered(self) -> bool:
         now, allowed = self.exposure, self._allowed
         return now.calls <= allowed.calls and now.amount <= allowed.amount
-
-
-def _largest(one: Exposure, other: Exposure) -> Exposure:
-    return Exposure(max(one.calls, other.calls), max(one.amount, other.amount))
-
-
-def _smallest(one: Exposure, other: Exposure) -> Exposure:
-    return Exposure(min(one.calls, other.calls), min(one.amount, other.amount))
 
 
 # One model's part in a command's spending: what its attempts can cost, put aside and settled.

@@ -31,7 +31,8 @@ SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 @cache
 def piece_pattern() -> re.Pattern[str]:
     """The pattern whose matches, end to end, are the whole text."""
-    number = _ranges(c for c in range(sys.maxunicode + 1) if _is_number(c))
+    codes = range(sys.maxunicode + 1)
+    number = _ranges(code for code in codes if unicodedata.category(chr(code))[0] == "N")
     # \w is letters, all numbers and the underscore: taking two of them away leaves the letters.
     # The first alternative holds nothing new; it is a small class, and most letters are in it.
     letters = rf"(?:[a-zA-Z\u4e00-\u9fa5]++|[^\W_{number}])++"
@@ -48,10 +49,6 @@ def piece_pattern() -> re.Pattern[str]:
             rf"[{SPACE}]",
         ])
     )  # fmt: skip
-
-
-def _is_number(code: int) -> bool:
-    return unicodedata.category(chr(code))[0] == "N"
 
 
 def _ranges(codes: Iterable[int]) -> str:

@@ -77,7 +77,8 @@ def _tex(state: State, text: str) -> str:
     while (token := source.token()) is not None:
         macro = state.macros.get(token[1:]) if token[0] == "\\" else None
         if macro is None:
-            parts.append(token if not _is_word(token) else token + " ")
+            is_word = len(token) > 1 and token[0] == "\\" and token[-1].isalpha()
+            parts.append(f"{token} " if is_word else token)
         elif macro.final:
             parts.append(macro.body)
         else:
@@ -85,10 +86,6 @@ def _tex(state: State, text: str) -> str:
             source.push(Macros.substitute(macro.body, given))
     shown = _SPACE.sub(" ", _NO_PART.sub("", "".join(parts)))
     return _APART.sub(r"\1", shown).strip()
-
-
-def _is_word(token: str) -> bool:
-    return len(token) > 1 and token[0] == "\\" and token[-1].isalpha()
 
 
 FORMULAS: dict[str, Handler] = {

@@ -9,9 +9,10 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 
 from proofstone.documents.epub import MAX_PART, Archive
 from proofstone.documents.latex.tokens import Flow, Input, Macros
@@ -43,18 +44,14 @@ _HEAD = 2**18
 _INPUT = re.compile(rb"^[^%\n]*\\(?:input|include|subfile)\s*\{\s*([^}\n]{1,200})", re.MULTILINE)
 
 
-class _Store(Protocol):
-    def read(self, name: str) -> bytes | None: ...
-
-
 class Sources:
     """The texts that a document reads, by their paths from the root; what was read makes
     ``content``."""
 
-    def __init__(self, store: _Store, main: str, name: str) -> None:
+    def __init__(self, stored: Callable[[str], bytes | None], main: str, name: str) -> None:
         self.main = main
         self.name = name
-        self._store = store
+        self._stored = stored
         self._left = _MAX_ALL
         self._state = sha256()
         self._n = 0
@@ -73,7 +70,7 @@ class Sources:
                 f"{self.name} inputs {name[:200]}, which is outside its folder.",
                 hint="Name the folder that holds all of its files.",
             )
-        data = self._store.read(where)
+        data = self._stored(where)
         if data is None:
             return None
         self._n += 1
@@ -106,37 +103,34 @@ def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
     Raises NotFound, and BadInput for what is damaged, too large or holds no LaTeX.
     """
     suffix = "".join(path.suffixes[-2:]).lower()
-    if suffix.endswith((".tar", ".tgz", ".tar.gz")):
-        store: _Texts | None = _Texts(_tarred(path))
-    elif suffix.endswith(".zip"):
-        store = _Texts(_zipped(path))
-    else:
-        store = None
-    if store is None:
+    is_tar = suffix.endswith((".tar", ".tgz", ".tar.gz"))
+    if not is_tar and not suffix.endswith(".zip"):
         yield from _in_folder(path, root)
         return
+    texts = _tarred(path) if is_tar else _zipped(path)
     name = readable_name(path.name)
-    mains = mains_of(store.texts)
+    mains = mains_of(texts)
     if not mains:
         raise BadInput(
             f"{path.name} holds no LaTeX source that begins a document (\\documentclass).",
             hint="Unpack it, and name the folder.",
         )
     for main in mains:
-        yield Sources(store, main, f"{name}: {main}" if len(mains) > 1 else name)
+        yield Sources(texts.get, main, f"{name}: {main}" if len(mains) > 1 else name)
 
 
 def _in_folder(path: Path, root: Path | None) -> Iterator[Sources]:
     if path.suffix.lower() == ".gz":
         text = read_whole_file(path, limit=MAX_PART)
-        yield Sources(_Texts({path.stem: text}), path.stem, readable_name(path.name))
+        yield Sources({path.stem: text}.get, path.stem, readable_name(path.name))
         return
     with open_bytes(path):  # it is there and may be read
         folder = (root or path.parent).resolve()
     own = path.resolve()
     inside = own if own.is_relative_to(folder) else path.parent.resolve() / path.name
     base = folder if own.is_relative_to(folder) else path.parent.resolve()
-    yield Sources(_Folder(base), inside.relative_to(base).as_posix(), readable_name(path.name))
+    main = inside.relative_to(base).as_posix()
+    yield Sources(partial(_read_within, base), main, readable_name(path.name))
 
 
 def _is_main(head: bytes) -> bool:
@@ -175,23 +169,11 @@ def mains_of(texts: dict[str, bytes]) -> list[str]:
     return [name for name in found if name not in parts] or found
 
 
-class _Folder:
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def read(self, name: str) -> bytes | None:
-        path = (self._root / name).resolve()
-        if not path.is_relative_to(self._root):
-            raise BadInput(f"{name} is a link that leads out of its folder.")
-        return read_whole_file(path, limit=MAX_PART) if path.is_file() else None
-
-
-class _Texts:
-    def __init__(self, texts: dict[str, bytes]) -> None:
-        self.texts = texts
-
-    def read(self, name: str) -> bytes | None:
-        return self.texts.get(name)
+def _read_within(root: Path, name: str) -> bytes | None:
+    path = (root / name).resolve()
+    if not path.is_relative_to(root):
+        raise BadInput(f"{name} is a link that leads out of its folder.")
+    return read_whole_file(path, limit=MAX_PART) if path.is_file() else None
 
 
 def _zipped(path: Path) -> dict[str, bytes]:

@@ -232,18 +232,19 @@ class Input:
         """The files that are open, the outermost first."""
         return [source.file for source in self._stack if source.file]
 
-    def _top(self) -> _Text | None:
+    def _top(self) -> _Text:
+        """The innermost text of which something is left; an empty one at the end."""
         while self._stack:
             top = self._stack[-1]
             if top.at < len(top.text):
                 return top
             self._stack.pop()
-        return None
+        return _Text("")
 
     def token(self) -> str | None:
         """The next token, without comments: a command with its backslash, ``BREAK``, a sign that
         means something, or text; None at the end."""
-        while (top := self._top()) is not None:
+        while (top := self._top()).text:
             found = _TOKEN.match(top.text, top.at)
             if found is None:  # nothing that the pattern leaves out can come
                 top.at += 1
@@ -269,7 +270,7 @@ class Input:
 
     def _after_spaces(self) -> tuple[_Text, str] | None:
         """The innermost text behind white space and comments, and the character that comes."""
-        while (top := self._top()) is not None:
+        while (top := self._top()).text:
             spaces = _SPACES.match(top.text, top.at)
             there = spaces.end() if spaces else top.at
             if there < len(top.text):
@@ -305,8 +306,6 @@ class Input:
     def optional(self) -> str | None:
         """The next argument in square brackets; None where there is none."""
         top = self._top()
-        if top is None:
-            return None
         spaces = re.compile(r"[ \t]*\n?[ \t]*").match(top.text, top.at)
         there = spaces.end() if spaces else top.at
         if top.text[there : there + 1] != "[":
@@ -322,7 +321,7 @@ class Input:
     def takes(self, text: str) -> bool:
         """Whether ``text`` comes next, which is then read."""
         top = self._top()
-        if top is None or not top.text.startswith(text, top.at):
+        if not top.text.startswith(text, top.at):
             return False
         top.at += len(text)
         return True
@@ -331,8 +330,6 @@ class Input:
         """The raw characters before ``end``, which is read too; None where it does not come in the
         text that is read."""
         top = self._top()
-        if top is None:
-            return None
         stop = top.text.find(end, top.at, top.at + _LONGEST_ARGUMENT)
         if stop < 0:
             return None
@@ -343,16 +340,12 @@ class Input:
     def character(self) -> str:
         """The next character as it stands."""
         top = self._top()
-        if top is None:
-            return ""
         top.at += 1
-        return top.text[top.at - 1]
+        return top.text[top.at - 1 : top.at]
 
     def dollars(self, end: str) -> str | None:
         """The formula before ``end``, dollars; None where a paragraph ends first."""
         top = self._top()
-        if top is None:
-            return None
         at = top.at
         for found in re.compile(r"\\.|%[^\n]*|\n[ \t]*\n|\$\$?", re.DOTALL).finditer(top.text, at):
             if found[0].startswith("$"):
@@ -617,15 +610,11 @@ class Macros:
         for found in _PARAMETER.finditer(body):
             parts.append(body[at : found.start()])
             at = found.end()
-            text = "#" if found[1] == "#" else _nth(given, int(found[1]))
+            text = "#" if found[1] == "#" else "".join(given[int(found[1]) - 1 : int(found[1])])
             if text[:1].isalpha() and _ENDS_IN_WORD.search(parts[-1][-80:]):
                 text = " " + text
             parts.append(text)
         return "".join(parts) + body[at:]
-
-
-def _nth(given: list[str], place: int) -> str:
-    return given[place - 1] if place <= len(given) else ""
 
 
 def _count(text: str | None) -> int:
