@@ -16,7 +16,7 @@ import pytest
 from proofstone.models.ask import Asker, Retries
 from proofstone.models.limits import Limiter
 from proofstone.models.replies import read_reply
-from proofstone.models.served import request_hash
+from proofstone.models.reply_cache import request_hash
 from proofstone.records.calls import (
     Attempt,
     CallRecord,

@@ -20,7 +20,7 @@ from proofstone.models.local import open_local
 from proofstone.models.names import parse_model_name
 from proofstone.models.registry import open_model
 from proofstone.models.replies import UnreadableReplyError, read_reply
-from proofstone.models.served import request_hash
+from proofstone.models.reply_cache import request_hash
 from proofstone.models.settings import checked_stop
 from proofstone.records.calls import Attempt, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest

@@ -15,7 +15,7 @@ from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.models.client import ChatEndpoint, CompletionsEndpoint
 from proofstone.models.config import Endpoint
 from proofstone.models.limits import SystemClock
-from proofstone.models.served import request_hash
+from proofstone.models.reply_cache import request_hash
 from proofstone.records.calls import (
     MAX_IMAGE_BYTES,
     ImagePart,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from models.test_asking import PRICE, ScriptedModel, request
 from proofstone.models.budget import cost_usd
-from proofstone.models.served import request_hash
+from proofstone.models.reply_cache import request_hash
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Usage
 

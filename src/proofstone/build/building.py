@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from proofstone.build.build_prompts import StepPrompt
     from proofstone.models.ask import Asker
     from proofstone.models.budget import Budget
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.models.spending import Spending
     from proofstone.run.forecast import BuildForecast
     from proofstone.run.self_preference import Kin

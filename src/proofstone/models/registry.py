@@ -24,7 +24,7 @@ from proofstone.models.entries import Entry, merged
 from proofstone.models.images import ImageReader
 from proofstone.models.limits import Limiter, Limiters
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
-from proofstone.models.served import CacheUse
+from proofstone.models.reply_cache import CacheUse
 from proofstone.models.spending import FREE, Spending
 from proofstone.records.calls import CallStore, Clock, Model
 from proofstone.records.models import Card, ModelCheck, Price

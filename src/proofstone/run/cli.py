@@ -45,7 +45,7 @@ from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
     from proofstone.methods.bequ.verification.runs import VerifiedRun
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.records.items import ItemSet, Preset
     from proofstone.run.campaign import RunResult
     from proofstone.run.forecast import DryRun

@@ -26,7 +26,7 @@ from proofstone.session.options import (
 from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.run.judges import JudgeSpec
     from proofstone.run.request import RunRequest
     from proofstone.session.session import Session

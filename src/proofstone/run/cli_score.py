@@ -26,7 +26,7 @@ from proofstone.session.spending import tell_lost
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.run.judges import JudgingForecast
     from proofstone.run.score import Scored, ScoringShown
 

@@ -35,7 +35,7 @@ from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.models.spending import Spending
     from proofstone.run.evidence import Retriever
     from proofstone.run.forecast import DryRun

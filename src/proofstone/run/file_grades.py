@@ -26,7 +26,7 @@ from proofstone.session.session import Session, create_session
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.session.egress import AskEgress
 
 

@@ -32,7 +32,7 @@ from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.run.judges import JudgeSpec, JudgingForecast
     from proofstone.run.self_preference import Kin
 

@@ -17,7 +17,7 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry
 from proofstone.models.limits import Limiters
 from proofstone.models.registry import open_asker
-from proofstone.models.served import CacheUse
+from proofstone.models.reply_cache import CacheUse
 from proofstone.models.spending import Exposure, Spending
 from proofstone.records.calls import CallRecord, CallStore, Clock
 from proofstone.session.session import Session

@@ -36,7 +36,7 @@ from proofstone.session.terminal import pasted, print_json, say
 if TYPE_CHECKING:
     from proofstone.methods.bequ.verification.planning import VerifySettings
     from proofstone.methods.bequ.verification.runs import VerifiedRun
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.models.spending import Spending
     from proofstone.records.items import Preset
     from proofstone.run.campaign import RunResult

@@ -47,7 +47,7 @@ from proofstone.session.background import Background
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
-    from proofstone.models.served import CacheUse
+    from proofstone.models.reply_cache import CacheUse
     from proofstone.run.judges import JudgeSpec
     from proofstone.session.egress import AskEgress
 
