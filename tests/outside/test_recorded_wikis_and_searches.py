@@ -14,10 +14,10 @@ import pytest
 
 from proofstone.documents.wiki_api import WikiAddress, WikiError, read_answer
 from proofstone.errors import EndpointUnusable
+from proofstone.ingest.wiki_client import WikiClient
 from proofstone.models.config import load_config
 from proofstone.records.models import WEB_SEARCHES, WebSearchName
 from proofstone.search.web import WebSearcher, WebSearchError
-from proofstone.search.wiki_client import WikiClient
 from recorded import RecordedReply, recorded_replies, replies_by_name
 from scripted_server import Act, ScriptedServer
 from serving import HurriedClock

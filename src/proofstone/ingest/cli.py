@@ -387,7 +387,7 @@ def _files(session: Session, paths: tuple[Path | str, ...], api: str, *, quiet: 
     addresses = [path for path in paths if isinstance(path, str)]
     if not addresses:
         return [path for path in paths if isinstance(path, Path)]
-    from proofstone.search.wiki_pages import fetch_addresses
+    from proofstone.ingest.wiki_pages import fetch_addresses
 
     fetched = fetch_addresses(session, addresses, api, tell=lambda text: say(text, quiet=quiet))
     return [path if isinstance(path, Path) else fetched[path] for path in paths]

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.errors import BadUsage, Problem, SourcePurged, StoreFailed, WorkspaceUnusable
+from proofstone.ingest.wiki_pages import pages_of
 from proofstone.keep.purge import (
     PurgeReport,
     Repaired,
@@ -27,7 +28,6 @@ from proofstone.records.ids import short
 from proofstone.search.index import parts_of
 from proofstone.search.web import searches_of
 from proofstone.search.web_pages import pages_from
-from proofstone.search.wiki_pages import pages_of
 from proofstone.session.folders import (
     CONFIG_NAME,
     MARK,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from proofstone.errors import BudgetReached, EndpointUnusable
+from proofstone.models.budget import price_lines
 from proofstone.page.text import aligned, printable
 from proofstone.records.calls import ImagePart, Message
 from proofstone.records.ids import short
@@ -178,8 +179,6 @@ def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
     """The lines to add to the configuration where prices are missing."""
     if not unpriced:
         return
-    from proofstone.models.budget import price_lines  # noqa: PLC0415
-
     yield f"no price is known of {', '.join(unpriced)}; to see money,"
     yield from price_lines(unpriced)
 

@@ -16,6 +16,7 @@ from proofstone.browse.export import read_form
 from proofstone.errors import BadInput, BadUsage, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.method import find_method, find_preset, method_names
+from proofstone.methods.bequ.reference.facts import has_knowledge
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
 from proofstone.records.items import ItemSet, shown_name
@@ -195,8 +196,6 @@ def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> st
 def method_of_reference(path: Path, *, encoding: str = "") -> str:
     """The name of the method that reads a file as a reference. Raises BadInput where it says
     nothing of what it names, and what reading raises."""
-    from proofstone.methods.bequ.reference.facts import has_knowledge  # noqa: PLC0415
-
     reader = RowReader(path, encoding=encoding)
     columns = _columns(reader)
     if not has_knowledge(columns):

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.models.config import resolve
+from proofstone.models.embeddings import EmbeddingsEndpoint
 from proofstone.models.names import parse_model_name
 from proofstone.models.spending import open_request_purse
 from proofstone.records.calls import Clock, Embedder
@@ -183,8 +184,6 @@ class EndpointEmbedder:
         BudgetReached."""
 
         async def work(_stop: asyncio.Event) -> NDArray[np.float64]:
-            from proofstone.models.embeddings import EmbeddingsEndpoint  # noqa: PLC0415
-
             client = EmbeddingsEndpoint(
                 self._endpoint, clock=self._clock, rng=Random(), purse=self._purse
             )

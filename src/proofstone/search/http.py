@@ -12,6 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import EgressRefused, EndpointUnusable
+from proofstone.models.connections import choose_route
+from proofstone.models.entries import Entry
+from proofstone.models.http_session import is_inside, open_session
+from proofstone.models.names import destination_of
 from proofstone.records.ids import canonical_json
 
 if TYPE_CHECKING:
@@ -84,10 +88,6 @@ async def get(
     """
     import aiohttp  # noqa: PLC0415 - heavy
 
-    from proofstone.models.connections import choose_route  # noqa: PLC0415
-    from proofstone.models.entries import Entry  # noqa: PLC0415
-    from proofstone.models.http_session import open_session  # noqa: PLC0415
-
     route = choose_route(url, Entry(), config.environment, gate or config.gate, "the address")
     limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
     try:
@@ -116,8 +116,6 @@ async def fetch_page(
     An address of this machine or of the network that it stands in is refused unless it is meant
     (``local``): what the web names must not reach what only this machine may see.
     """
-    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
     for _redirect in range(_REDIRECTS + 1):
         to = destination_of(url)
         if to is None or (_is_inside(to) and not local):
@@ -145,8 +143,6 @@ async def fetch_page(
 def _is_inside(to: Destination) -> bool:
     """Whether it is this machine, or by its number one that only its network reaches. What a name
     stands for is told where it is looked up."""
-    from proofstone.models.http_session import is_inside  # noqa: PLC0415 - heavy
-
     try:
         return is_inside(to.host)
     except ValueError:

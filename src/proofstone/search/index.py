@@ -308,8 +308,6 @@ class ChunkIndex:
 
 def index_files(folder: Path) -> PartFiles:
     """The files of a workspace's index."""
-    from proofstone.search.index import PartFiles  # noqa: PLC0415
-
     return PartFiles(folder / MARK / "retrieval")
 
 

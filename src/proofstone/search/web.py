@@ -14,6 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
+from proofstone.models.credentials import Secret
+from proofstone.models.names import destination_of
+from proofstone.models.retry_after import read_retry_after
+from proofstone.models.spending import open_request_purse
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Source
@@ -24,7 +28,6 @@ from proofstone.session.permits import SentBeside, SentLog
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
-    from proofstone.models.credentials import Secret
     from proofstone.models.spending import RequestPurse, Spending
 
 
@@ -355,8 +358,6 @@ class WebSearcher:
         self._purse = self._open_purse(spending)
 
     def _open_purse(self, spending: Spending | None) -> RequestPurse | None:
-        from proofstone.models.spending import open_request_purse  # noqa: PLC0415 - heavy
-
         if spending is None:
             return None
         return open_request_purse(self.search, self._price, spending)
@@ -434,8 +435,6 @@ class WebSearcher:
     def _clear(self, url: str, made_from: Sequence[Source]) -> None:
         """Raises EgressRefused unless a policy lets the query out: a search's host is allowed by
         name, and each source that a query was made from too."""
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
         to, gate = destination_of(url), self._config.gate
         if to is None:
             raise BadUsage(f"{url} is no address of a search")
@@ -470,9 +469,6 @@ class WebSearcher:
     async def _asked(
         self, query: str, k: int, sent: _Sent, page: int = 0
     ) -> tuple[bytes, list[WebHit]]:
-        from proofstone.models.credentials import Secret  # noqa: PLC0415 - heavy
-        from proofstone.models.retry_after import read_retry_after  # noqa: PLC0415
-
         request = self._request(query, k, page)
         key = self._set(_KEYS.get(self.search, ""))
         headers = {"Accept": Secret("application/json")}

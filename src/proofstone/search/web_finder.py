@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, BudgetReached, CallFailed, EgressRefused
 from proofstone.models.availability import Online, Step, StepName
+from proofstone.models.names import destination_of
 from proofstone.records.calls import Clock, FoundText
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchWay
@@ -320,8 +321,6 @@ def look_at_searches(
 def _looked(
     source: SearchSource, config: ModelConfig, clock: Clock, ask: AskEgress | None
 ) -> Online:
-    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
     found: dict[StepName, str] = {"settings": "its variables are set"}
     if source.web is None:
         raise BadUsage(f"{source.name} is no search of the web")

@@ -15,12 +15,13 @@ from msgspec import Struct, structs
 
 from proofstone.documents.wiki_api import AT_ONCE, PAGE_READER, WikiAddress, WikiFound, WikiPage
 from proofstone.documents.wiki_articles import WikiArticle, fetched_article
+from proofstone.ingest.wiki_client import WikiClient
+from proofstone.ingest.wiki_pages import file_of_page, folder_of_wiki, keep_page, pages_folder
+from proofstone.models.names import destination_of
 from proofstone.records.builds import WikiText
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.search.http import read_note, write_note
-from proofstone.search.wiki_client import WikiClient
-from proofstone.search.wiki_pages import file_of_page, folder_of_wiki, keep_page, pages_folder
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
@@ -69,8 +70,6 @@ class LiveWiki:
     """A wiki behind its API, with what is kept of it in a workspace's ``folder``."""
 
     def __init__(self, api: str, folder: Path, config: ModelConfig, clock: Clock) -> None:
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
         self.api = api
         self.client = WikiClient(api, config, clock)
         self.host = self.client.host
@@ -200,8 +199,6 @@ class LiveWiki:
     async def repository(self) -> str:
         """Where statements about its pages are kept, as the wiki says; empty where it does not, or
         where that is this machine and the wiki is not."""
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
         file = self._folder / "repository.json"
         known = read_note(file, _Where)
         if known is None:

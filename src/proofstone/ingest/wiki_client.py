@@ -28,6 +28,11 @@ from proofstone.documents.wiki_api import (
     statements_query,
 )
 from proofstone.errors import EndpointUnusable
+from proofstone.models.connections import choose_route
+from proofstone.models.credentials import Secret
+from proofstone.models.entries import Entry
+from proofstone.models.http_session import open_session
+from proofstone.models.names import destination_of
 from proofstone.models.retry_after import read_retry_after
 from proofstone.records.calls import Clock
 
@@ -77,8 +82,6 @@ class WikiClient:
     the wiki cannot be asked; entering raises EgressRefused where a policy names another host."""
 
     def __init__(self, api: str, config: ModelConfig, clock: Clock) -> None:
-        from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-
         to = destination_of(api)
         if to is None:
             raise EndpointUnusable(f"{api} is no address of a wiki's API.")
@@ -88,11 +91,6 @@ class WikiClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> WikiClient:
-        from proofstone.models.connections import choose_route  # noqa: PLC0415
-        from proofstone.models.credentials import Secret  # noqa: PLC0415 - heavy
-        from proofstone.models.entries import Entry  # noqa: PLC0415 - heavy
-        from proofstone.models.http_session import open_session  # noqa: PLC0415
-
         gate, environment = self._config.gate, self._config.environment
         gate.check_policies(self._to)
         gate.permit(self._to)  # who names the address sends its title there, and nothing else

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from hashlib import file_digest
@@ -13,8 +14,8 @@ from msgspec import Struct
 
 from proofstone.documents.wiki_api import WIKI_SUFFIX, WikiAddress, WikiFile, read_address
 from proofstone.errors import BadInput, Problem
+from proofstone.ingest.wiki_client import WikiClient
 from proofstone.records.calls import Clock
-from proofstone.search.wiki_client import WikiClient
 from proofstone.session.folders import MARK
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
@@ -54,8 +55,6 @@ def fetch_addresses(
 ) -> dict[str, Path]:
     """The file of each page by its address, kept in the workspace's folder. Raises as
     ``read_address`` and ``fetch_pages``."""
-    import asyncio  # noqa: PLC0415 - heavy
-
     addresses = {url: read_address(url, api) for url in urls}
     folder = pages_folder(session.folder)
     fetched = asyncio.run(
