@@ -19,10 +19,15 @@ from random import Random
 from measures import Line, machine, print_lines, timed
 from msgspec import Struct
 
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, ReferenceTriple
+from proofstone.methods.bequ.records import (
+    GivenTriple,
+    ReferenceRow,
+    ReferenceTriple,
+    VerifySettings,
+)
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
-from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.verify import (
     EntityCorpus,
     TextIndex,

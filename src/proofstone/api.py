@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from proofstone.correct import work_list as correct_work_list
     from proofstone.ingest import editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
-    from proofstone.methods.bequ.verification import runs
     from proofstone.results import compare_inputs, reading
     from proofstone.results import plan as results_plan
     from proofstone.review import agreement as review_agreement
@@ -97,7 +96,6 @@ if not TYPE_CHECKING:
     taxonomy = _Module("ingest.taxonomy")
     vision = _Module("ingest.vision")
     keep_backup = _Module("keep.backup")
-    runs = _Module("methods.bequ.verification.runs")
     compare_inputs = _Module("results.compare_inputs")
     results_plan = _Module("results.plan")
     reading = _Module("results.reading")
@@ -158,8 +156,8 @@ class Workspace(Session):
     score = Verb(lambda: score_runs.score)
     score_forecast = Verb(lambda: score_runs.score_forecast)
     forecast_judging = Verb(lambda: run_dry_run.forecast_judging)
-    verify_runs = Verb(lambda: runs.verify_runs)
-    verify_forecast = Verb(lambda: runs.verify_forecast)
+    verify_runs = Verb(lambda: score_runs.verify_runs)
+    verify_forecast = Verb(lambda: score_runs.verify_forecast)
     judge_units = Verb(lambda: score_runs.judge_units)
     with_judges = Verb(lambda: score_runs.with_judges)
     spending = Verb(lambda: spending_module.start_spending)

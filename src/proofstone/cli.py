@@ -16,6 +16,22 @@ import click
 from proofstone import __version__
 from proofstone.errors import ProofstoneError
 
+
+def _method_commands() -> dict[str, tuple[str, str]]:
+    """The commands of the methods of this package, from ``commands.txt`` in their folders: a line
+    each with its name, the module there and its help."""
+    found = {}
+    methods = os.path.join(os.path.dirname(__file__), "methods")
+    for folder in sorted(os.listdir(methods)):
+        file = os.path.join(methods, folder, "commands.txt")
+        if os.path.exists(file):
+            with open(file, encoding="utf-8") as lines:
+                for line in lines:
+                    name, module, text = line.strip().split(maxsplit=2)
+                    found[name] = (f"methods.{folder}.{module}", text)
+    return found
+
+
 # Heading -> command -> (module, one line of help). The lines stand here so that ``--help`` imports
 # nothing; a test compares them with the commands' own.
 TREE: dict[str, dict[str, tuple[str, str]]] = {
@@ -84,7 +100,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
             "Extract answer letters from replies, a file in and a file out.",
         ),
         "grade": ("run.cli_files", "Grade replies to short questions, a file in and a file out."),
-        "verify-triples": ("methods.bequ.cli", "Verify triples both ways against a reference."),
+        **_method_commands(),
         "metrics": ("run.cli_files", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
     },
     "Admin": {
@@ -113,7 +129,7 @@ class LazyTree(click.Group):
                 name = cmd_name.replace("-", "_")
                 command: click.Command = getattr(module, f"{name}_command")
                 return command
-        return None
+        return _outside_command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -135,6 +151,17 @@ class LazyTree(click.Group):
         for heading, commands in TREE.items():
             with formatter.section(heading):
                 formatter.write_dl([(name, line) for name, (_module, line) in commands.items()])
+
+
+def _outside_command(name: str) -> click.Command | None:
+    """The command of this name of a method of another package."""
+    from proofstone.method import outside_methods
+
+    commands = {
+        key: command for each in outside_methods() for key, command in each.commands.items()
+    }
+    found: click.Command | None = commands.get(name)
+    return found
 
 
 @click.command(cls=LazyTree, context_settings={"help_option_names": ["-h", "--help"]})

@@ -33,9 +33,8 @@ from proofstone.records.calls import Call, Judge
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewTask, ReviewText
-from proofstone.records.runs import Measure, Reply, Scale, Score
+from proofstone.records.runs import Measure, Reply, Run, Scale, Score, VerifiedRun
 from proofstone.records.tables import Row, Tabulation
-from proofstone.records.triples import EntityFacts, TripleText
 
 
 class PayloadType(Struct, frozen=True, gc=False):
@@ -64,6 +63,18 @@ def later(given: str | Callable[[], Any]) -> Any:
     """A part of a method by where it stands (``package.module:name``) or by what makes it, loaded
     when it is first asked for: a stored row that only needs a payload's type loads no pipeline."""
     return Later(given)
+
+
+class _Parts:
+    """Loads what was given by ``later`` when it is first asked for."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """The part of this name, loaded where it was given by ``later``."""
+        held = object.__getattribute__(self, name)
+        if isinstance(held, Later):
+            held = held.load()
+            object.__setattr__(self, name, held)
+        return held
 
 
 # What a method may offer besides; None where it does not.
@@ -221,21 +232,66 @@ class Contrasts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Verifying:
-    """Replies that hold triples, which are verified against a reference."""
+class Verifying(_Parts):
+    """Replies that hold what judges verify against a reference, such as triples: a scoring of its
+    own kind, with a leaderboard and a page of its own. ``session`` and ``store`` are those of an
+    open workspace."""
+
+    called: str
+    """What is verified, in the singular."""
+    settings: type[Struct]
+    """How a sample is drawn; its fields with an ``Opt`` are options of ``score``."""
+    verify: Callable[..., Sequence[VerifiedRun]]
+    """``(session, runs, *, judge, reference, settings, again, max_connections, cache, budget,
+    watch, on_interrupt)``: what became of each run. Raises what stopped a judge once all that it
+    said is kept."""
+    forecast: Callable[..., Any]
+    """The same without asking anybody: ``(session, runs, *, judge, reference, settings, again,
+    max_connections)``."""
+    check_judged: Callable[[Run], None]
+    """Raises BadUsage for a run of which judges decide nothing without a reference."""
+
+    has_reference: Callable[[Iterable[str]], bool]
+    """Whether a file with these columns holds a reference, which ``read_facts`` reads."""
+    reference_columns: str
+    """Which those are, as people read it where a file has none."""
+    listed_in: Callable[[Row], int]
+    """How many a row of a reference lists, empty and repeated ones among them."""
+    is_listed: Callable[[Fact], bool]
+    """Whether a fact of a reference is one; else it is a text."""
 
     show_reply: Callable[[LoadedItem, Mapping[str, Reply]], str]
     """What was read of an item's replies (by step), and what was left, as people read it."""
-    triple_rows: Callable[[LoadedItem, Mapping[str, Reply]], Sequence[dict[str, Any]]]
-    """A row a triple: subject, predicate, object, subject_name, and where it stands."""
-    triple_text: Callable[[str, Any], TripleText]
-    """What a unit's payload says of the entity of this name."""
-    entity_facts: Callable[[LoadedItem], EntityFacts]
-    """What is known of an entity that was asked about."""
-    triples_in: Callable[[Row], int]
-    """How many triples a row of a reference lists, empty and repeated ones among them."""
-    is_triple: Callable[[Fact], bool]
-    """Whether a fact of a reference is a triple; else it is a text."""
+    verdicts_shown: Callable[[Any, int, int, int], Iterable[str]]
+    """``(store, run, item, sample)``, by keys: what was verified of a reply, a text a scoring."""
+    counts_shown: Callable[[Any, int], str]
+    """``(store, scoring)``: what a scoring came to, as one line; empty where it has nothing."""
+    statistics: Callable[[Any, Any, Sequence[tuple[int, Run]]], Sequence[Tabulation]]
+    """``(store, method, runs)``: tables of what runs said."""
+    settings_shown: Callable[[bytes], Mapping[str, str]]
+    """The settings of a stored scoring in words: its ``judges``, ``reference`` and how it was
+    ``drawn``."""
+    said_rows: Callable[[Any, Any, Mapping[str, Any]], Iterable[dict[str, Any]]]
+    """``(session, found, options)``: what a run said, a row each (``export --what triples``)."""
+    verdict_rows: Callable[[Any, Any, Mapping[str, Any]], Iterable[dict[str, Any]]]
+    """``(session, found, options)``: a row a verdict (``export --what verdicts``)."""
+
+    ranked: Callable[[Sequence[Run]], frozenset[int]]
+    """The places of runs (one a setting of a model) that a leaderboard ranks, one a model."""
+    board: Callable[..., Any]
+    """``(session, selection, **options)``: the leaderboard of what was verified, None where nothing
+    is."""
+    show_board: Callable[..., bool]
+    """``(session, targets, shared, by, people, *, as_json)``: prints it; False, and how to verify,
+    where nothing is."""
+    show_study: Callable[..., None]
+    """``(session, study, forms, *, quiet)``: prints a study of what was verified."""
+    write_page: Callable[..., Any]
+    """``(session, selection, path, beside, *, options, control, command)``: what was written of its
+    page; None where nothing is verified."""
+    compare: Callable[..., Any]
+    """``(store, method, selection, before, after, view, *, confidence, seed)``: two runs, by what
+    was verified of them; None where neither is."""
 
 
 def _no_tables(_rows: Iterable[Any], _tokens: TokenCounter) -> Sequence[Tabulation]:
@@ -247,7 +303,7 @@ def _never(_columns: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Method:
+class Method(_Parts):
     """How a benchmark is built, asked and scored: one folder, one of these.
 
     A kind of fact or item is named ``method.kind``, so that the store finds the payload's type
@@ -308,6 +364,19 @@ class Method:
     """Facts built in steps (``build KIND``), with models or without: docs/pipelines.md."""
     sift: Sifter | None = None
 
+    sections: Sequence[Callable[[Any], Any]] = ()
+    """Sections of its own on the page of its runs: each takes the page's evidence, and gives a
+    section or None."""
+    studies: Mapping[str, str] = field(default_factory=dict)
+    """Studies of its own (``report --study``), by name, with what each shows."""
+    make_study: Callable[..., Any] | None = None
+    """``(session, name, selection, view, *, estimand, confidence)``: one of ``studies``. Raises
+    BadUsage for runs that it cannot stand on."""
+
+    commands: Mapping[str, Any] = field(default_factory=dict)
+    """Click commands of a method of another package, by the names that people type; those of this
+    package stand in ``commands.txt`` of the method's folder, which ``--help`` reads."""
+
     items_called: str = "questions"
     """In the plural. Sets of these are listed and imported as such."""
     facts_called: str = "questions"
@@ -336,19 +405,13 @@ class Method:
     prompts: OwnPrompts | None = None
     verifying: Verifying | None = None
 
-    def __getattribute__(self, name: str) -> Any:
-        """The part of this name, loaded where it was given by ``later``."""
-        held = object.__getattribute__(self, name)
-        if isinstance(held, Later):
-            held = held.load()
-            object.__setattr__(self, name, held)
-        return held
-
 
 # The registry: methods by name.
 
 GROUP = "proofstone.methods"
 _CARRIED = "proofstone.methods"
+
+USUAL_METHOD = "encyclo_k"  # of files that no method knows by their columns
 
 
 def method_names() -> list[str]:
@@ -363,6 +426,16 @@ def carried_names() -> list[str]:
         for module in pkgutil.iter_modules(importlib.import_module(_CARRIED).__path__)
         if module.ispkg
     )
+
+
+def every_method() -> Iterator[Method]:
+    """All methods that are installed, imported now."""
+    yield from map(find_method, method_names())
+
+
+def outside_methods() -> Iterator[Method]:
+    """The methods of other packages, imported now."""
+    yield from map(find_method, sorted(_entry_points()))
 
 
 @cache

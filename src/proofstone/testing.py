@@ -13,7 +13,8 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from functools import partial
-from typing import Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import structs
@@ -161,17 +162,19 @@ def _functions(record: Any, inside: str) -> Iterator[str]:
         if taken is None or (held is None and type(None) in get_args(kind)):
             continue
         if not callable(held):
-            yield f"has no function {inside}{name} of {taken} values"
-        elif not _takes(held, taken):
+            yield f"has no function {inside}{name}"
+        elif isinstance(taken, list) and not _takes(held, len(taken)):
             got = ", ".join(inspect.signature(held).parameters)
-            yield f"{inside}{name} takes ({got}); expected {taken} values"
+            yield f"{inside}{name} takes ({got}); expected {len(taken)} values"
 
 
-def _taken(kind: Any) -> int | None:
-    """How many values a function of this type takes; None for another type."""
-    for each in (kind, *get_args(kind)):
+def _taken(kind: Any) -> Any:
+    """What a function of this type takes: a list, or ... where it does not say; None for another
+    type."""
+    either = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    for each in either:
         if get_origin(each) is collections.abc.Callable:
-            return len(get_args(each)[0])
+            return get_args(each)[0]
     return None
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadInput, BadUsage
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.verification.people import read_people
-from proofstone.methods.bequ.verification.planning import VerifySettings
 from proofstone.methods.bequ.verification.triple_files import opened_triples
 from proofstone.records.tables import Row
 from small_bank import write_lines

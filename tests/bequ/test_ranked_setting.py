@@ -71,7 +71,7 @@ def test_one_setting_a_model_is_ranked_and_the_others_are_experiments(
     assert "wikidata" not in table
     assert below.count("scripted/talker") >= len(SETTINGS) + 2
     random = proofstone("report", "towns", "--study", "random", "--json").json
-    assert len(random["rows"]) == 2
+    assert len(random["tables"][0]["rows"]) == 2
 
 
 def test_before_scoring_one_setting_a_model_is_ranked_too(
@@ -125,7 +125,7 @@ def test_every_place_that_shows_a_number_shows_what_was_not_parsed(
     for study in ("random", "prompts", "effort", "domains", "popularity"):
         found = proofstone("report", "towns", "--study", study, "--json").json
         assert any("Unparsed verdicts of scripted/quiet" in note for note in found["notes"]), study
-        names = json.dumps(found["columns"])
+        names = json.dumps(found["tables"])
         assert "unparsed" in names, study
     made = proofstone(
         "run", "towns.jsonl", "-m", "scripted/quiet", "--preset", "random", "--judge",

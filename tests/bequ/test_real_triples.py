@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.verification.triple_files import opened_triples
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ"

@@ -10,9 +10,10 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 from msgspec import structs
 from verified_worlds import verified_runs, verified_triples
 
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.report.board import TripleBoard, triple_board
 from proofstone.methods.bequ.verification.people import PeopleSaid
-from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.triples import Group, Verdict, Verified, VerifiedRuns
 from proofstone.stats.ranks import RankInterval

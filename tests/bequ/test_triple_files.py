@@ -14,12 +14,13 @@ from proofstone.errors import BadInput
 from proofstone.methods.bequ.records import (
     ReferenceRow,
     ReferenceTriple,
+    VerifySettings,
     family_of,
     object_text,
     spoken,
 )
 from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.planning import VerifySettings, known_triples, make_plan
+from proofstone.methods.bequ.verification.planning import known_triples, make_plan
 from proofstone.methods.bequ.verification.verify import EntityCorpus, TextIndex, triple_words
 from proofstone.records.items import SearchWay
 from proofstone.records.verdicts import Passage

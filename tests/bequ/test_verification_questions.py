@@ -8,8 +8,8 @@ import pytest
 from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 
 from proofstone.judging.question import fence_code, pose
-from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple
-from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple, VerifySettings
+from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.questions import (
     cited_place,
     covered_question,

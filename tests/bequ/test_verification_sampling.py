@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_world import gathered
 
-from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, SamplingWay, sample_places
-from proofstone.methods.bequ.verification.planning import SamplePer, VerifySettings, make_plan
+from proofstone.methods.bequ.records import SamplingWay, VerifySettings
+from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, sample_places
+from proofstone.methods.bequ.verification.planning import make_plan
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 
@@ -54,7 +55,7 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("per", ["domain", "popularity"])
-def test_each_part_can_have_a_sample_of_its_own(per: SamplePer) -> None:
+def test_each_part_can_have_a_sample_of_its_own(per: str) -> None:
     """As published by domain and popularity: so many of each part and direction, where overall
     they would be that many together; the sample of a part is as large however many parts there
     are."""

@@ -20,6 +20,7 @@ from known_world import (
 )
 from msgspec import structs
 
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.verification.measures import Counted, measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
     Checked,
@@ -28,7 +29,7 @@ from proofstone.methods.bequ.verification.people import (
     correct_by_people,
 )
 from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.planning import VerifySettings, make_plan
+from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.calls import Judge
 from proofstone.records.triples import Verdict, Verified

@@ -13,11 +13,11 @@ from killing import kill_after, seen_at
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, BudgetReached, EgressRefused, NotFound
 from proofstone.method import find_method
-from proofstone.methods.bequ.verification.planning import VerifySettings
-from proofstone.methods.bequ.verification.runs import VerifiedRun, verifying_method
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
-from proofstone.records.runs import Run
+from proofstone.records.runs import Run, VerifiedRun
 from proofstone.run.forms import select_runs
+from proofstone.run.score_runs import how_to_verify
 from proofstone.session.egress import Leaving
 from scripted_server import Act, Seen, child_server, error
 from serving import configure, serving
@@ -206,4 +206,4 @@ def test_where_a_reference_would_go_is_told_before_anything_leaves(tmp_path: Pat
 
 def test_runs_of_other_methods_hold_nothing_to_verify() -> None:
     with pytest.raises(BadUsage, match="runs of encyclo_k hold no triples to verify"):
-        verifying_method(find_method("encyclo_k"))
+        how_to_verify(find_method("encyclo_k"))

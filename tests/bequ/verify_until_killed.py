@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from proofstone.api import open_workspace
-from proofstone.methods.bequ.verification.planning import VerifySettings
+from proofstone.methods.bequ.records import VerifySettings
 
 
 def main() -> None:

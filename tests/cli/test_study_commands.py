@@ -9,7 +9,7 @@ import pytest
 
 from proofstone.api import Workspace, open_workspace
 from proofstone.records.items import ItemSet
-from proofstone.results.cli import STUDY_NAMES
+from proofstone.results.cli import study_names
 from told import Proofstone
 
 
@@ -50,7 +50,7 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
     data has a row a mark, under the axes' names."""
     with open_workspace(studied) as workspace:
         second = f"form:{_second(workspace).id.hex()}"
-    for name in STUDY_NAMES:
+    for name in study_names():
         if name in _ELSEWHERE:
             continue
         target = "old-books" if name in ("seeds", "options", "settings") else second

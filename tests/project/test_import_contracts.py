@@ -23,6 +23,7 @@ CONTRACTS = {
 BREAKS = {
     "layers": ("records/culprit.py", "import proofstone.run.loop"),
     "methods": ("methods/culprit/__init__.py", "import proofstone.methods.bequ.method"),
+    "methods-on-top": ("start/culprit.py", "import proofstone.methods.bequ.method"),
     "client-library": ("results/culprit.py", "import aiohttp"),
     "database-library": ("run/other.py", "def later():\n    import sqlalchemy"),
     "no-heavy-library": ("store/culprit.py", "import pandas"),

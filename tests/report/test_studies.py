@@ -13,7 +13,7 @@ from proofstone.errors import BadUsage
 from proofstone.page.section import section_text
 from proofstone.records.runs import Scale
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.cli import STUDY_NAMES
+from proofstone.results.cli import STUDY_NAMES, study_names
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import STUDIES, perform_study
 from proofstone.results.sections.parts import (
@@ -44,6 +44,7 @@ def form(rights: Sequence[int], *, n: int = 40, n_options: int = 5) -> ScoreTabl
 def test_the_command_line_names_every_study() -> None:
     """The names that the command offers are the catalogue's."""
     assert tuple(STUDIES) == STUDY_NAMES
+    assert study_names()[: len(STUDIES)] == STUDY_NAMES
 
 
 def test_seeds_show_range_ranks_and_tau() -> None:

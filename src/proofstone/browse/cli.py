@@ -209,18 +209,21 @@ _NEXT = {
 
 
 def _method_of(file: Path, kind: str, encoding: str) -> str:
+    from proofstone.method import USUAL_METHOD
     from proofstone.run.run_files import (
         method_of_bank_file,
         method_of_file,
+        method_of_list,
         method_of_reference,
     )
 
     if kind == "entities":
-        return "bequ"
+        return method_of_list(kind)
     if kind == "reference":
         return method_of_reference(file, encoding=encoding)
-    known = method_of_bank_file if kind == "bank" else method_of_file
-    return known(file, otherwise="encyclo_k", encoding=encoding)
+    if kind == "bank":
+        return method_of_bank_file(file, encoding=encoding)
+    return method_of_file(file, otherwise=USUAL_METHOD, encoding=encoding)
 
 
 def _columns(columns: Sequence[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from proofstone.ingest.item_rows import (
     item_row,
     read_item_rows,
 )
-from proofstone.method import Method, Verifying, find_method, find_payload
+from proofstone.method import USUAL_METHOD, Method, Verifying, find_method, find_payload
 from proofstone.models.replies import read_reply
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import CallRecord, Clock
@@ -238,7 +238,7 @@ class _ListedTriples:
 
     def counts(self, built: Sequence[BuiltFact]) -> ReferenceCounts:
         """What became of what was read."""
-        triples = [each.fact.id for each in built if self._method.is_triple(each.fact)]
+        triples = [each.fact.id for each in built if self._method.is_listed(each.fact)]
         texts = {each.fact.id for each in built} - set(triples)
         return ReferenceCounts(
             triples=len(set(triples)),
@@ -250,7 +250,7 @@ class _ListedTriples:
 
     def _counting(self, rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            self._listed += self._method.triples_in(row)
+            self._listed += self._method.listed_in(row)
             yield row
 
 
@@ -387,7 +387,7 @@ def read_bank(
     path: Path | str,
     *,
     name: str | None = None,
-    method: str = "encyclo_k",
+    method: str = USUAL_METHOD,
     roles: Sequence[Role] = (),
     tell_unread: TellUnread | None = None,
     encoding: str = "",
@@ -411,7 +411,7 @@ def read_form(
     path: Path | str,
     *,
     name: str | None = None,
-    method: str = "encyclo_k",
+    method: str = USUAL_METHOD,
     roles: Sequence[Role] = (),
     tell: Callable[[str], None] | None = None,
     encoding: str = "",

@@ -15,7 +15,7 @@ from proofstone.method import find_method
 from proofstone.results.reading import leaderboard, selection_of
 from proofstone.run.run_facts import plan_row
 from proofstone.session.models import family_of_model
-from proofstone.session.session import Session
+from proofstone.session.session import Session, method_of
 from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
 
@@ -64,10 +64,8 @@ def _export(
     file = Path(path)
     if what in ("scores", "leaderboard"):
         return _export_results(session, found, file, what, options)
-    if what == "triples" and found.kind == "run":
-        return _export_triples(session, found, file, options.get("fold_near"))
-    if what == "verdicts":
-        return _export_verdicts(session, found, file, options)
+    if what == "verdicts" or (what == "triples" and found.kind == "run"):
+        return _export_verifiable(session, found, file, what, options)
     if what != _USUAL[found.kind]:
         raise BadUsage(
             f"a {found.kind} has no {what}",
@@ -124,37 +122,19 @@ def _export_form(session: Session, found: Found, file: Path) -> int:
     return export_items(session.store, method, found.id, file)
 
 
-def _export_triples(session: Session, found: Found, file: Path, near: float | None) -> int:
-    from proofstone.methods.bequ.verification.elicited import triple_rows  # noqa: PLC0415
-    from proofstone.methods.bequ.verification.said_alike import (  # noqa: PLC0415
-        check_bar,
-        fold_alike,
-    )
-
-    key, run = session.store.runs.run(found.id)
-    method = find_method(run.method)
-    if near is None:
-        return write_rows(file, triple_rows(session.store, method, key, run))
-    from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
-
-    check_bar(near)
-    encoder = SentenceEncoder()
-    rows = triple_rows(
-        session.store, method, key, run, lambda said: fold_alike(said, encoder, near)
-    )
-    return write_rows(file, rows)
-
-
-def _export_verdicts(session: Session, found: Found, file: Path, options: dict[str, Any]) -> int:
-    from proofstone.methods.bequ.verification.rows import verdict_rows  # noqa: PLC0415
-    from proofstone.methods.bequ.verification.stored_verdicts import (  # noqa: PLC0415
-        read_verified,
-    )
-
-    selection = selection_of(session, [found])
-    method = find_method(selection.method)
-    view = {"view": options["view"]} if "view" in options else {}
-    return write_rows(file, verdict_rows(read_verified(session.store, method, selection, **view)))
+def _export_verifiable(
+    session: Session, found: Found, file: Path, what: What, options: dict[str, Any]
+) -> int:
+    """What a method exports whose replies hold what can be verified."""
+    if what == "triples":
+        method, lacks = method_of(session, found), "replies of {} hold no triples"
+    else:
+        method = find_method(selection_of(session, [found]).method)
+        lacks = "runs of {} hold no triples to verify"
+    if method.verifying is None:
+        raise BadUsage(lacks.format(method.name))
+    rows = method.verifying.said_rows if what == "triples" else method.verifying.verdict_rows
+    return write_rows(file, rows(session, found, options))
 
 
 def _export_run(session: Session, found: Found, file: Path) -> int:

@@ -12,7 +12,7 @@ from proofstone.browse.export import import_bank
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.tables import TellUnread
 from proofstone.files.write import check_target, write_rows
-from proofstone.method import find_method
+from proofstone.method import USUAL_METHOD, find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import Funnel
 from proofstone.records.knowledge import Bank, Role
@@ -32,7 +32,7 @@ def read_sifted(
     path: Path | str,
     *,
     name: str | None = None,
-    method: str = "encyclo_k",
+    method: str = USUAL_METHOD,
     roles: Sequence[Role] = (),
     dropped: Path | str | None = None,
     tell_unread: TellUnread | None = None,

@@ -15,15 +15,12 @@ from proofstone.build.built import describe_build
 from proofstone.errors import BadUsage, TextPurged
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method
-from proofstone.methods.bequ.verification.elicited import triples_by_run
-from proofstone.methods.bequ.verification.stored_verdicts import verified_counts, verified_of_reply
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
 from proofstone.records.runs import Run, replies_wanted, run_label
 from proofstone.records.tables import Tabulation
-from proofstone.records.triples import read_against
 from proofstone.run.judges import judges_of_reply, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
 from proofstone.session.dates import minute
@@ -60,12 +57,15 @@ def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
         of_items = method.item_statistics(items, load_cl100k())
         if method.verifying is None:
             return of_items
-        return (*of_items, *triples_by_run(store, method, store.runs.of_sets([found.id])))
+        return (
+            *of_items,
+            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
+        )
     if found.kind == "run":
         key, run = store.runs.run(found.id)
         method = find_method(run.method)
         if method.verifying is not None:
-            return triples_by_run(store, method, [(key, run)])
+            return method.verifying.statistics(store, method, [(key, run)])
     raise BadUsage(
         f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
         hint="proofstone list bank, or proofstone list form, names them",
@@ -158,13 +158,9 @@ def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tupl
 
 def _verified_of(store: Store, key: int, run: Run, item: Found, sample: int) -> Iterator[str]:
     """What was verified of a reply; nothing of a method that verifies nothing."""
-    method = find_method(run.method)
-    if method.verifying is not None:
-        try:
-            name = method.verifying.entity_facts(store.items.one(item.key)).name
-        except TextPurged:
-            name = PURGED
-        yield from verified_of_reply(store, key, item.key, sample, name)
+    verifying = find_method(run.method).verifying
+    if verifying is not None:
+        yield from verifying.verdicts_shown(store, key, item.key, sample)
 
 
 def _scores_of(store: Store, key: int, run: Run, item: Found, sample: int) -> list[tuple[str, str]]:
@@ -294,9 +290,11 @@ def _run(store: Store, found: Found) -> Description:
     for scoring in store.scores.begun(key):
         whole = "" if scoring.completed_at else ", not whole"
         text = f"scorer {scoring.scorer_version}, {minute(scoring.created_at)}{whole}"
-        if (against := read_against(scoring.settings)) is not None:
-            counts = verified_counts(store, scoring.key) or "nothing verified yet"
-            text += f"; by {against.judges}, against {against.reference}: {counts}"
+        verifying = find_method(scoring.method).verifying if scoring.settings else None
+        if verifying is not None:
+            counts = verifying.counts_shown(store, scoring.key) or "nothing verified yet"
+            against = verifying.settings_shown(scoring.settings)
+            text += f"; by {against['judges']}, against {against['reference']}: {counts}"
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
     texts = (_own_prompt(store, run), note_of_run(store, found))
     return Description(
@@ -347,8 +345,11 @@ def _scoring(store: Store, found: Found) -> Description:
         ("judge", scoring.judge),
         ("made", minute(scoring.created_at)),
     ]
-    if (against := read_against(scoring.settings)) is not None:
-        lines += [("drawn", against.drawn), ("triples", verified_counts(store, scoring.key))]
+    verifying = find_method(scoring.method).verifying if scoring.settings else None
+    if verifying is not None:
+        drawn = verifying.settings_shown(scoring.settings)["drawn"]
+        counts = verifying.counts_shown(store, scoring.key)
+        lines += [("drawn", drawn), (f"{verifying.called}s", counts)]
     return Description(
         title=f"scoring:{short(found.id)}",
         lines=tuple((name, value) for name, value in lines if value),

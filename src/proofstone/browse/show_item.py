@@ -17,7 +17,6 @@ from proofstone.correct.bank_moves import facts_elsewhere
 from proofstone.correct.rule import response_name
 from proofstone.errors import NotFound
 from proofstone.method import Method, find_method
-from proofstone.methods.bequ.verification.stored_verdicts import verified_of_reply
 from proofstone.models.replies import read_reply
 from proofstone.records.builds import Build, seats_of
 from proofstone.records.calls import CallRecord, Message
@@ -129,7 +128,7 @@ def _replies_of(
     outcomes = ("answered", "refused", "unparsed", "truncated")
     if outcome is not None:
         outcomes = ("answered",) if right is not None else (outcome,)  # type: ignore[assignment]
-    measure = headline(method).of
+    measure, verifying = headline(method).of, method.verifying
 
     def is_other(score: Score) -> bool:
         return score.measure != measure
@@ -159,28 +158,11 @@ def _replies_of(
             scores=tuple(sorted((s for group in found for s in group), key=is_other)),
             response=response_name(run.id, loaded.item.id, sample),
             rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
-            read=_read_of(store, method, key, loaded, item, sample),
-            verified=_verified_of(store, method, key, loaded, item, sample),
+            read=verifying.show_reply(loaded, replies_of(store, key, item, sample))
+            if verifying
+            else "",
+            verified=tuple(verifying.verdicts_shown(store, key, item, sample)) if verifying else (),
         )
-
-
-def _read_of(
-    store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
-) -> str:
-    """What a method that elicits tells of the replies to an item; nothing of another's."""
-    if method.verifying is None:
-        return ""
-    return method.verifying.show_reply(loaded, replies_of(store, key, item, sample))
-
-
-def _verified_of(
-    store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
-) -> tuple[str, ...]:
-    """What was verified of the replies to an item."""
-    if method.verifying is None:
-        return ()
-    name = method.verifying.entity_facts(loaded).name
-    return tuple(verified_of_reply(store, key, item, sample, name))
 
 
 def replies_of(store: Store, run: int, item: int, sample: int) -> dict[str, Reply]:

@@ -12,16 +12,16 @@ from msgspec import structs
 
 from proofstone.build.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.build.list_files import list_files
+from proofstone.build.live_sources import (
+    gather_inputs,
+    tell_step,
+    tell_unread_pages,
+)
 from proofstone.build.outbound import clear_build, web_finders
 from proofstone.build.plan import BuildSpec, PlannedBuild, builder_of, entering_rows, plan_build
 from proofstone.errors import BadUsage
 from proofstone.ingest.pages import document_of
 from proofstone.method import find_method
-from proofstone.methods.bequ.reference.live_sources import (
-    gather_inputs,
-    tell_step,
-    tell_unread_pages,
-)
 from proofstone.records.building import Maker
 from proofstone.records.ids import short
 from proofstone.run.campaign import Watch

@@ -317,6 +317,21 @@ class Pace(Struct, frozen=True, gc=False, kw_only=True):
 # A plan: what will be looked at and when to stop, frozen before anything is asked.
 
 
+class VerifiedRun(Struct, frozen=True, kw_only=True):
+    """A run that was verified against a reference: its scoring, of how much there is a verdict and
+    how much waits, and what came of it by direction and label."""
+
+    run: str
+    label: str
+    scoring: str
+    judges: str
+    reference: str
+    drawn: str
+    n: int
+    waiting: int
+    counts: Mapping[str, Mapping[str, int]]
+
+
 class Plan(Struct, frozen=True, gc=False, kw_only=True):
     """The analysis of a form's or a bank's runs, and what it can find.
 

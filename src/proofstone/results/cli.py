@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.correct.cli import tell_work_list, work_list_option
+from proofstone.method import every_method
 from proofstone.session.options import (
     audience_option,
     json_option,
@@ -176,13 +177,28 @@ STUDY_NAMES = (
     "retrieval",
     "difficulty",
     "topics",
-    "random",
-    "effort",
-    "domains",
-    "prompts",
-    "ranges",
-    "popularity",
 )
+
+
+def study_names() -> tuple[str, ...]:
+    """The studies there are: those of any runs, then those of methods."""
+    return (*STUDY_NAMES, *(name for method in every_method() for name in method.studies))
+
+
+class StudyName(click.Choice[str]):
+    """The name of a study; the methods, which have some, are asked when one is typed or listed."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """All names."""
+        return study_names()
+
+    @choices.setter
+    def choices(self, _none: Sequence[str]) -> None:
+        """Nothing is set: they are asked for."""
 
 
 def report_study(
@@ -338,8 +354,8 @@ def leaderboard_command(
     from proofstone.results.board_text import render_terminal, to_json
     from proofstone.results.breakdowns import render_breakdowns
     from proofstone.results.reading import (
-        holds_triples,
         leaderboard,
+        verifying_of_runs,
     )
     from proofstone.results.table import View
     from proofstone.session.session import open_session
@@ -352,10 +368,10 @@ def leaderboard_command(
         "view": View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
     }
     with open_session(folder) as session:
-        if not unverified and holds_triples(session, *named):
-            from proofstone.methods.bequ.cli import show_verified
-
-            if show_verified(session, named, shared, read_list(by), people, as_json=as_json):
+        verifying = None if unverified else verifying_of_runs(session, *named)
+        if verifying is not None:
+            by_names = read_list(by)
+            if verifying.show_board(session, named, shared, by_names, people, as_json=as_json):
                 return
         elif people is not None:
             raise click.UsageError("--people goes with triples that were verified")
@@ -383,7 +399,7 @@ def leaderboard_command(
 @output_option
 @click.option(
     "--study",
-    type=click.Choice(STUDY_NAMES),
+    type=StudyName(),
     help="Instead of the page: one question about these results, as a sentence, a table and, "
     "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
 )

@@ -321,19 +321,18 @@ def _triples_compared(
     ]  # fmt: skip
     if len(found) < 2 or any(each.kind != "run" for each in found) or found[0].id == found[1].id:
         return None
-    from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
-        compare_triples,
-    )
-
     try:
         selection = select_runs(session.store, found)
     except BadUsage:  # of several methods, or recipes: they stand in no table together
         return None
     method = find_method(selection.method)
-    return compare_triples(
+    if method.verifying is None:
+        return None
+    compared: TriplesCompared | None = method.verifying.compare(
         session.store, method, selection, found[0].id, found[1].id, view,
         confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
     )  # fmt: skip
+    return compared
 
 
 # One side, read, with what made its scores.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import find_method
-from proofstone.results.table import ranked_settings
+from proofstone.method import Verifying, every_method, find_method
 from proofstone.run.forms import Selection, select_runs
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
@@ -19,9 +18,6 @@ from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
 
 if TYPE_CHECKING:
-    from proofstone.methods.bequ.experiments.evidence import Experiment
-    from proofstone.methods.bequ.report.board import TripleBoard
-    from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
     from proofstone.page.section import Section
     from proofstone.records.tables import Tabulation
     from proofstone.results.audit.audit import Audit
@@ -31,8 +27,7 @@ if TYPE_CHECKING:
     from proofstone.results.page_parts import PageData
     from proofstone.results.report import BoardMade
     from proofstone.results.sections.parts import Analysis
-    from proofstone.results.table import View
-    from proofstone.results.table_files import MoreTables, TablesAsked
+    from proofstone.results.table_files import TablesAsked
     from proofstone.run.run_facts import ControlReport
 
 
@@ -46,29 +41,21 @@ def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leader
     return board_of(session, selection_of(session, targets), options).board
 
 
-def holds_triples(session: Session, *targets: Target) -> bool:
-    """Whether these are runs whose replies hold triples, which can be verified."""
-    return find_method(selection_of(session, targets).method).verifying is not None
+def verifying_of_runs(session: Session, *targets: Target) -> Verifying | None:
+    """How what these runs said is verified; None where it cannot be."""
+    return find_method(selection_of(session, targets).method).verifying
 
 
-def verifying_command(session: Session, *targets: Target) -> str:
-    """The command that verifies these runs."""
-    from proofstone.methods.bequ.verification.stored_verdicts import (  # noqa: PLC0415
-        how_to_verify,
-    )
-
-    return how_to_verify(selection_of(session, targets).runs)
-
-
-def verified_board(session: Session, /, *targets: Target, **options: Any) -> TripleBoard | None:
+def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any:
     """The leaderboard of what was verified of runs, forms or a bank; None where nothing is, or
     where their replies hold nothing to verify.
 
     ``group_by``, ``where``, ``card_columns`` and ``view`` are as in ``leaderboard``; ``by``
     names the breakdowns that are wanted, ``people`` a file of verdicts that people filled in.
     """
-    made = _verified(session, selection_of(session, targets), options)
-    return None if made is None else made.board
+    selection = selection_of(session, targets)
+    verifying = find_method(selection.method).verifying
+    return None if verifying is None else verifying.board(session, selection, **options)
 
 
 def describe(session: Session, target: Target) -> Sequence[Tabulation]:
@@ -99,18 +86,17 @@ def write_report(
 
     selection = selection_of(session, targets)
     place = None if path is None else Path(path)
-    verified = None if unverified else _verified(session, selection, _of_verified(options))
-    if verified is not None:
-        from proofstone.methods.bequ.report.page import write_verified_page  # noqa: PLC0415
-
-        others = _verified_tables(session, verified, options)
-        return write_verified_page(
-            session.store, verified, place, BesideAsked(tables, figures, others),
-            now=session.clock.now(), options=options, control=control, command=command,
-        )  # fmt: skip
+    beside = BesideAsked(tables, figures)
+    method = find_method(selection.method)
+    if not unverified and method.verifying is not None:
+        verified: PageWritten | None = method.verifying.write_page(
+            session, selection, place, beside, options=options, control=control, command=command
+        )
+        if verified is not None:
+            return verified
     made = board_of(session, selection, {**options, "by_document": True})
     data = _page(session, made, options, control=control, command=command)
-    written = write_page(data, place, BesideAsked(tables, figures))
+    written = write_page(data, place, beside)
     if place is not None:
         forms = [item_set.id for item_set in selection.item_sets]
         session.store.written.add(place, "form", forms, session.clock.now())
@@ -151,7 +137,8 @@ def _page(
     if sections is None:
         audience = options.get("audience", "internal")
         built = funnel_sections(session.store, made.selection.item_sets, audience)
-        sections = (*make_sections(made.evidence), *built)
+        own = (make(made.evidence) for make in find_method(made.selection.method).sections)
+        sections = (*make_sections(made.evidence), *filter(None, own), *built)
     return page_data(
         session.store,
         made.selection,
@@ -191,54 +178,39 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
     """
     from proofstone.results.audit.audit import benchmark_beside  # noqa: PLC0415
     from proofstone.results.sections.catalogue import (  # noqa: PLC0415 - numpy
-        STUDIES,
+        asked_options,
         perform_study,
+        study_kind,
     )
     from proofstone.results.sections.judges import parts_by_judge  # noqa: PLC0415
     from proofstone.results.sections.parts import parts_by_form, parts_together  # noqa: PLC0415
     from proofstone.results.table import CURRENT  # noqa: PLC0415
 
-    kind = STUDIES.get(name)
-    if kind is None:
-        raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
     found = _found(session, targets)
-    view = options.pop("view", CURRENT)
-    if kind.parts == "of triples":
-        parts: Any = [_experiment(session, targets, view)]
-    elif view.scorings:
+    view, n_items = options.pop("view", CURRENT), options.pop("beside_items", 0)
+    for method in every_method():
+        if name in method.studies and method.make_study is not None:
+            asked = asked_options(name, (), **options)
+            selection = selection_of(session, targets)
+            made: Analysis = method.make_study(session, name, selection, view, **asked)
+            return made
+    kind = study_kind(name)
+    if view.scorings:
         raise BadUsage(f"the study {name} reads the current scorings, not those named",
                        hint="--scoring goes with studies of verified triples")  # fmt: skip
-    elif kind.parts == "by judge" and holds_triples(session, *targets):
+    if kind.parts == "by judge" and verifying_of_runs(session, *targets) is not None:
         raise BadUsage("verdicts on triples are not graded replies",
                        hint="leaderboard --scoring ID shows them under one judge")  # fmt: skip
-    elif kind.parts == "by judge":
+    if kind.parts == "by judge":
         parts = parts_by_judge(session.store, find_method, found)
     else:
         read = parts_by_form if kind.parts == "by form" else parts_together
         parts = read(session.store, find_method, found, lengths=kind.lengths, origins=kind.origins)
-    n_items = options.pop("beside_items", 0)
     if named := options.pop("beside", ""):
         options["beside"] = benchmark_beside(
             session.store, find_method, lambda text: _found(session, [text])[0], named, n_items
         )
     return perform_study(name, parts, **options)
-
-
-def _experiment(session: Session, targets: Sequence[Target], view: View) -> Experiment:
-    """Verified runs as experiments read them. Raises NotFound where none is verified."""
-    from proofstone.methods.bequ.experiments.evidence import experiment_of  # noqa: PLC0415
-    from proofstone.methods.bequ.report.board import triple_board  # noqa: PLC0415
-    from proofstone.methods.bequ.verification.stored_verdicts import (  # noqa: PLC0415
-        read_verified,
-    )
-
-    selection = selection_of(session, targets)
-    method = find_method(selection.method)
-    verified = read_verified(session.store, method, selection, view)
-    by_id = {run.id: run for _key, run in selection.runs}
-    first = [by_id[runs[0]] for runs in verified.runs]
-    board = triple_board(verified, by=(), ranked=ranked_settings(method, first))
-    return experiment_of(session.store, method, selection, verified, board)
 
 
 def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
@@ -280,34 +252,3 @@ def board_of(session: Session, selection: Selection, options: dict[str, Any]) ->
         family=partial(family_of_model, session),
         **options,
     )
-
-
-def _verified(
-    session: Session, selection: Selection, options: dict[str, Any]
-) -> VerifiedBoard | None:
-    """The leaderboard of verified triples, and what it was made from."""
-    if find_method(selection.method).verifying is None:
-        return None
-    from proofstone.methods.bequ.report.verified_boards import (  # noqa: PLC0415 - numpy
-        make_verified_board,
-    )
-
-    return make_verified_board(session.store, lambda: session.config, selection, **options)
-
-
-def _verified_tables(
-    session: Session, made: VerifiedBoard, options: Mapping[str, Any]
-) -> MoreTables | None:
-    """What writes the tables of verified runs; None for the public: they hold the texts of
-    passages."""
-    if options.get("audience", "internal") == "public":
-        return None
-    from proofstone.methods.bequ.verification.verified_tables import tables_of  # noqa: PLC0415
-
-    return tables_of(made.verified, made.board)
-
-
-def _of_verified(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that leaderboards of verified triples take, too."""
-    taken = ("group_by", "where", "card_columns", "view", "seed")
-    return {name: options[name] for name in taken if name in options}

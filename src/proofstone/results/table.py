@@ -321,47 +321,12 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
     runs = {run.id: run for _key, run in selection.runs}
     respondents = respondents_of(selection)
     first = [runs[who.runs[0]] for who in respondents]
-    if method.verifying is not None:
-        ranked = ranked_settings(method, first)
-    else:
-        ranked = frozenset(range(len(first)))
+    everyone = frozenset(range(len(first)))
+    ranked = everyone if method.verifying is None else method.verifying.ranked(first)
     return [
         replace(who, scale=_scale(method, run), experiment=place not in ranked)
         for place, (who, run) in enumerate(zip(respondents, first, strict=True))
     ]
-
-
-def ranked_settings(method: Method, runs: Sequence[Run]) -> frozenset[int]:
-    """The places of the ``runs`` (one a setting of a model) that a leaderboard of triples ranks, at
-    most one a model: those asked in the preset's prompts and range, or, where none was, in those
-    that most models were asked in. Of one model's several the one with the preset's effort of
-    reasoning, else with none set."""
-    ways: dict[str, set[str]] = {}
-    for run in runs:
-        ways.setdefault(run.way, set()).add(run.respondent)
-    preset = method.presets["random"].values("run") if "random" in method.presets else {}
-    usual = preset.get("ask", "")
-    if usual not in ways:
-        usual = max(ways, key=lambda way: len(ways[way]), default="")
-    chosen: dict[str, int] = {}
-    for place in sorted(
-        (place for place, run in enumerate(runs) if run.way == usual),
-        key=lambda place: _differs(runs[place], preset),
-    ):
-        chosen.setdefault(runs[place].respondent, place)
-    return frozenset(chosen.values())
-
-
-def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
-    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
-    effort = run.settings.get("reasoning_effort")
-    return (
-        bool(own_prompt_of(run.settings)),
-        bool(run.replicate),
-        effort != preset.get("reasoning_effort"),
-        effort is not None,
-        run.settings.get("temperature") != preset.get("temperature"),
-    )
 
 
 def _scale(method: Method, run: Run) -> Scale | None:

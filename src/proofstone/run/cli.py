@@ -11,12 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BudgetReached, EndpointUnusable
-from proofstone.methods.bequ.cli import (
-    VerifyingAtOnce,
-    check_reference,
-    next_of_study,
-    print_verified,
-)
 from proofstone.records.ids import short
 from proofstone.records.items import context_of, left_out_of, own_prompt_of, shown_name
 from proofstone.records.runs import run_label
@@ -28,7 +22,13 @@ from proofstone.run.cli_options import (
     preset_option,
     read_request,
 )
-from proofstone.run.cli_score import waiting_line
+from proofstone.run.cli_reference import (
+    VerifyingAtOnce,
+    check_reference,
+    next_of_study,
+    print_verified,
+    waiting_line,
+)
 from proofstone.run.self_preference import run_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
@@ -44,9 +44,9 @@ from proofstone.session.spending import beside_told, spent_text, tell_beside, te
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.methods.bequ.verification.runs import VerifiedRun
     from proofstone.models.reply_cache import CacheUse
     from proofstone.records.items import ItemSet, Preset
+    from proofstone.records.runs import VerifiedRun
     from proofstone.run.campaign import RunResult
     from proofstone.run.forecast import DryRun
     from proofstone.run.judges import JudgeSpec

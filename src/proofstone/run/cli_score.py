@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.methods.bequ.cli import sample_options
 from proofstone.run.cli_files import read_judges, tell_judges
 from proofstone.run.cli_options import judge_options
+from proofstone.run.cli_reference import (
+    ReferenceCommand,
+    check_options,
+    reference_options,
+    waiting_line,
+)
 from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
     cache_option,
     json_option,
     quiet_option,
-    seed_option,
     workspace_option,
     yes_option,
 )
@@ -41,8 +45,7 @@ if TYPE_CHECKING:
     metavar="BANK|FILE",
     help="What triples are verified against: a bank of build reference, a file, or a folder.",
 )
-@sample_options
-@seed_option
+@reference_options
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -87,13 +90,18 @@ def score_command(
     others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
     applied by leaderboards.
     """
-    from proofstone.methods.bequ.cli import Verifying, settings_of
     from proofstone.run.score import list_scorings
-    from proofstone.run.score_runs import respondent_of, runs_meant, score, score_forecast
+    from proofstone.run.score_runs import (
+        respondent_of,
+        runs_meant,
+        score,
+        score_forecast,
+        verifying_of,
+    )
     from proofstone.session.session import open_session
 
     judges = read_judges(options)
-    settings = settings_of(reference, options)
+    check_options(reference, options)
     asking: dict[str, Any] = {
         "judge": judges or (),
         "again": again,
@@ -107,7 +115,8 @@ def score_command(
         contestants = list(dict.fromkeys(map(partial(respondent_of, session), runs)))
         tell_judges(session, judges, contestants, quiet=quiet)
         if reference is not None and not only_list:
-            verifying = Verifying(session, runs, reference, settings, as_json, quiet)
+            settings = options[verifying_of(session, runs)[0].name]
+            verifying = ReferenceCommand(session, runs, reference, settings, as_json, quiet)
             if dry_run:
                 verifying.foresee(**asking)
             else:
@@ -164,12 +173,6 @@ def _print_scorings(scorings: Sequence[ScoringShown]) -> None:
     ]  # fmt: skip
     kept = [at for at in range(len(rows[0])) if at != 3 or any(row[3] for row in rows[1:])]
     print_table([tuple(row[at] for at in kept) for row in rows])
-
-
-def waiting_line(run: str, n: int) -> str:
-    """That replies wait for a judge, and how one is asked."""
-    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
-    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
 
 
 def show_judging(found: Sequence[JudgingForecast], *, as_json: bool) -> None:

@@ -13,10 +13,9 @@ from msgspec import structs
 
 from proofstone import __version__
 from proofstone.browse.export import read_form
-from proofstone.errors import BadInput, BadUsage, StoreFailed
+from proofstone.errors import BadInput, BadUsage, NotFound, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
-from proofstone.method import find_method, find_preset, method_names
-from proofstone.methods.bequ.reference.facts import has_knowledge
+from proofstone.method import USUAL_METHOD, every_method, find_method, find_preset
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
 from proofstone.records.items import ItemSet, shown_name
@@ -179,18 +178,14 @@ def is_question_file(target: str) -> bool:
     return suffix.lower() in SUFFIXES and path.is_file()
 
 
-def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> str:
-    """The name of the method that reads a file as facts, by its columns; ``otherwise`` where none
+def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
+    """The name of the method that reads a file as facts, by its columns; the usual one where none
     says so. Raises BadUsage where several do, and what reading raises."""
     columns = _columns(RowReader(path, encoding=encoding))
-    found = []
-    for name in method_names():
-        method = find_method(name)
-        if method.recognises_facts(columns):
-            found.append(name)
+    found = [method.name for method in every_method() if method.recognises_facts(columns)]
     if len(found) > 1:
         raise _ambiguous(path, found, "bank")
-    return found[0] if found else otherwise
+    return found[0] if found else USUAL_METHOD
 
 
 def method_of_reference(path: Path, *, encoding: str = "") -> str:
@@ -198,14 +193,24 @@ def method_of_reference(path: Path, *, encoding: str = "") -> str:
     nothing of what it names, and what reading raises."""
     reader = RowReader(path, encoding=encoding)
     columns = _columns(reader)
-    if not has_knowledge(columns):
-        raise BadInput(
-            f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
-            reader.problems,
-            hint="expected entity; and predicate and object, or text, or lists of triples "
-            "(triples_wiki, triples_web, triples)",
-        )
-    return "bequ"
+    known = [each for each in every_method() if each.verifying is not None]
+    for method in known:
+        if method.verifying is not None and method.verifying.has_reference(columns):
+            return method.name
+    wanted = "; or ".join(each.verifying.reference_columns for each in known if each.verifying)
+    raise BadInput(
+        f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
+        reader.problems,
+        hint=f"expected {wanted}",
+    )
+
+
+def method_of_list(called: str) -> str:
+    """The name of the method whose items are called so. Raises NotFound where there is none."""
+    found = [method.name for method in every_method() if method.items_called == called]
+    if not found:
+        raise NotFound(f"no method that is installed asks of {called}")
+    return found[0]
 
 
 def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:
@@ -263,7 +268,4 @@ def _ambiguous(path: Path, found: Sequence[str], kind: str) -> BadUsage:
 
 
 def _reading(columns: dict[str, None]) -> Iterator[str]:
-    for name in method_names():
-        method = find_method(name)
-        if method.recognises(columns):
-            yield name
+    return (method.name for method in every_method() if method.recognises(columns))

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from proofstone.errors import BadUsage
-from proofstone.method import Method, find_method
-from proofstone.methods.bequ.verification.planning import VerifySettings
-from proofstone.methods.bequ.verification.runs import check_judged, verify_runs
+from proofstone.method import Method, Verifying, find_method
 from proofstone.records.calls import Judge
 from proofstone.records.ids import short
 from proofstone.records.items import Unit
-from proofstone.records.runs import Score
+from proofstone.records.runs import Run, Score, VerifiedRun
 from proofstone.run.campaign import loads_of_judging
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import Judges, forecast_of_replies, judge_spec, loads_of, seated
@@ -33,6 +33,8 @@ from proofstone.store.provenance import Origin
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
     from proofstone.models.reply_cache import CacheUse
+    from proofstone.models.spending import Spending
+    from proofstone.run.campaign import Watch
     from proofstone.run.judges import JudgeSpec, JudgingForecast
     from proofstone.run.self_preference import Kin
 
@@ -50,7 +52,7 @@ def score(
     again: bool = False,
     judge: Judges = (),
     reference: Target | Path | None = None,
-    settings: VerifySettings | None = None,
+    settings: Struct | None = None,
     max_connections: int | None = None,
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
@@ -66,7 +68,7 @@ def score(
     """
     if reference is not None:
         (verified,) = verify_runs(session,
-            [run], judge=judge, reference=reference, settings=settings or VerifySettings(),
+            [run], judge=judge, reference=reference, settings=settings,
             again=again, max_connections=max_connections, cache=cache, budget=budget,
         )  # fmt: skip
         return Scored(n=verified.n, waiting=verified.waiting)
@@ -75,7 +77,7 @@ def score(
     method = find_method(record.method)
     spec = judge_spec(judge)
     if spec is not None:
-        check_judged(method, record)
+        _check_judged(method, record)
         let_out(session, loads_of_judging(session, [record.item_set], spec))
 
     async def work(stop: asyncio.Event) -> Scored:
@@ -112,7 +114,7 @@ def score_forecast(
     if spec is None:
         raise BadUsage("nobody is to judge, so there is nothing to foresee",
                        hint="--judge PROVIDER/NAME")  # fmt: skip
-    check_judged(find_method(record.method), record)
+    _check_judged(find_method(record.method), record)
 
     async def work(stop: asyncio.Event) -> JudgingForecast:
         async with session_askers(session, list(spec.models), max_connections, stop) as askers:
@@ -122,6 +124,81 @@ def score_forecast(
             )  # fmt: skip
 
     return Background(work).wait()
+
+
+def _check_judged(method: Method, run: Run) -> None:
+    """Raises BadUsage for a run of which judges decide nothing without a reference."""
+    if method.verifying is not None:
+        method.verifying.check_judged(run)
+
+
+def verify_runs(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: Struct | None = None,
+    again: bool = False,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> Sequence[VerifiedRun]:
+    """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
+    reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
+    none waits; the same call goes on where it was left. Asks no contestant.
+
+    ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
+    whose replies hold no triples, and what stopped a judge once all that it said is kept.
+    """
+    verifying = verifying_of(session, runs)[1]
+    return verifying.verify(
+        session, runs, judge=judge, reference=reference, settings=settings or verifying.settings(),
+        again=again, max_connections=max_connections, cache=cache, budget=budget, watch=watch,
+        on_interrupt=on_interrupt,
+    )  # fmt: skip
+
+
+def verify_forecast(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: Struct | None = None,
+    again: bool = False,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    verifying = verifying_of(session, runs)[1]
+    found: JudgingForecast = verifying.forecast(
+        session, runs, judge=judge, reference=reference, settings=settings or verifying.settings(),
+        again=again, max_connections=max_connections,
+    )  # fmt: skip
+    return found
+
+
+def verifying_of(session: Session, runs: Sequence[Target]) -> tuple[Method, Verifying]:
+    """The method whose runs these are, and how it verifies them. Raises BadUsage for runs that
+    nothing can be verified of."""
+    found = [find_target(session.store, each, ("run",)) for each in runs]
+    names = sorted({session.store.runs.run(each.id)[1].method for each in found})
+    if not names:
+        raise BadUsage("no run is named", hint="proofstone list run")
+    verifying = [how_to_verify(find_method(name)) for name in names]
+    return find_method(names[0]), verifying[0]
+
+
+def how_to_verify(method: Method) -> Verifying:
+    """How runs of a method are verified. Raises BadUsage where they cannot be."""
+    if method.verifying is None:
+        raise BadUsage(
+            f"runs of {method.name} hold no triples to verify against a reference",
+            hint="leave --reference and what belongs to it away",
+        )
+    return method.verifying
 
 
 def judge_units(

@@ -7,11 +7,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from proofstone.method import Verifying
 from proofstone.methods.bequ.elicited import Elicited, elicited, read_text
 from proofstone.methods.bequ.entities import Entity, entity_of
-from proofstone.methods.bequ.measures import entity_facts, triple_text
-from proofstone.methods.bequ.reference.facts import is_triple, triples_in
 from proofstone.records.banks import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Stratum
@@ -107,16 +104,6 @@ def _head(said: Elicited) -> str:
 def _shortened(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= 80 else f"{plain[:77]}..."
-
-
-VERIFYING = Verifying(
-    show_reply=show_reply,
-    triple_rows=triple_rows,
-    triple_text=triple_text,
-    entity_facts=entity_facts,
-    triples_in=triples_in,
-    is_triple=is_triple,
-)
 
 
 # What a list of entities is made of: domains and tiers, and what is known of them.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from proofstone.method import Method, PayloadType, later, read_presets
+from proofstone.method import Method, PayloadType, Verifying, later, read_presets
 from proofstone.methods.bequ import ask, bank, entities, measures, score
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, KnownTriple
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.reference import facts
 
 _HERE = "proofstone.methods.bequ"
@@ -47,5 +48,38 @@ METHOD = Method(
     gold=score.gold,
     measures=measures.MEASURES,
     headline=measures.HEADLINE,
-    verifying=later(f"{_HERE}.entity_views:VERIFYING"),
+    studies={
+        "random": "models by F1 of their triples, against the first on the same entities",
+        "effort": "triples by effort of reasoning, with tokens and money",
+        "domains": "triples by domain, and those about entities that do not exist",
+        "prompts": "triples by set of prompts, against the direct one",
+        "ranges": "triples by how many are asked for, against the usual range",
+        "popularity": "triples by third of popularity, and the trend by statements",
+    },
+    make_study=later(f"{_HERE}.experiments.groups:make_study"),
+    verifying=Verifying(
+        called="triple",
+        settings=VerifySettings,
+        verify=later(f"{_HERE}.verification.runs:verify_runs"),
+        forecast=later(f"{_HERE}.verification.runs:verify_forecast"),
+        check_judged=later(f"{_HERE}.verification.runs:check_judged"),
+        has_reference=facts.has_knowledge,
+        reference_columns="entity; and predicate and object, or text, or lists of triples "
+        "(triples_wiki, triples_web, triples)",
+        listed_in=facts.triples_in,
+        is_listed=facts.is_triple,
+        show_reply=later(f"{_HERE}.entity_views:show_reply"),
+        verdicts_shown=later(f"{_HERE}.verification.stored_verdicts:verified_of_reply"),
+        counts_shown=later(f"{_HERE}.verification.stored_verdicts:verified_counts"),
+        settings_shown=later(f"{_HERE}.verification.stored_verdicts:settings_shown"),
+        statistics=later(f"{_HERE}.verification.elicited:triples_by_run"),
+        said_rows=later(f"{_HERE}.verification.elicited:export_triples"),
+        verdict_rows=later(f"{_HERE}.verification.stored_verdicts:export_verdicts"),
+        ranked=later(f"{_HERE}.verification.stored_verdicts:ranked_settings"),
+        board=later(f"{_HERE}.report.verified_boards:verified_board"),
+        show_board=later(f"{_HERE}.cli:show_verified"),
+        show_study=later(f"{_HERE}.cli:show_study"),
+        write_page=later(f"{_HERE}.report.page:write_verified_page"),
+        compare=later(f"{_HERE}.report.verified_boards:compare_triples"),
+    ),
 )

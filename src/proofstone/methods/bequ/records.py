@@ -6,11 +6,12 @@ import re
 import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
 from proofstone.records.ids import canonical_json
+from proofstone.records.options import Opt
 from proofstone.records.verdicts import Passage
 
 
@@ -93,3 +94,71 @@ def family_of(predicate: str) -> str:
 def _families() -> tuple[tuple[str, tuple[str, ...]], ...]:
     text = (files(__package__) / "families.toml").read_text(encoding="utf-8")
     return tuple((name, tuple(marks)) for name, marks in tomllib.loads(text).items())
+
+
+# How a sample of triples is drawn and found.
+
+SamplingWay = Literal["entities", "triples"]
+
+
+class VerifySettings(Struct, frozen=True, kw_only=True):
+    """How triples are drawn (``sample`` of each direction, and of each domain or popularity where
+    ``sample_per`` says so; 0 is all) and found (``k`` passages a
+    triple). Recall is ``over`` all entities of the reference, or those of which somebody gave a
+    triple. It asks what all elicited triples of the entity ``together`` make of a known one, as the
+    paper does, or whether a ``single`` one of the ``candidates`` nearest covers it, which is
+    stricter."""
+
+    sample: Annotated[
+        int,
+        Opt(
+            "Triples of each model, and of the reference, that are judged; 0: all.",
+            least=0,
+            shows_default=True,
+        ),
+    ] = 500
+    sampling: Annotated[
+        SamplingWay,
+        Opt(
+            "Draw an entity and then one of its triples, or uniformly over triples.",
+            shows_default=True,
+        ),
+    ] = "entities"
+    sample_per: Annotated[
+        Literal["all", "domain", "popularity"],
+        Opt(
+            "Draw --sample triples overall, or of each domain or popularity (as published).",
+            shows_default=True,
+        ),
+    ] = "all"
+    over: Annotated[
+        Literal["reference", "elicited"],
+        Opt(
+            "Recall over all entities of the reference, or those that somebody gave a triple of.",
+            flags=("--recall-over",),
+            shows_default=True,
+        ),
+    ] = "reference"
+    recall: Annotated[
+        Literal["together", "single"],
+        Opt(
+            "Recall by what all elicited triples of an entity entail together (as published), or "
+            "by whether a single triple covers the reference triple (stricter).",
+            shows_default=True,
+        ),
+    ] = "together"
+    way: Annotated[
+        Literal["bm25", "dense", "hybrid"],
+        Opt("Find passages and candidates by words, by meaning, or by both.", shows_default=True),
+    ] = "bm25"
+    k: Annotated[int, Opt("Passages a triple.", least=1, most=50, shows_default=True)] = 10
+    candidates: Annotated[
+        int,
+        Opt(
+            "With --recall single: elicited triples that are shown for one of the reference.",
+            least=1,
+            most=50,
+            shows_default=True,
+        ),
+    ] = 10
+    seed: Annotated[int, Opt("The seed of all draws.", least=0, shows_default=True)] = 0

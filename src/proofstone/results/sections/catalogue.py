@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.experiments.groups import study_volunteered
+from proofstone.method import every_method
 from proofstone.page.section import Section
 from proofstone.results.sections.alignment import alignment_section, study_alignment
 from proofstone.results.sections.annotators import annotators_section
@@ -95,21 +95,10 @@ class StudyKind(Struct, frozen=True, kw_only=True):
 
     help: str
     perform: Callable[..., Analysis]
-    parts: Literal["together", "by form", "by judge", "of triples"] = "together"
+    parts: Literal["together", "by form", "by judge"] = "together"
     lengths: bool = False
     origins: bool = False
     takes: tuple[str, ...] = ()
-
-
-# BeQu's experiments, each of verified runs of lists of entities.
-_OF_TRIPLES = {
-    "random": "models by F1 of their triples, against the first on the same entities",
-    "effort": "triples by effort of reasoning, with tokens and money",
-    "domains": "triples by domain, and those about entities that do not exist",
-    "prompts": "triples by set of prompts, against the direct one",
-    "ranges": "triples by how many are asked for, against the usual range",
-    "popularity": "triples by third of popularity, and the trend by statements",
-}
 
 
 STUDIES: Mapping[str, StudyKind] = {
@@ -167,35 +156,41 @@ STUDIES: Mapping[str, StudyKind] = {
         help="how many models fail each question, by category", perform=study_difficulty
     ),
     "topics": StudyKind(help="the ten best models of each topic, with ties", perform=study_topics),
-    **{
-        name: StudyKind(help=says, perform=study_volunteered(name), parts="of triples")
-        for name, says in _OF_TRIPLES.items()
-    },
 }
 
 
-def perform_study(
+def study_kind(name: str) -> StudyKind:
+    """The study of that name. Raises BadUsage with those there are."""
+    if name not in STUDIES:
+        known = [*STUDIES, *(each for method in every_method() for each in method.studies)]
+        raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(known)}")
+    return STUDIES[name]
+
+
+def asked_options(
     name: str,
-    parts: Sequence[Any],
+    takes: Sequence[str],
     *,
     estimand: Estimand = "knowledge",
     confidence: float = 0.95,
     **more: Any,
-) -> Analysis:
-    """The study of that name on these parts; ``more`` are options that it takes. Raises BadUsage
-    for a name or estimand that is none, an option of another study, and what the study itself
-    refuses."""
-    if name not in STUDIES:
-        raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
+) -> dict[str, Any]:
+    """The options that were given to a study, with those of its intervals. Raises BadUsage for an
+    estimand that is none, and for an option that it does not take."""
     if estimand not in ESTIMANDS:
         known = ", ".join(ESTIMANDS)
         raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
     asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
-    kind = STUDIES[name]
-    strange = [option for option in asked if option not in kind.takes]
+    strange = [option for option in asked if option not in takes]
     if strange:
         raise BadUsage(f"the study {name} takes no --{strange[0]}")
-    interval = Interval(estimand=estimand, confidence=confidence)
-    if kind.parts == "of triples":
-        return kind.perform(parts, **interval)
+    return {"estimand": estimand, "confidence": confidence, **asked}
+
+
+def perform_study(name: str, parts: Sequence[Any], **options: Any) -> Analysis:
+    """The study of that name on these parts, with the ``options`` that it takes. Raises BadUsage
+    as ``study_kind`` and ``asked_options`` do, and what the study itself refuses."""
+    kind = study_kind(name)
+    asked = asked_options(name, kind.takes, **options)
+    interval = Interval(estimand=asked.pop("estimand"), confidence=asked.pop("confidence"))
     return kind.perform([replace(part, **interval) for part in parts], **asked)

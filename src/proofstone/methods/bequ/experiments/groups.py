@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.method import find_method
 from proofstone.methods.bequ.experiments.comparisons import (
     effort_section,
     incomplete_notes,
@@ -26,6 +27,7 @@ from proofstone.methods.bequ.experiments.evidence import (
     Experiment,
     config_column,
     config_of,
+    experiment_of,
     measured_cells,
     measured_columns,
     model_name,
@@ -33,10 +35,15 @@ from proofstone.methods.bequ.experiments.evidence import (
     strips,
     strips_subtitle,
 )
+from proofstone.methods.bequ.report.board import triple_board
+from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.page.numbers import shown_estimate
 from proofstone.page.section import Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.parts import Analysis
+from proofstone.results.table import View
+from proofstone.run.forms import Selection
+from proofstone.session.session import Session
 from proofstone.stats.flags import Estimand
 from proofstone.stats.ranks import share_estimate
 from proofstone.wording.messages import counted, joined, say, word
@@ -558,19 +565,31 @@ def _made(make: Callable[[Experiment], Section], found: Experiment) -> Section |
 # BeQu's experiments as studies: the sections that pages show, with the marks of their figures.
 
 
-def study_volunteered(name: str) -> Callable[..., Analysis]:
-    """The study of one experiment, of the one ``Experiment`` that its parts hold. It raises what
-    the experiment refuses, and BadUsage for another estimand or confidence than the board's."""
-
-    def study(parts: Sequence[Experiment], *, estimand: Estimand, confidence: float) -> Analysis:
-        (found,) = parts
-        if estimand != "knowledge":
-            raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
-        if confidence != found.board.confidence:
-            raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")
-        return analysis_of(EXPERIMENTS[name](found), found)
-
-    return study
+def make_study(
+    session: Session,
+    name: str,
+    selection: Selection,
+    view: View,
+    *,
+    estimand: Estimand,
+    confidence: float,
+) -> Analysis:
+    """The study of one experiment on verified runs. Raises NotFound where none is verified, what
+    the experiment refuses, and BadUsage for other runs, or another estimand or confidence than the
+    board's."""
+    method = find_method(selection.method)
+    if method.verifying is None:
+        raise BadUsage(f"runs of {method.name} hold no triples to verify")
+    verified = read_verified(session.store, method, selection, view)
+    by_id = {run.id: run for _key, run in selection.runs}
+    ranked = ranked_settings([by_id[runs[0]] for runs in verified.runs])
+    board = triple_board(verified, by=(), ranked=ranked)
+    found = experiment_of(session.store, method, selection, verified, board)
+    if estimand != "knowledge":
+        raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
+    if confidence != found.board.confidence:
+        raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")
+    return analysis_of(EXPERIMENTS[name](found), found)
 
 
 def analysis_of(section: Section, found: Experiment) -> Analysis:

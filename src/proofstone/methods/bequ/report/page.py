@@ -30,8 +30,9 @@ from proofstone.methods.bequ.report.sections import (
     triples_an_entity,
     why_unranked,
 )
-from proofstone.methods.bequ.report.verified_boards import VerifiedBoard
+from proofstone.methods.bequ.report.verified_boards import make_verified_board
 from proofstone.methods.bequ.report.words import MEASURE_HELP, MEASURE_NAMES
+from proofstone.methods.bequ.verification.verified_tables import tables_of
 from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
 from proofstone.page.numbers import tie_lanes
@@ -57,6 +58,7 @@ from proofstone.results.table_files import check_tables, write_tables
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.dates import minute
+from proofstone.session.session import Session
 from proofstone.store.store import Store
 from proofstone.wording.messages import say
 
@@ -254,20 +256,33 @@ def _as_page(page: TriplePage) -> PageData:
 OF_ITEMS: Mapping[str, str] = {"level": "sample", "estimand": "knowledge"}
 
 
+# Options that leaderboards of verified triples take, too.
+_OF_BOARDS = ("group_by", "where", "card_columns", "view", "seed")
+
+
 def write_verified_page(
-    store: Store,
-    made: VerifiedBoard,
+    session: Session,
+    selection: Selection,
     path: Path | None,
     beside: BesideAsked,
     *,
-    now: float,
     options: Mapping[str, Any],
     control: ControlReport | None = None,
     command: str = "",
-) -> PageWritten:
-    """Writes the page of a leaderboard of verified triples, and what was asked for beside it.
+) -> PageWritten | None:
+    """Writes the page of a leaderboard of verified triples, and what was asked for ``beside`` it;
+    None where nothing is verified. The tables of verified runs hold the texts of passages, and are
+    not for the public.
+
     Raises BadUsage for options that go with scores of items, and what ``write_triple_page`` does.
     """
+    store = session.store
+    taken = {name: options[name] for name in _OF_BOARDS if name in options}
+    made = make_verified_board(store, lambda: session.config, selection, **taken)
+    if made is None:
+        return None
+    if options.get("audience", "internal") != "public":
+        beside = beside._replace(others=tables_of(made.verified, made.board))
     other = [f"--{name}" for name, usual in OF_ITEMS.items() if options.get(name, usual) != usual]
     if other:
         raise BadUsage(
@@ -280,7 +295,7 @@ def write_verified_page(
         store,
         made.selection,
         found.board,
-        now=now,
+        now=session.clock.now(),
         studies=experiment_sections(found),
         control=control,
         command=command,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -20,15 +20,16 @@ from proofstone.methods.bequ.verification.measures import (
     spreads_of,
 )
 from proofstone.methods.bequ.verification.people import read_people
-from proofstone.methods.bequ.verification.stored_verdicts import read_verified
+from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.models.config import ModelConfig
 from proofstone.records.models import shown_names
 from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, VerifiedRuns
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.compare import RateCompared, TriplesCompared
 from proofstone.results.report import left_out_with, notes_with
-from proofstone.results.table import CURRENT, View, narrowed, open_book, ranked_settings
+from proofstone.results.table import CURRENT, View, narrowed, open_book
 from proofstone.run.forms import Selection
+from proofstone.session.session import Session
 from proofstone.stats.comparisons import compare_spread
 from proofstone.store.store import Store
 
@@ -74,7 +75,7 @@ def make_verified_board(
         return None
     by_id = {run.id: run for _key, run in selection.runs}
     first = [by_id[runs[0]] for runs in verified.runs]
-    ranked = ranked_settings(find_method(chosen.method), first)
+    ranked = ranked_settings(first)
     names = shown_names(run.respondent for _key, run in selection.runs)
     verified = _shown(verified, names)
     board = triple_board(
@@ -94,6 +95,12 @@ def make_verified_board(
         notes=notes_with((*book.retired, *(book.notes if asked else ())), names),
     )
     return VerifiedBoard(board, verified, chosen)
+
+
+def verified_board(session: Session, selection: Selection, **options: Any) -> TripleBoard | None:
+    """The leaderboard of what was verified of a selection; None where nothing is."""
+    made = make_verified_board(session.store, lambda: session.config, selection, **options)
+    return None if made is None else made.board
 
 
 def _shown(verified: VerifiedRuns, names: Mapping[str, str]) -> VerifiedRuns:
@@ -124,8 +131,6 @@ def compare_triples(
 ) -> TriplesCompared | None:
     """The run ``after`` against the run ``before``, both of ``selection``. None where neither is
     verified, or replies hold nothing to verify; where they cannot be compared it says why."""
-    if method.verifying is None:
-        return None
     try:
         verified = read_verified(store, method, selection, view)
     except NotFound:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from proofstone.judging.question import pose
+from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.report.board_text import TIED, people_line, rank_cell
 from proofstone.methods.bequ.verification.people import Corrected
 from proofstone.methods.bequ.verification.plan import Told
-from proofstone.methods.bequ.verification.planning import VerifySettings
 from proofstone.methods.bequ.verification.triple_files import ToVerify, Verification
 from proofstone.page.numbers import shown_estimate
 from proofstone.records.runs import Estimate

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proofstone.browse.show_item import replies_of
 from proofstone.correct.rule import response_name
-from proofstone.errors import BadUsage
 from proofstone.method import Method
+from proofstone.methods.bequ.entity_views import triple_rows
+from proofstone.methods.bequ.verification.said_alike import check_bar, fold_alike
 from proofstone.records.ids import short
 from proofstone.records.runs import Run, run_label
 from proofstone.records.tables import Cell, Column, Tabulation
+from proofstone.session.session import Session
+from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoreTally
 from proofstone.store.store import Store
 from proofstone.wording.messages import say
@@ -30,14 +33,9 @@ _FICTIONAL = "fictional"
 Fold = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
 
 
-def triple_rows(
-    store: Store, method: Method, key: int, run: Run, fold: Fold = list
-) -> Iterator[dict[str, Any]]:
+def triples_of_run(store: Store, key: int, run: Run, fold: Fold = list) -> Iterator[dict[str, Any]]:
     """One row a triple of a run, in the order of its items and of the replies; each names the
-    response that it stands in. ``fold`` is handed the rows of each reply. Raises BadUsage for a
-    method that elicits none."""
-    if method.verifying is None:
-        raise BadUsage(f"replies of {method.name} hold no triples")
+    response that it stands in. ``fold`` is handed the rows of each reply."""
     for page in store.items.pages(run.item_set, _PAGE):
         for stored in page:
             item = stored.loaded.item
@@ -47,8 +45,24 @@ def triple_rows(
                     continue
                 response = f"response:{response_name(run.id, item.id, sample)}"
                 said_by = {"model": run.respondent, "setting": run.way, "response": response}
-                for row in fold([*method.verifying.triple_rows(stored.loaded, replies)]):
+                for row in fold([*triple_rows(stored.loaded, replies)]):
                     yield {**row, **said_by}
+
+
+def export_triples(
+    session: Session, found: Found, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """A row a triple of a run; with the option ``fold_near``, a cosine, those of a reply in other
+    words folded."""
+    key, run = session.store.runs.run(found.id)
+    near: float | None = options.get("fold_near")
+    if near is None:
+        return triples_of_run(session.store, key, run)
+    from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415 - a model is loaded there
+
+    check_bar(near)
+    encoder = SentenceEncoder()
+    return triples_of_run(session.store, key, run, lambda said: fold_alike(said, encoder, near))
 
 
 def triples_by_run(

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from types import TracebackType
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Generic, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.bequ.entities import plain_name
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, SamplingWay
 from proofstone.methods.bequ.verification.rows import NamedReference, read_elicited, read_reference
 from proofstone.records.ids import Draws
 from proofstone.records.tables import Row
@@ -29,9 +29,6 @@ from proofstone.records.triples import EntityFacts, Group
 # uniformly over triples, talkative entities weigh as much as they talk. Both go without
 # replacement, and a longer sample begins with the shorter one of its seed: more can be drawn
 # without verifying anything twice.
-
-SamplingWay = Literal["entities", "triples"]
-
 
 SAMPLING_WAYS: tuple[SamplingWay, ...] = get_args(SamplingWay)
 

@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Literal, overload
+from typing import overload
 
 from msgspec import Struct
 
-from proofstone.methods.bequ.records import ReferenceTriple
-from proofstone.methods.bequ.verification.plan import Gathered, SamplingWay, sample_places
-from proofstone.records.items import SearchWay
-
-RecallOver = Literal["reference", "elicited"]
-
-
-SamplePer = Literal["all", "domain", "popularity"]
-
-
-RecallBy = Literal["together", "single"]
-
-
-class VerifySettings(Struct, frozen=True, kw_only=True):
-    """How triples are drawn (``sample`` of each direction, and of each domain or popularity where
-    ``sample_per`` says so; 0 is all) and found (``k`` passages a
-    triple). Recall is ``over`` all entities of the reference, or those of which somebody gave a
-    triple. It asks what all elicited triples of the entity ``together`` make of a known one, as the
-    paper does, or whether a ``single`` one of the ``candidates`` nearest covers it, which is
-    stricter."""
-
-    sample: int = 500
-    sampling: SamplingWay = "entities"
-    sample_per: SamplePer = "all"
-    seed: int = 0
-    k: int = 10
-    candidates: int = 10
-    way: SearchWay = "bm25"
-    over: RecallOver = "reference"
-    recall: RecallBy = "together"
+from proofstone.methods.bequ.records import ReferenceTriple, VerifySettings
+from proofstone.methods.bequ.verification.plan import Gathered, sample_places
 
 
 class Sampled(Struct, frozen=True, gc=False, array_like=True):

@@ -18,14 +18,13 @@ from proofstone.method import Method, find_method
 from proofstone.methods.bequ.entities import ElicitedTriple
 from proofstone.methods.bequ.entity_views import triple_rows
 from proofstone.methods.bequ.measures import entity_facts, known_unit, said_unit
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, VerifySettings
 from proofstone.methods.bequ.reference.references import Reference, find_reference
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
 from proofstone.methods.bequ.verification.planning import (
     Asked,
     Sampled,
     VerifyPlan,
-    VerifySettings,
     known_triples,
     make_plan,
 )
@@ -35,7 +34,7 @@ from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, 
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
-from proofstone.records.runs import Run, Score, run_label
+from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
 from proofstone.records.triples import DIRECTIONS, Against, Direction, Group, Verdict
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
@@ -365,21 +364,6 @@ _USUAL = VerifySettings()
 Watch = Callable[[int, int], None]
 
 
-class VerifiedRun(Struct, frozen=True, kw_only=True):
-    """A run that was verified: its scoring, how many of its triples have a verdict and how many
-    wait, and what they came to by direction."""
-
-    run: str
-    label: str
-    scoring: str
-    judges: str
-    reference: str
-    drawn: str
-    n: int
-    waiting: int
-    counts: Mapping[str, Mapping[str, int]]
-
-
 class _Wanted(Struct, frozen=True):
     """What is to be verified, before anything of it is read: runs by their keys."""
 
@@ -413,25 +397,14 @@ class _Opened(Struct, frozen=True):
         return sum(each.n_of(group) for each in self.lists for group in range(len(each.runs)))
 
 
-def verifying_method(method: Method) -> Method:
-    """A method as one whose runs can be verified. Raises BadUsage."""
-    if method.verifying is not None:
-        return method
+def check_judged(run: Run) -> None:
+    """Raises BadUsage for a run: judges decide nothing of it without a reference."""
+    name = f"run:{short(run.id)}"
     raise BadUsage(
-        f"runs of {method.name} hold no triples to verify against a reference",
-        hint="leave --reference and what belongs to it away",
+        f"judges verify what {name} volunteered against a reference, and none is named",
+        hint=f"proofstone score {name} --judge PROVIDER/NAME --reference BANK (made "
+        "by proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME; or a file)",
     )
-
-
-def check_judged(method: Method, run: Run) -> None:
-    """Raises BadUsage for a run of which judges decide nothing without a reference."""
-    if method.verifying is not None:
-        name = f"run:{short(run.id)}"
-        raise BadUsage(
-            f"judges verify what {name} volunteered against a reference, and none is named",
-            hint=f"proofstone score {name} --judge PROVIDER/NAME --reference BANK (made "
-            "by proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME; or a file)",
-        )
 
 
 def verify_runs(
@@ -604,11 +577,8 @@ def _wanted(
 ) -> _Wanted:
     found = [find_target(session.store, target, ("run",)) for target in targets]
     runs = dict(session.store.runs.run(each.id) for each in found)
-    names = sorted({run.method for run in runs.values()})
-    methods = [verifying_method(find_method(name)) for name in names]
-    if not methods:
-        raise BadUsage("no run is named", hint="proofstone list run")
-    return _Wanted(methods[0], runs, find_reference(session.store, reference), settings)
+    method = find_method(min(run.method for run in runs.values()))
+    return _Wanted(method, runs, find_reference(session.store, reference), settings)
 
 
 @contextmanager

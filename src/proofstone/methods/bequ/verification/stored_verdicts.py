@@ -6,14 +6,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
+
+import msgspec
 
 from proofstone.browse.trace import PURGED
 from proofstone.correct.rule import response_name
 from proofstone.errors import BadUsage, NotFound, TextPurged
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.methods.bequ.measures import entity_facts, triple_text
+from proofstone.methods.bequ.verification.rows import verdict_rows
 from proofstone.records.ids import content_id, short
+from proofstone.records.items import own_prompt_of
 from proofstone.records.runs import Run, run_label
 from proofstone.records.triples import (
     DIRECTIONS,
@@ -29,10 +33,13 @@ from proofstone.records.triples import (
     read_against,
 )
 from proofstone.records.verdicts import Passage
+from proofstone.results.reading import selection_of
 from proofstone.results.table import CURRENT, View, chosen_scorings, respondents_of
 from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
+from proofstone.session.session import Session
 from proofstone.store.corrections import Retired
+from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo
 from proofstone.store.store import Store
 
@@ -98,8 +105,6 @@ def read_verified(
 ) -> VerifiedRuns:
     """The verified triples of a selection's runs, groups as rows of its leaderboard. Runs of it
     that are not verified have none. Raises what ``verified_scorings`` does."""
-    if method.verifying is None:
-        raise BadUsage(f"runs of {method.name} hold no triples to verify")
     chosen = verified_scorings(store, selection.runs, view)
     against = next(filter(None, map(against_of, chosen.values())))
     retired = Retired()
@@ -320,9 +325,13 @@ _RULED = {
 }
 
 
-def verified_of_reply(store: Store, run: int, item: int, sample: int, name: str) -> Iterator[str]:
+def verified_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
     """The verified triples of a reply in each whole scoring that verified it, newest first: those
     that it says, then those of the reference that were looked for in it."""
+    try:
+        name = entity_facts(store.items.one(item)).name
+    except TextPurged:
+        name = PURGED
     for scoring in reversed(store.scores.of_run(run)):
         against = against_of(scoring)
         if against is None:
@@ -335,6 +344,23 @@ def verified_of_reply(store: Store, run: int, item: int, sample: int, name: str)
         ]
         if rows:
             yield "\n".join([_head(scoring, against), *_lines(store, rows, name)])
+
+
+def export_verdicts(
+    session: Session, found: Found, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """A row a verdict, with its evidence and columns that people fill. Raises what
+    ``verified_scorings`` does."""
+    selection = selection_of(session, [found])
+    method = find_method(selection.method)
+    view = options.get("view", CURRENT)
+    return verdict_rows(read_verified(session.store, method, selection, view))
+
+
+def settings_shown(settings: bytes) -> dict[str, str]:
+    """The settings of a scoring in words."""
+    found = msgspec.json.decode(settings, type=Against)
+    return {"judges": found.judges, "reference": found.reference, "drawn": found.drawn}
 
 
 def verified_counts(store: Store, scoring: int) -> str:
@@ -394,3 +420,39 @@ def _quoted(passage: Passage) -> str:
     text = plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
     where = ", ".join(filter(None, (passage.title, passage.source, passage.url)))
     return " ".join(filter(None, (f'"{text}"' if text else "", f"({where})" if where else "")))
+
+
+# Which of a model's settings stands on the leaderboard.
+
+
+def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:
+    """The places of the ``runs`` (one a setting of a model) that a leaderboard of triples ranks, at
+    most one a model: those asked in the preset's prompts and range, or, where none was, in those
+    that most models were asked in. Of one model's several the one with the preset's effort of
+    reasoning, else with none set."""
+    ways: dict[str, set[str]] = {}
+    for run in runs:
+        ways.setdefault(run.way, set()).add(run.respondent)
+    preset = find_method("bequ").presets["random"].values("run")
+    usual = preset.get("ask", "")
+    if usual not in ways:
+        usual = max(ways, key=lambda way: len(ways[way]), default="")
+    chosen: dict[str, int] = {}
+    for place in sorted(
+        (place for place, run in enumerate(runs) if run.way == usual),
+        key=lambda place: _differs(runs[place], preset),
+    ):
+        chosen.setdefault(runs[place].respondent, place)
+    return frozenset(chosen.values())
+
+
+def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
+    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
+    effort = run.settings.get("reasoning_effort")
+    return (
+        bool(own_prompt_of(run.settings)),
+        bool(run.replicate),
+        effort != preset.get("reasoning_effort"),
+        effort is not None,
+        run.settings.get("temperature") != preset.get("temperature"),
+    )

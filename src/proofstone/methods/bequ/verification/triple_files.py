@@ -15,7 +15,7 @@ from proofstone.documents.sources import bare_name
 from proofstone.errors import BadUsage
 from proofstone.files.tables import read_checked
 from proofstone.files.write import check_target, write_rows
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
+from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, VerifySettings
 from proofstone.methods.bequ.reference.references import reference_files, take_file
 from proofstone.methods.bequ.verification.measures import (
     Counted,
@@ -34,7 +34,7 @@ from proofstone.methods.bequ.verification.people import (
     read_people,
 )
 from proofstone.methods.bequ.verification.plan import Gathered, Spool, Told
-from proofstone.methods.bequ.verification.planning import VerifyPlan, VerifySettings, make_plan
+from proofstone.methods.bequ.verification.planning import VerifyPlan, make_plan
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.records.calls import Embedder, Judge

@@ -25,6 +25,7 @@ from proofstone.methods.bequ.records import (
     GivenTriple,
     ReferenceRow,
     ReferenceTriple,
+    VerifySettings,
     family_of,
     spoken,
 )
@@ -33,7 +34,6 @@ from proofstone.methods.bequ.verification.plan import Gathered
 from proofstone.methods.bequ.verification.planning import (
     Sampled,
     VerifyPlan,
-    VerifySettings,
     known_triples,
 )
 from proofstone.methods.bequ.verification.questions import (

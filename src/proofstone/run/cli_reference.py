@@ -1,0 +1,250 @@
+"""``score`` and ``run`` with a ``--reference``: runs verified against it, as a command tells it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from msgspec import Struct
+
+from proofstone.errors import BadUsage, BudgetReached
+from proofstone.method import every_method
+from proofstone.records.ids import short
+from proofstone.session.options import asked_for, was_given
+from proofstone.session.terminal import pasted, print_json, say
+
+if TYPE_CHECKING:
+    from proofstone.models.spending import Spending
+    from proofstone.records.items import Preset
+    from proofstone.records.runs import VerifiedRun
+    from proofstone.run.campaign import RunResult
+    from proofstone.run.judges import JudgeSpec
+    from proofstone.run.request import RunRequest
+    from proofstone.session.session import Session
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+# ``score RUN... --reference``: stored runs verified, as a command tells it.
+
+
+def reference_options(command: Command) -> Command:
+    """The settings of every method that verifies, as options; each arrives under its method's
+    name."""
+    for method in every_method():
+        if method.verifying is not None:
+            command = asked_for(method.verifying.settings, method.name)(command)
+    return command
+
+
+def check_options(reference: str | None, options: Mapping[str, Any]) -> None:
+    """Raises BadUsage where one of those is given, and means nothing without a reference."""
+    context = click.get_current_context()
+    settings = [each for each in options.values() if isinstance(each, Struct)]
+    names = {name for each in settings for name in each.__struct_fields__}
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in names and was_given(context, parameter.name)
+    ]
+    if reference is None and given:
+        raise BadUsage(
+            f"{', '.join(given)}: for triples that are verified against a --reference",
+            hint="name one, or leave what belongs to it away",
+        )
+
+
+_MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody judged
+
+
+@dataclass(frozen=True)
+class ReferenceCommand:
+    """``score --reference`` at work on these runs; the usual settings where there are none."""
+
+    session: Session
+    runs: Sequence[str]
+    reference: str
+    settings: Struct | None
+    as_json: bool
+    quiet: bool
+
+    @cached_property
+    def called(self) -> str:
+        """What is verified, in the singular."""
+        from proofstone.run.score_runs import verifying_of
+
+        return verifying_of(self.session, self.runs)[1].called
+
+    def foresee(self, **asking: Any) -> None:
+        """Says what it would take."""
+        from proofstone.run.forecast_text import judging_lines
+        from proofstone.run.score_runs import verify_forecast
+
+        found = verify_forecast(
+            self.session, self.runs, reference=self.reference, settings=self.settings, **asking
+        )
+        if self.as_json:
+            print_json(found)
+        else:
+            click.echo("\n".join(judging_lines(found, self.called)))
+
+    def perform(self, **asking: Any) -> None:
+        """Verifies, says what came of it, and exits by whether triples wait."""
+        made, code = self.verified(**asking)
+        if self.as_json:
+            print_json({"runs": made})
+        else:
+            print_verified(made)
+            self.tell_next(made)
+        click.get_current_context().exit(code)
+
+    def verified(self, **asking: Any) -> tuple[Sequence[VerifiedRun], int]:
+        """Verifies: what became of each run, and the exit code that this deserves."""
+        from proofstone.run.score_runs import verify_runs
+
+        is_watched = not self.quiet and sys.stderr.isatty()
+        interrupted: list[bool] = []
+        made = verify_runs(
+            self.session,
+            self.runs,
+            reference=self.reference,
+            settings=self.settings,
+            watch=partial(tell_done, called=f"{self.called}s") if is_watched else None,
+            on_interrupt=lambda: self._tell_interrupt(interrupted),
+            **asking,
+        )
+        waiting = sum(each.waiting for each in made)
+        return made, 130 if interrupted else 3 if waiting else 0
+
+    def _tell_interrupt(self, interrupted: list[bool]) -> None:
+        interrupted.append(True)
+        say("stopping: what judges have said is kept; again: stop at once", quiet=self.quiet)
+
+    def tell_next(self, made: Sequence[VerifiedRun]) -> None:
+        """What to do next: the same again where something waits, else the leaderboard."""
+        waiting = sum(each.waiting for each in made)
+        if waiting:
+            what = f"1 {self.called} waits" if waiting == 1 else f"{waiting:,} {self.called}s wait"
+            say(f"{what}: the same command again asks only what is missing", quiet=self.quiet)
+            return
+        runs = " ".join(each.run for each in made)
+        say(f"next: proofstone leaderboard {runs}", quiet=self.quiet)
+
+
+def print_verified(made: Sequence[VerifiedRun]) -> None:
+    """Each run with what it came to, under what it was verified by."""
+    first = made[0]
+    click.echo(f"by {first.judges}, against {first.reference}: {first.drawn}")
+    for each in made:
+        click.echo(f"{each.run}   {each.label}   {each.scoring}   {each.n:,} verified")
+        for direction, counts in each.counts.items():
+            said = ", ".join(f"{name} {n:,}" for name, n in counts.items())
+            click.echo(f"  {direction}: {said}")
+            unparsed = counts.get("unparsed", 0) / max(sum(counts.values()), 1)
+            if unparsed > _MOST_UNPARSED:
+                click.echo(
+                    f"  warning: {100 * unparsed:.1f}% of the {direction} verdicts are unparsed "
+                    "and count against the model"
+                )
+
+
+def tell_done(done: int, of: int, called: str) -> None:
+    """One line on a terminal, written over until all is done."""
+    click.echo(f"\r{done:,} of {of:,} {called}", err=True, nl=done >= of)
+
+
+# ``run --judge J --reference B``: what was asked is verified at once, and the study of its preset
+# shown; and what to do next where it was not.
+
+
+def check_reference(reference: str | None, request: RunRequest) -> None:
+    """UsageError for a reference that nobody judges by."""
+    if reference is None:
+        return
+    if not request.asked.judge:
+        raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
+
+
+class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
+    """The runs of a command, to be verified as their preset says."""
+
+    session: Session
+    results: Sequence[RunResult]
+    reference: str
+    judges: JudgeSpec | None
+    preset: Preset | None
+    quiet: bool
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs as people name them."""
+        return [f"run:{result.planned.run.id.hex()}" for result in self.results]
+
+    def perform(
+        self, request: RunRequest, spending: Spending | None
+    ) -> tuple[Sequence[VerifiedRun], int]:
+        """What became of each run, and the exit code that this deserves; nothing is verified while
+        a reply is missing, or without a reference. Judges spend what asking left of the budget."""
+        if not self.reference or not all(result.is_asked for result in self.results):
+            return (), 0
+        from proofstone.run.score_runs import verifying_of
+
+        said = {} if self.preset is None else self.preset.values("score")
+        settings = verifying_of(self.session, self.runs)[1].settings(**said)
+        verifying = ReferenceCommand(
+            self.session, self.runs, self.reference, settings, False, self.quiet
+        )
+        try:
+            return verifying.verified(
+                judge=self.judges or (),
+                max_connections=request.asked.max_connections,
+                cache=request.asked.cache,
+                budget=spending,
+            )
+        except BudgetReached as reached:  # what was judged is kept, and so are the replies
+            say(f"error [{reached.code}] {reached}")
+            return (), reached.exit_code
+
+    def show_study(self) -> None:
+        """Prints the preset's study of what was verified."""
+        from proofstone.run.score_runs import verifying_of
+
+        if self.preset is None or not self.preset.study:
+            return
+        verifying = verifying_of(self.session, self.runs)[1]
+        verifying.show_study(
+            self.session, self.preset.study, forms_of(self.results), quiet=self.quiet
+        )
+
+
+def forms_of(results: Sequence[RunResult]) -> list[str]:
+    """The lists that runs were asked of, each once."""
+    sets = {result.planned.item_set.id: result.planned.item_set for result in results}
+    return [pasted(f"{each.name}-{short(each.id, 4)}") for each in sets.values()]
+
+
+def next_of_study(
+    results: Sequence[RunResult], preset: Preset | None, *, is_verified: bool, quiet: bool
+) -> bool:
+    """Says what follows runs of a preset with a study; whether there is anything."""
+    if preset is None or not preset.study or not results:
+        return False
+    forms = " ".join(forms_of(results))
+    if not is_verified:
+        said: dict[str, Any] = preset.values("score")
+        options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in said.items())
+        judged = f"--judge PROVIDER/NAME --reference BANK{options}"
+        say(f"next: proofstone score {forms} {judged}", quiet=quiet)
+    figures = " --figures svg,png" if is_verified else ""
+    say(f"look: proofstone report {forms} --study {preset.study}{figures}", quiet=quiet)
+    return True
+
+
+def waiting_line(run: str, n: int) -> str:
+    """That replies wait for a judge, and how one is asked."""
+    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
+    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
