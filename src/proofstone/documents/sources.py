@@ -14,13 +14,7 @@ from msgspec import Struct
 
 from proofstone.documents.passages import Span, markdown_spans, paragraph_spans
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.files.csv import (
-    UTF8_BOM,
-    Line,
-    decode,
-    foreign_encoding,
-    read_whole_file,
-)
+from proofstone.files.csv import UTF8_BOM, Line, decode, foreign_encoding, read_whole_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked, refused
 from proofstone.records.knowledge import Passage, Source, Stratum, passage_id, source_id

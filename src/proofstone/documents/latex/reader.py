@@ -22,14 +22,7 @@ from proofstone.documents.latex.tokens import (
     accented,
     units,
 )
-from proofstone.documents.layout import (
-    Block,
-    Written,
-    check_text,
-    grouped,
-    set_off,
-    stated_year,
-)
+from proofstone.documents.layout import Block, Written, check_text, grouped, set_off, stated_year
 from proofstone.errors import BadInput, Problem
 from proofstone.texts.languages import guess_language
 
