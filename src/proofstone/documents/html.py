@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -312,8 +313,6 @@ def _main_element(root: Any) -> Any:
 
 def _extracted(trafilatura: Any, root: Any) -> str:
     """The main text by trafilatura; empty where it finds none, or gives up on what is too deep."""
-    from copy import deepcopy  # noqa: PLC0415 - with what needs it
-
     try:
         text = trafilatura.extract(
             deepcopy(root), favor_recall=True, include_comments=False, include_tables=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from proofstone.errors import BadInput, ExtraMissing, NotFound, Problem
+from proofstone.errors import BadInput, NotFound, Problem, needed
 from proofstone.records.tables import Row
 
 _BATCH = 4096
@@ -17,14 +17,10 @@ _BATCH = 4096
 
 def load_pyarrow() -> Any:
     """pyarrow, which has no types. Raises ExtraMissing where it is not installed."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError as cause:
-        raise ExtraMissing(
-            "Parquet files need pyarrow, which is not installed.",
-            hint="pip install 'proofstone[parquet]', or use JSONL or CSV.",
-        ) from cause
+    message = "Parquet files need pyarrow, which is not installed."
+    with needed(message, "pip install 'proofstone[parquet]', or use JSONL or CSV."):
+        import pyarrow as pa  # noqa: PLC0415 - in an extra
+        import pyarrow.parquet  # noqa: PLC0415 - in an extra
     return pa
 
 

@@ -20,7 +20,7 @@ from xml.etree import ElementTree as Tree
 
 import orjson
 
-from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem, StoreFailed, needed
 from proofstone.files.csv import (
     checked_encoding,
     neutralised,
@@ -89,13 +89,9 @@ def _write(
 
 def xlsxwriter_module() -> Any:
     """XlsxWriter. Raises ExtraMissing, saying what to install, without it."""
-    try:
-        import xlsxwriter  # noqa: PLC0415
-    except ImportError as cause:
-        raise ExtraMissing(
-            "Excel files need XlsxWriter, which is not installed.",
-            hint="pip install 'proofstone[xlsx]', or use CSV, Parquet or JSONL.",
-        ) from cause
+    message = "Excel files need XlsxWriter, which is not installed."
+    with needed(message, "pip install 'proofstone[xlsx]', or use CSV, Parquet or JSONL."):
+        import xlsxwriter  # noqa: PLC0415 - in an extra
     return xlsxwriter
 
 
@@ -449,11 +445,7 @@ def _csv_error(cause: csv.Error) -> str:
 
 
 def _calamine() -> Any:
-    try:
-        import python_calamine  # noqa: PLC0415
-    except ImportError as cause:
-        raise ExtraMissing(
-            "Workbooks are read by python-calamine, which is not installed.",
-            hint="pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8.",
-        ) from cause
+    message = "Workbooks are read by python-calamine, which is not installed."
+    with needed(message, "pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8."):
+        import python_calamine  # noqa: PLC0415 - in an extra
     return python_calamine

@@ -7,12 +7,15 @@ only where nobody kept what came of it.
 from __future__ import annotations
 
 import asyncio
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
+import msgspec
+import numpy as np
 import orjson
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from proofstone.errors import EndpointUnusable
 from proofstone.models.ask import Retries
@@ -24,20 +27,6 @@ from proofstone.models.replies import salvage_usage
 from proofstone.models.spending import RequestPurse
 from proofstone.records.calls import Attempt, Clock
 from proofstone.records.runs import Usage
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-from base64 import b64decode
-from typing import TYPE_CHECKING
-
-import msgspec
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 # What an embeddings endpoint answers, read strictly: as many vectors as texts, each in its place.
 #
@@ -88,8 +77,6 @@ class _Body(Struct, frozen=True):
 def read_vectors(raw: bytes, n_texts: int, dimensions: int | None = None) -> EmbeddingReply:
     """The vectors of a body in the order of the texts, each of ``dimensions`` numbers where that is
     known. Raises UnreadableVectorsError."""
-    import numpy as np  # noqa: PLC0415
-
     try:
         body = msgspec.json.decode(raw, type=_Body)
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
@@ -123,8 +110,6 @@ def _in_order(rows: list[_Row]) -> list[_Row]:
 
 
 def _numbers(embedding: list[float] | str) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415
-
     if not isinstance(embedding, str):
         return np.asarray(embedding, dtype=np.float64)
     try:
@@ -147,8 +132,6 @@ def _can_be_float32(numbers: NDArray[np.float64]) -> bool:
     Signed bytes give exponents all over the range, float64 a number of rounding bits (or 0) at
     every even place. Of vectors of 32 signed bytes or more, fewer than one in 1,000 passes.
     """
-    import numpy as np  # noqa: PLC0415
-
     if not np.isfinite(numbers).all():
         return False
     sizes = np.abs(numbers)
@@ -226,8 +209,6 @@ class EmbeddingsEndpoint:
 
         Raises EndpointUnusable, naming the kind of failure, and BudgetReached.
         """
-        import numpy as np  # noqa: PLC0415
-
         distinct = list(dict.fromkeys(text for text in texts if text.strip()))
         if not distinct:
             return np.zeros((len(texts), 1))
@@ -254,8 +235,6 @@ class EmbeddingsEndpoint:
 
     async def _whole(self, texts: list[str]) -> NDArray[np.float64]:
         """The vectors of a batch; of one that is refused, of its halves."""
-        import numpy as np  # noqa: PLC0415
-
         found = await self._tried(texts)
         if not isinstance(found, Attempt):
             return found.vectors
@@ -384,8 +363,6 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _of_length_1(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415
-
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
     return np.asarray(vectors / lengths)

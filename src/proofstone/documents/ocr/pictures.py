@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -121,11 +122,7 @@ class ImageFile:
 
 
 def _content(path: Path) -> Any:
-    if path.suffix.lower() != ".gz":
-        return path
-    from io import BytesIO  # noqa: PLC0415
-
-    return BytesIO(read_whole_file(path))
+    return BytesIO(read_whole_file(path)) if path.suffix.lower() == ".gz" else path
 
 
 POINTS = 72.0  # an inch
