@@ -31,6 +31,7 @@ from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed, Twin
 from proofstone.records.knowledge import Fact
 from serving import HurriedClock, configure, serving
+from table_texts import rows as table_rows
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 NAMES = ("Halite", "Pyrite", "Barite", "Galena", "Topaz", "Zircon", "Beryl", "Kyanite", "Rutile")
@@ -168,7 +169,7 @@ def test_opened_twins_are_asked_in_all_three_forms(workspace: Workspace, tmp_pat
         ]
         workspace.run([original, *forms], models="sim/ann?ability=1")
         study = workspace.study("choices", original, *forms)
-    (row,) = study.rows
+    (row,) = table_rows(study)
     assert row[1] == f"{len(NAMES)}"
     assert [cell[:5] for cell in row[2:5]] == ["100.0"] * 3
 

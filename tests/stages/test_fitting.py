@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +16,9 @@ from msgspec.structs import replace
 from proofstone.api import Workspace
 from proofstone.cli import main
 from proofstone.errors import BadUsage, NotFound
-from proofstone.method import find_method
+from proofstone.method import Method, find_method
 from proofstone.methods.encyclo_k.ask import messages
-from proofstone.methods.encyclo_k.method import EncycloK
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.models.limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.models.tokens import counted_tokens, most_tokens
@@ -36,24 +37,22 @@ QUESTIONS = 12
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 
-class Pictured(EncycloK):
+def pictured(picture: ImagePart) -> Method:
     """The method, with a picture behind each question."""
 
-    def __init__(self, picture: ImagePart) -> None:
-        super().__init__()
-        self.picture = picture
+    def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        return replace(METHOD.prepare(way, shots, item_set, bank), images=True)
 
-    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
-        return replace(super().prepare(way, shots, item_set, bank), images=True)
-
-    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+    async def ask(item: LoadedItem, way: Way, call: Call) -> None:
         (question,) = messages(item, way)
-        await call("answer", [Message("user", (TextPart(question.text), self.picture))])
+        await call("answer", [Message("user", (TextPart(question.text), picture))])
+
+    return dataclasses.replace(METHOD, prepare=prepare, ask=ask)
 
 
 def run_pictured(workspace: Workspace, form: str) -> list[RunResult]:
     """The form asked of scripted/one with a picture that the store keeps."""
-    method = Pictured(workspace.store.images.add(PNG))
+    method = pictured(workspace.store.images.add(PNG))
 
     async def work() -> list[RunResult]:
         stop, store = asyncio.Event(), workspace.store

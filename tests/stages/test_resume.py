@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
 
 from proofstone.api import Workspace
-from proofstone.methods.encyclo_k.method import EncycloK
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.models.limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.records.calls import Judge
@@ -203,11 +204,9 @@ def test_replies_that_a_killed_process_left_unscored_are_scored_once(
     assert server.requests == QUESTIONS
 
 
-class _FailingScorer(EncycloK):
+async def _failing(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     """Fails on every reply, as a scorer with a fault would."""
-
-    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-        raise ZeroDivisionError(f"{len(units)} units")
+    raise ZeroDivisionError(f"{len(units)} units")
 
 
 async def test_a_scorer_that_fails_does_not_end_a_run(
@@ -215,7 +214,8 @@ async def test_a_scorer_that_fails_does_not_end_a_run(
 ) -> None:
     """All questions are asked and kept before its error is raised; the sound scorer then scores
     them without a call."""
-    clock, store, method = workspace.clock, workspace.store, _FailingScorer()
+    clock, store = workspace.clock, workspace.store
+    method = dataclasses.replace(METHOD, score=_failing)
     rng = Random(1)
     asker = await open_asker(
         "scripted/one", workspace.config, store=store.calls, clock=clock, rng=rng,
@@ -233,5 +233,5 @@ async def test_a_scorer_that_fails_does_not_end_a_run(
     assert count(workspace, "response") == server.requests == progress.done == QUESTIONS
     with pytest.raises(ZeroDivisionError):
         await score_run(store, method, planned.key, planned.run, clock=clock)
-    scored = await score_run(store, EncycloK(), planned.key, planned.run, clock=clock)
+    scored = await score_run(store, METHOD, planned.key, planned.run, clock=clock)
     assert scored.n == server.requests == QUESTIONS

@@ -30,6 +30,7 @@ from proofstone.session.permits import Permits
 from scripted_server import Seen, answering
 from serving import HurriedClock, configure, serving
 from small_bank import BOOKS, rows, write_lines
+from table_texts import rows as table_rows
 
 QUESTIONS = 6
 
@@ -220,7 +221,7 @@ def test_what_the_search_is_worth_is_told_of_the_same_runs(workspace: Workspace,
     """Asked both ways by one command, each model stands in the study, named once."""
     workspace.run(form, models=["sim/ann", "sim/bob"], context=["none", "retrieved"])
     study = workspace.study("retrieval", form)
-    assert {row[:2] for row in study.rows if "between" not in row[0]} == {
+    assert {row[:2] for row in table_rows(study) if "between" not in row[0]} == {
         ("sim/ann direct", "local"),
         ("sim/bob direct", "local"),
     }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.methods.encyclo_k.method import EncycloK
+from proofstone.method import Method
+from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.records.calls import Judge
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score
@@ -29,17 +31,15 @@ from small_bank import write_bank
 QUESTIONS = 5
 
 
-class NeedsJudge(EncycloK):
+def needs_judge(version: int) -> Method:
     """A method that leaves the first question of a page to a judge; a version of its own makes
     scorings of its own."""
 
-    def __init__(self, version: int) -> None:
-        super().__init__()
-        self.scorer_version = version
-
-    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-        found = await super().score(units, judge)
+    async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        found = await METHOD.score(units, judge)
         return found if judge is not None else found[1:]
+
+    return dataclasses.replace(METHOD, scorer_version=version, score=score)
 
 
 async def judge(_question: JudgeQuestion) -> PanelVerdict:
@@ -76,7 +76,7 @@ def asked(workspace: Workspace) -> Asked:
 def test_a_scoring_goes_on_until_nothing_waits(workspace: Workspace, asked: Asked) -> None:
     """It is current only then; what it holds is not scored twice."""
     (key, run), store, clock = asked, workspace.store, workspace.clock
-    method, before = NeedsJudge(98), store.scores.current(key)
+    method, before = needs_judge(98), store.scores.current(key)
     first = asyncio.run(score_run(store, method, key, run, clock=clock))
     assert first == Scored(n=QUESTIONS - 1, waiting=1)
     assert store.scores.current(key) == before
@@ -93,7 +93,7 @@ def test_judges_and_again_make_scorings_of_their_own(workspace: Workspace, asked
     (key, run), store, clock = asked, workspace.store, workspace.clock
     judging = Judging("panel", judge)
     assert not judging.is_stopped()
-    method = NeedsJudge(99)
+    method = needs_judge(99)
     whole = asyncio.run(score_run(store, method, key, run, clock=clock, judging=judging))
     assert whole.waiting == 0
     first = store.scores.current(key)
@@ -113,7 +113,7 @@ def test_without_a_scoring_all_of_a_run_is_to_score(workspace: Workspace, asked:
     key, run = asked
     (page,) = pages_to_score(workspace.store, key, run, None)
     assert len(page) == QUESTIONS
-    rows = asyncio.run(score_replies(workspace.store, EncycloK(), page))
+    rows = asyncio.run(score_replies(workspace.store, METHOD, page))
     assert len(rows) == QUESTIONS
     assert {row.unit.kind for row in rows} == {"item"}
 
@@ -121,7 +121,7 @@ def test_without_a_scoring_all_of_a_run_is_to_score(workspace: Workspace, asked:
 def test_places_of_scores_go_over_all_pages(workspace: Workspace, asked: Asked) -> None:
     key, run = asked
     (page,) = pages_to_score(workspace.store, key, run, None)
-    method = EncycloK()
+    method = METHOD
     units = [
         unit for one in page for unit in method.units(one.item.loaded, one.replies, one.sample)
     ]
@@ -133,7 +133,7 @@ def test_a_unit_with_a_payload_is_stored_by_what_it_is(workspace: Workspace) -> 
     """One that is its item needs no bytes of its own."""
     key, run = run_in(workspace, "verdicts")
     (page,) = pages_to_score(workspace.store, key, run, None)
-    method, one = EncycloK(), page[0]
+    method, one = METHOD, page[0]
     units = method.units(one.item.loaded, one.replies, one.sample)
     rows = [unit_row(workspace.store, method, one.item.key, unit) for unit in units]
     kinds = {row.kind for row in rows}

@@ -13,6 +13,7 @@ from proofstone.run.run_file import read_run_file, run_file_text
 from proofstone.run.run_files import perform_request, save_request
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
+from table_texts import rows
 
 QUESTIONS = 12
 SWITCH = (
@@ -48,7 +49,7 @@ def test_both_are_asked_in_one_request_and_stand_side_by_side(
     assert "thinking=on" in board
     assert "thinking=off" in board
     study = workspace.study("thinking", form)
-    (row,) = study.rows
+    (row,) = rows(study)
     assert row[0] == "scripted/one direct"
     assert row[2].startswith("0.0 [")
     assert study.finding.startswith("Thinking changes accuracy by +")
@@ -131,7 +132,7 @@ def test_thinking_has_room_of_its_own_unless_one_is_named(
         assert most_tokens(workspace, read_run_file(saved).request) == {"on": on, "off": off}
         assert server.requests == asked
     study = workspace.study("thinking", form)
-    assert [row[0] for row in study.rows] == ["scripted/one direct"]
+    assert [row[0] for row in rows(study)] == ["scripted/one direct"]
 
 
 def test_a_layer_that_names_the_longest_reply_means_all_of_it(workspace: Workspace) -> None:
