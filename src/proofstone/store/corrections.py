@@ -12,13 +12,14 @@ from sqlalchemy import Connection, Row, Table, delete, func, or_, select
 from proofstone.records.reviews import Correction, Person, Ruling
 from proofstone.store import schema
 from proofstone.store.calls import StoredResponse
-from proofstone.store.rows import StorePart, insert_missing, key_of, keys_by
-
-_CORRECTION = (
-    "hash", "action", "fact_id", "item_id", "item_set_id", "actor_id", "reason", "created_at",
-    "follows_id",
-)  # fmt: skip
-
+from proofstone.store.rows import (
+    StorePart,
+    insert_missing,
+    insert_record,
+    keys_by,
+    record_of,
+    with_ids,
+)
 
 Kind = Literal["fact", "item", "form"]
 
@@ -46,18 +47,10 @@ class CorrectionStore(StorePart):
         """Stores corrections whose targets are stored, in one transaction."""
         with self._database.writing() as connection:
             for one in corrections:
-                table, column = _TABLES[one.kind]
-                key = key_of(connection, table, one.target)
-                actor = key_of(connection, schema.actor, one.actor)
-                former = None
-                if one.follows is not None:
-                    former = key_of(connection, schema.correction, one.follows)
-                keys = {"fact_id": None, "item_id": None, "item_set_id": None, column: key}
-                row = (
-                    one.id, one.action, keys["fact_id"], keys["item_id"], keys["item_set_id"],
-                    actor, one.reason, one.at, former,
-                )  # fmt: skip
-                insert_missing(connection, schema.correction, _CORRECTION, {one.id: row})
+                refers = dict.fromkeys(column for _table, column in _TABLES.values())
+                refers |= {_TABLES[one.kind][1]: one.target}
+                refers |= {"actor_id": one.actor, "follows_id": one.follows}
+                insert_record(connection, schema.correction, one, refers)
 
     def of(self, kind: str, key: int) -> list[Correction]:
         """The corrections of one fact, item or form, oldest first."""
@@ -188,35 +181,15 @@ class CorrectionStore(StorePart):
 
 
 def _select() -> Any:
-    table, former = schema.correction, schema.correction.alias("former")
-    return (
-        select(
-            table.c.hash, table.c.action, table.c.reason, table.c.created_at,
-            schema.fact.c.hash.label("fact_hash"), schema.item.c.hash.label("item_hash"),
-            schema.item_set.c.hash.label("form_hash"), schema.actor.c.hash.label("actor_hash"),
-            former.c.hash.label("former_hash"),
-        )
-        .select_from(table)
-        .outerjoin(schema.fact, schema.fact.c.id == table.c.fact_id)
-        .outerjoin(schema.item, schema.item.c.id == table.c.item_id)
-        .outerjoin(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
-        .join(schema.actor, schema.actor.c.id == table.c.actor_id)
-        .outerjoin(former, former.c.id == table.c.follows_id)
-        .order_by(table.c.created_at, table.c.hash)
-    )  # fmt: skip
+    table = schema.correction
+    columns = {kind: column for kind, (_table, column) in _TABLES.items()}
+    query = with_ids(table, **columns, actor="actor_id", follows="follows_id")
+    return query.order_by(table.c.created_at, table.c.hash)
 
 
 def _correction(row: Row[Any]) -> Correction:
-    kind: Kind = "form"
-    target = row.form_hash
-    if row.fact_hash is not None:
-        kind, target = "fact", row.fact_hash
-    elif row.item_hash is not None:
-        kind, target = "item", row.item_hash
-    return Correction(
-        id=row.hash, action=row.action, kind=kind, target=target, reason=row.reason,
-        actor=row.actor_hash, at=row.created_at, follows=row.former_hash,
-    )  # fmt: skip
+    kind = next(kind for kind in _TABLES if getattr(row, kind) is not None)
+    return record_of(Correction, row, kind=kind, target=getattr(row, kind))
 
 
 # Actors and the people behind them: rows name random actor ids, one table holds the names.
@@ -234,7 +207,7 @@ class PeopleStore(StorePart):
         """The people of this name, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(_people_select().where(schema.person.c.name == name))
-            return [_person(row) for row in rows]
+            return [record_of(Person, row) for row in rows]
 
     def like(self, digits: str) -> list[Person]:
         """The people whose actor ids start with these hexadecimal digits."""
@@ -242,16 +215,16 @@ class PeopleStore(StorePart):
         actor = schema.actor.c.hash
         with self._database.reading() as connection:
             rows = connection.execute(_people_select().where(actor >= low, actor <= high))
-            return [_person(row) for row in rows]
+            return [record_of(Person, row) for row in rows]
 
     def every(self) -> list[Person]:
         """All people whose names are known here, oldest first."""
-        return [_person(row) for row in self._rows(_people_select())]
+        return [record_of(Person, row) for row in self._rows(_people_select())]
 
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
         row = self._row(_people_select().where(schema.actor.c.hash == actor))
-        return None if row is None else _person(row)
+        return None if row is None else record_of(Person, row)
 
     def erase(self, actor: bytes) -> bool:
         """Deletes a person's name and details; the actor's id and work stand. False if unknown."""
@@ -273,24 +246,11 @@ def _add(
 
 
 def _people_select() -> Any:
-    return (
-        select(schema.person, schema.actor.c.hash)
-        .join(schema.actor, schema.actor.c.id == schema.person.c.actor_id)
-        .order_by(schema.actor.c.id)
-    )
-
-
-def _person(row: Row[Any]) -> Person:
-    return Person(actor=row.hash, name=row.name, mail=row.mail, pay_details=row.pay_details)
+    return with_ids(schema.person, actor="actor_id").order_by(schema.actor.c.id)
 
 
 # Rulings of people over replies. A ruling names the item and the call, so that it holds in every
 # run that this very reply serves, and in no other.
-
-_RULING = (
-    "hash", "item_id", "call_id", "run_id", "sample", "verdict", "actor_id", "reason",
-    "created_at", "replaces_id",
-)  # fmt: skip
 
 
 class RulingInForce(msgspec.Struct, frozen=True, gc=False):
@@ -308,15 +268,11 @@ class RulingStore(StorePart):
     def add(self, ruling: Ruling, response: StoredResponse) -> None:
         """Stores a ruling over the reply of ``response``."""
         with self._database.writing() as connection:
-            actor = key_of(connection, schema.actor, ruling.actor)
-            former = None
-            if ruling.replaces is not None:
-                former = key_of(connection, schema.ruling, ruling.replaces)
-            row = (
-                ruling.id, response.item, response.call, response.run, ruling.sample,
-                ruling.verdict, actor, ruling.reason, ruling.at, former,
+            insert_record(
+                connection, schema.ruling, ruling,
+                {"actor_id": ruling.actor, "replaces_id": ruling.replaces},
+                item_id=response.item, call_id=response.call, run_id=response.run,
             )  # fmt: skip
-            insert_missing(connection, schema.ruling, _RULING, {ruling.id: row})
 
     def over(self, response: StoredResponse) -> list[Ruling]:
         """All rulings over the reply of ``response``, oldest first; the last one holds."""
@@ -324,7 +280,7 @@ class RulingStore(StorePart):
         query = _rulings_select().where(
             table.c.item_id == response.item, table.c.call_id == response.call
         )
-        return [_ruling(row) for row in self._rows(query)]
+        return [record_of(Ruling, row) for row in self._rows(query)]
 
     def in_force(self, runs: Sequence[int], until: float | None = None) -> list[RulingInForce]:
         """The rulings that hold in these runs, one an (item, sample), in the order they were
@@ -350,7 +306,7 @@ class RulingStore(StorePart):
         for row in self._rows(query):
             place = (row.served_run, row.item_key, row.served_sample)
             newest.pop(place, None)
-            newest[place] = RulingInForce(*place, _ruling(row))
+            newest[place] = RulingInForce(*place, record_of(Ruling, row))
         return list(newest.values())
 
     def n_runs(self, response: StoredResponse) -> int:
@@ -364,24 +320,6 @@ class RulingStore(StorePart):
 
 def _rulings_select() -> Any:
     """Rulings, oldest first; of one second in two merged workspaces, in the order of ids."""
-    table, former = schema.ruling, schema.ruling.alias("former")
-    return (
-        select(
-            table.c.hash, table.c.sample, table.c.verdict, table.c.reason, table.c.created_at,
-            schema.run.c.hash.label("run_hash"), schema.item.c.hash.label("item_hash"),
-            schema.actor.c.hash.label("actor_hash"), former.c.hash.label("former_hash"),
-        )
-        .select_from(table)
-        .join(schema.run, schema.run.c.id == table.c.run_id)
-        .join(schema.item, schema.item.c.id == table.c.item_id)
-        .join(schema.actor, schema.actor.c.id == table.c.actor_id)
-        .outerjoin(former, former.c.id == table.c.replaces_id)
-        .order_by(table.c.created_at, table.c.hash)
-    )  # fmt: skip
-
-
-def _ruling(row: Row[Any]) -> Ruling:
-    return Ruling(
-        id=row.hash, run=row.run_hash, item=row.item_hash, sample=row.sample, verdict=row.verdict,
-        reason=row.reason, actor=row.actor_hash, at=row.created_at, replaces=row.former_hash,
-    )  # fmt: skip
+    table = schema.ruling
+    query = with_ids(table, run="run_id", item="item_id", actor="actor_id", replaces="replaces_id")
+    return query.order_by(table.c.created_at, table.c.hash)

@@ -30,18 +30,23 @@ from proofstone.store.pages import (
     insert_sources,
     newest_pages,
     passage_of,
+    select_passages,
     source_of,
 )
 from proofstone.store.payloads import Payloads, generations, is_purged, refuse_absent
 from proofstone.store.purge import fill_again, refuse_emptied
 from proofstone.store.rows import (
     StorePart,
+    among,
     bank_versions,
     chunks,
     insert_missing,
+    insert_record,
     insert_rows,
-    key_of,
     keys_by,
+    record_of,
+    stratum_of,
+    with_ids,
 )
 
 _FACT = (
@@ -281,18 +286,14 @@ class KnowledgeStore(StorePart):
     def passage(self, identity: bytes) -> Passage | None:
         """The passage with this id, or None."""
         with self._database.reading() as connection:
-            query = _select_passages().where(schema.passage.c.hash == identity)
+            query = select_passages().where(schema.passage.c.hash == identity)
             row = connection.execute(query).one_or_none()
         return None if row is None else passage_of(row)
 
     def passages(self, identities: Iterable[bytes]) -> dict[bytes, Passage]:
         """The passages with these ids; those not stored are left out, purged ones have no text."""
-        found: dict[bytes, Passage] = {}
-        with self._database.reading() as connection:
-            for chunk in chunks(identities, 4000):
-                query = _select_passages().where(schema.passage.c.hash.in_(chunk))
-                found |= {row.hash: passage_of(row) for row in connection.execute(query)}
-        return found
+        rows = self._among(select_passages(), schema.passage.c.hash, identities)
+        return {row.hash: passage_of(row) for row in rows}
 
     def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
         """The passages of a source as it was read last, in their order, a batch at a time; none of
@@ -302,7 +303,7 @@ class KnowledgeStore(StorePart):
         current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
         while True:
             query = (
-                _select_passages()
+                select_passages()
                 .where(schema.source.c.hash == source, table.c.id > after, table.c.text != "")
                 .where(current | ~newest.exists())
                 .order_by(table.c.id)
@@ -315,18 +316,15 @@ class KnowledgeStore(StorePart):
             after = page[-1].id
 
     def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
-        table = schema.fact_role
+        table, fact = schema.fact_role, schema.fact
+        query = (
+            select(fact.c.hash, table.c.role, table.c.model)
+            .join(fact, fact.c.id == table.c.fact_id)
+            .order_by(table.c.role, table.c.model)
+        )
         found: dict[bytes, list[Role]] = {}
-        with self._database.reading() as connection:
-            for chunk in chunks(identities, 4000):
-                query = (
-                    select(schema.fact.c.hash, table.c.role, table.c.model)
-                    .join(schema.fact, schema.fact.c.id == table.c.fact_id)
-                    .where(schema.fact.c.hash.in_(chunk))
-                    .order_by(table.c.role, table.c.model)
-                )
-                for identity, role, model in connection.execute(query):
-                    found.setdefault(identity, []).append(Role(role, model))
+        for identity, role, model in self._among(query, fact.c.hash, identities):
+            found.setdefault(identity, []).append(Role(role, model))
         return found
 
     def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
@@ -417,16 +415,8 @@ def _levels(stratum: Stratum) -> tuple[str, str, str, str]:
 
 
 def _sources_by_id(connection: Connection, identities: Iterable[bytes]) -> list[Source]:
-    found: list[Source] = []
-    for chunk in chunks(identities, 4000):
-        query = select(schema.source).where(schema.source.c.hash.in_(chunk))
-        found += map(source_of, connection.execute(query))
-    return found
-
-
-def _select_passages() -> Any:
-    return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
-        schema.source, schema.source.c.id == schema.passage.c.source_id
+    return list(
+        map(source_of, among(connection, select(schema.source), schema.source.c.hash, identities))
     )
 
 
@@ -480,14 +470,6 @@ class IndexedRows(StorePart):
 
 # Placements of sources in taxonomies: added, never changed; the newest of a source holds.
 
-_COLUMNS = (
-    "hash", "source_id", "discipline", "field", "subfield", "book", "taxonomy", "models",
-    "build_id", "actor_id", "reason", "created_at", "follows_id",
-)  # fmt: skip
-
-
-_CHUNK = 4000
-
 
 class PlacementStore(StorePart):
     """Adds and reads placements."""
@@ -496,57 +478,31 @@ class PlacementStore(StorePart):
         """Stores placements of stored sources in one transaction; one that is there stays."""
         with self._database.writing() as connection:
             for one in placements:
-                keys = [
-                    None if identity is None else key_of(connection, table, identity)
-                    for table, identity in (
-                        (schema.build, one.build),
-                        (schema.actor, one.actor),
-                        (schema.placement, one.follows),
-                    )
-                ]
-                source = key_of(connection, schema.source, one.source)
-                levels = msgspec.structs.astuple(one.stratum)
-                row = (
-                    one.id, source, *levels, one.taxonomy, canonical_json(one.models), keys[0],
-                    keys[1], one.reason, one.at, keys[2],
+                insert_record(
+                    connection, schema.placement, one,
+                    {"source_id": one.source, "build_id": one.build, "actor_id": one.actor,
+                     "follows_id": one.follows},
+                    models=canonical_json(one.models), **msgspec.structs.asdict(one.stratum),
                 )  # fmt: skip
-                insert_missing(connection, schema.placement, _COLUMNS, {one.id: row})
 
     def of_source(self, source: bytes) -> list[Placement]:
         """The placements of a source, oldest first."""
-        query = _select().where(schema.source.c.hash == source)
-        return [_placement(row) for row in self._rows(query)]
+        return list(map(_placement, self._rows(_select().where(schema.source.c.hash == source))))
 
     def in_force(self, sources: Iterable[bytes]) -> dict[bytes, Placement]:
         """The newest placement of each of these sources that has one."""
-        found: dict[bytes, Placement] = {}
-        with self._database.reading() as connection:
-            for chunk in chunks(sources, _CHUNK):
-                query = _select().where(schema.source.c.hash.in_(chunk))
-                found |= {row.source_hash: _placement(row) for row in connection.execute(query)}
-        return found
+        found = map(_placement, self._among(_select(), schema.source.c.hash, sources))
+        return {placement.source: placement for placement in found}
 
 
 def _select() -> Any:
-    table, former = schema.placement, schema.placement.alias("former")
-    return (
-        select(
-            table, schema.source.c.hash.label("source_hash"),
-            schema.build.c.hash.label("build_hash"), schema.actor.c.hash.label("actor_hash"),
-            former.c.hash.label("former_hash"),
-        )
-        .join(schema.source, schema.source.c.id == table.c.source_id)
-        .outerjoin(schema.build, schema.build.c.id == table.c.build_id)
-        .outerjoin(schema.actor, schema.actor.c.id == table.c.actor_id)
-        .outerjoin(former, former.c.id == table.c.follows_id)
-        .order_by(table.c.created_at, table.c.hash)
-    )  # fmt: skip
+    table = schema.placement
+    query = with_ids(
+        table, source="source_id", build="build_id", actor="actor_id", follows="follows_id"
+    )
+    return query.order_by(table.c.created_at, table.c.hash)
 
 
 def _placement(row: Row[Any]) -> Placement:
-    return Placement(
-        id=row.hash, source=row.source_hash,
-        stratum=Stratum(row.discipline, row.field, row.subfield, row.book), taxonomy=row.taxonomy,
-        models=msgspec.json.decode(row.models, type=tuple[str, ...]), build=row.build_hash,
-        actor=row.actor_hash, reason=row.reason, at=row.created_at, follows=row.former_hash,
-    )  # fmt: skip
+    models = msgspec.json.decode(row.models, type=tuple[str, ...])
+    return record_of(Placement, row, stratum=stratum_of(row), models=models)

@@ -12,19 +12,23 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, true
 
 from proofstone.records.ids import canonical_json
-from proofstone.records.knowledge import Passage, Source, Stratum
+from proofstone.records.knowledge import Passage, Source
 from proofstone.records.pages import Page
 from proofstone.store import schema
 from proofstone.store.purge import fill_again, refuse_purged
-from proofstone.store.rows import StorePart, insert_missing, insert_new, insert_rows, keys_by
+from proofstone.store.rows import (
+    StorePart,
+    insert_dicts,
+    insert_missing,
+    insert_rows,
+    keys_by,
+    record_of,
+    row_of,
+    stratum_of,
+    with_ids,
+)
 
 # Rows of sources and passages: into the database, and back to records.
-
-_SOURCE = (
-    "hash", "kind", "title", "language", "licence", "authors", "year", "content", "origin",
-    "discipline", "field", "subfield", "book",
-)  # fmt: skip
-
 
 _PASSAGE = (
     "hash", "source_id", "page", "start_at", "end_at", "text", "language", "heading",
@@ -36,7 +40,8 @@ def insert_sources(connection: Connection, sources: Iterable[Source]) -> dict[by
     sources = list(sources)
     refuse_purged(connection, sources)
     rows = {source.id: _source_row(source) for source in sources}
-    return insert_missing(connection, schema.source, _SOURCE, rows)
+    columns = tuple(column.name for column in schema.source.columns if column.name != "id")
+    return insert_missing(connection, schema.source, columns, rows)
 
 
 def insert_passages(
@@ -52,21 +57,15 @@ def insert_passages(
 
 
 def _source_row(source: Source) -> tuple[Any, ...]:
-    stratum = source.stratum
-    return (
-        source.id, source.kind, source.title, source.language, source.licence,
-        canonical_json(source.authors), source.year, source.content, source.origin,
-        stratum.discipline, stratum.field, stratum.subfield, stratum.book,
-    )  # fmt: skip
+    levels = msgspec.structs.asdict(source.stratum)
+    authors = canonical_json(source.authors)
+    return tuple(row_of(schema.source, source, authors=authors, **levels).values())
 
 
 def source_of(row: Any) -> Source:
     """The source of a row of its table."""
-    return Source(
-        id=row.hash, kind=row.kind, title=row.title, language=row.language, licence=row.licence,
-        authors=tuple(msgspec.json.decode(row.authors)), year=row.year, content=row.content,
-        origin=row.origin, stratum=Stratum(row.discipline, row.field, row.subfield, row.book),
-    )  # fmt: skip
+    authors = tuple(msgspec.json.decode(row.authors))
+    return record_of(Source, row, authors=authors, stratum=stratum_of(row))
 
 
 def _passage_row(passage: Passage, source: int) -> tuple[Any, ...]:
@@ -76,18 +75,17 @@ def _passage_row(passage: Passage, source: int) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def select_passages() -> Select[Any]:
+    """Passages, as ``passage_of`` takes them."""
+    return with_ids(schema.passage, source="source_id")
+
+
 def passage_of(row: Any) -> Passage:
-    """The passage of a row that also has its source's hash as ``source_hash``."""
+    """The passage of a row of ``select_passages``."""
     return Passage(
-        id=row.hash, source=row.source_hash, page=row.page, start=row.start_at,
-        end=row.end_at, text=row.text, language=row.language, heading=row.heading,
+        id=row.hash, source=row.source, page=row.page, start=row.start_at, end=row.end_at,
+        text=row.text, language=row.language, heading=row.heading,
     )  # fmt: skip
-
-
-_PAGE = (
-    "hash", "source_id", "number", "label", "text", "width", "height", "reader", "state", "reason",
-    "detail", "layout", "read_at",
-)  # fmt: skip
 
 
 _BATCH = 200
@@ -131,8 +129,9 @@ class PageStore(StorePart):
             sources = insert_sources(connection, [source])
             passages = [passage for each in read for passage in each.passages]
             keys = insert_passages(connection, passages, sources)
-            rows = {each.page.id: _page_row(each.page, sources[source.id], now) for each in read}
-            pages, new = insert_new(connection, schema.page, _PAGE, rows)
+            own = {"source_id": sources[source.id], "read_at": now}
+            rows = {each.page.id: row_of(schema.page, each.page, **own) for each in read}
+            pages, new = insert_dicts(connection, schema.page, rows)
             texts = {
                 each.page.id: {"text": each.page.text, "layout": each.page.layout} for each in read
             }
@@ -228,7 +227,7 @@ class PageStore(StorePart):
         """The passages of one reading of a page, in order."""
         link, table, passage = schema.page_passage, schema.page, schema.passage
         query = (
-            _passages()
+            select_passages()
             .join(link, link.c.passage_id == passage.c.id)
             .join(table, table.c.id == link.c.page_id)
             .where(table.c.hash == page)
@@ -252,7 +251,9 @@ class PageStore(StorePart):
                 )
                 row = connection.execute(query).one_or_none()
                 if row is not None:
-                    text = connection.execute(_passages().where(passage.c.hash == identity)).one()
+                    text = connection.execute(
+                        select_passages().where(passage.c.hash == identity)
+                    ).one()
                     found[identity] = PlacedPassage(passage_of(text), _page(row))
         return found
 
@@ -276,30 +277,11 @@ def newest_pages(source: bytes) -> Select[tuple[int]]:
 
 
 def _pages() -> Select[Any]:
-    return select(schema.page, schema.source.c.hash.label("source_hash")).join(
-        schema.source, schema.source.c.id == schema.page.c.source_id
-    )
-
-
-def _passages() -> Select[Any]:
-    return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
-        schema.source, schema.source.c.id == schema.passage.c.source_id
-    )
-
-
-def _page_row(page: Page, source: int, now: float) -> tuple[Any, ...]:
-    return (
-        page.id, source, page.number, page.label, page.text, page.width, page.height, page.reader,
-        page.state, page.reason, page.detail, page.layout, now,
-    )  # fmt: skip
+    return with_ids(schema.page, source="source_id")
 
 
 def _page(row: Any) -> Page:
-    return Page(
-        id=row.hash, source=row.source_hash, number=row.number, label=row.label, text=row.text,
-        width=row.width, height=row.height, reader=row.reader, state=row.state, reason=row.reason,
-        detail=row.detail, layout=bytes(row.layout),
-    )  # fmt: skip
+    return record_of(Page, row, layout=bytes(row.layout))
 
 
 def _kinds(page: Page, passage: Passage) -> str:

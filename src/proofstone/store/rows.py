@@ -13,9 +13,10 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, structs
-from sqlalchemy import Connection, Select, Table, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, Table, or_, select, text, update
 
 from proofstone.records.ids import canonical_json, content_id
+from proofstone.records.knowledge import Stratum
 from proofstone.records.verdicts import Ballot, PanelVerdict, RowVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database
@@ -75,6 +76,79 @@ def among(connection: Connection, query: Any, column: Any, values: Iterable[Any]
     """The rows of a query whose ``column`` has one of any number of values, batch by batch."""
     for batch in chunks(values, _BATCH):
         yield from connection.execute(query.where(column.in_(batch))).all()
+
+
+# Records and rows: fields and columns of one name, and what is given instead of one.
+
+_COLUMNS_OF = {"id": "hash", "at": "created_at"}  # of these fields, where nothing else is given
+
+
+_FIELDS_OF = {column: name for name, column in _COLUMNS_OF.items()}
+
+
+Record = TypeVar("Record", bound=Struct)
+
+
+def record_of(kind: type[Record], row: Row[Any], /, **given: Any) -> Record:
+    """The record of a row: each field is what is given for it, else the column of its name (of
+    ``id`` the hash, of ``at`` created_at)."""
+    return kind(
+        **{
+            name: given[name] if name in given else getattr(row, _COLUMNS_OF.get(name, name))
+            for name in kind.__struct_fields__
+        }
+    )
+
+
+def row_of(table: Table, record: Struct, /, **given: Any) -> dict[str, Any]:
+    """The row of a record, without its key: each column is what is given for it, else the field of
+    its name (hash: ``id``, created_at: ``at``)."""
+    names = (column.name for column in table.columns if column.name != "id")
+    return {
+        name: given[name] if name in given else getattr(record, _FIELDS_OF.get(name, name))
+        for name in names
+    }
+
+
+def with_ids(table: Table, **fields: str) -> Select[Any]:
+    """Selects rows of a table, with the ids of the rows that they refer to: by field the column
+    that refers to one. What a table refers to in itself is selected from an alias."""
+    columns: list[Any] = [table]
+    joined: Any = table
+    for field, column in fields.items():
+        of = _referred(table, column)
+        other: Any = of.alias() if of is table else of
+        columns.append(other.c.hash.label(field))
+        joined = joined.outerjoin(other, other.c.id == table.c[column])
+    return select(*columns).select_from(joined)
+
+
+def insert_record(
+    connection: Connection,
+    table: Table,
+    record: Struct,
+    refers: Mapping[str, bytes | None] = {},
+    **given: Any,
+) -> int:
+    """The key of a record, stored where it is not yet; ``refers`` are the ids of stored rows by the
+    columns that refer to them. Raises KeyError where one of these is not here."""
+    keys = {
+        column: None if identity is None else key_of(connection, _referred(table, column), identity)
+        for column, identity in refers.items()
+    }
+    row = row_of(table, record, **keys, **given)
+    values = {row["hash"]: tuple(row.values())}
+    return insert_missing(connection, table, tuple(row), values)[row["hash"]]
+
+
+def _referred(table: Table, column: str) -> Table:
+    (key,) = table.c[column].foreign_keys
+    return key.column.table
+
+
+def stratum_of(row: Row[Any]) -> Stratum:
+    """The stratum of a row with its four levels."""
+    return Stratum(row.discipline, row.field, row.subfield, row.book)
 
 
 @cache
@@ -215,6 +289,15 @@ def insert_missing(
     return insert_new(connection, table, columns, rows, by)[0]
 
 
+def insert_dicts(
+    connection: Connection, table: Table, rows: Mapping[bytes, Mapping[str, Any]]
+) -> tuple[dict[Any, int], set[Any]]:
+    """What ``insert_new`` returns, of rows with the same columns by name."""
+    columns = tuple(next(iter(rows.values()), ()))
+    values = {identity: tuple(row.values()) for identity, row in rows.items()}
+    return insert_new(connection, table, columns, values)
+
+
 # What judges said of rows of builds: written with the outcome that rests on it, read by rows.
 
 VERDICT = ("step_id", "row_id", "position", "question", "state", "label", "payload")
@@ -328,7 +411,10 @@ TargetKind = Literal["bank", "form"]
 Kept = TypeVar("Kept", bound=Struct)
 
 
-_COLUMNS = ("hash", "bank_id", "item_set_id", "payload", "created_at")
+def of_kind(kind: str, target: bytes) -> dict[str, bytes | None]:
+    """A bank or form by the columns that refer to either."""
+    is_bank = kind == "bank"
+    return {"bank_id": target if is_bank else None, "item_set_id": None if is_bank else target}
 
 
 class TargetStore(StorePart, Generic[Kept]):
@@ -343,12 +429,9 @@ class TargetStore(StorePart, Generic[Kept]):
         """Stores a record of a stored bank or form; the same one again changes nothing."""
         payload = canonical_json(record)
         identity = content_id(self._table.name, [kind, target, payload])
-        of = schema.bank if kind == "bank" else schema.item_set
+        given = {"hash": identity, "payload": payload, "created_at": now}
         with self._database.writing() as connection:
-            key = key_of(connection, of, target)
-            keys = (key, None) if kind == "bank" else (None, key)
-            row = (identity, *keys, payload, now)
-            insert_missing(connection, self._table, _COLUMNS, {identity: row})
+            insert_record(connection, self._table, record, of_kind(kind, target), **given)
 
     def every(self, target: bytes) -> list[Kept]:
         """The records of a bank or form, oldest first."""
