@@ -19,7 +19,7 @@ from proofstone.store.rows import (
     StorePart,
     bank_versions,
     chunks,
-    insert_missing,
+    insert_record,
     insert_rows,
     key_of,
     keys_by,
@@ -27,8 +27,6 @@ from proofstone.store.rows import (
 from proofstone.store.writer import OutcomeRow, OutcomeStore, Writer
 
 # Funnels of banks: what filters left of the files that they were read from, in counts.
-
-_COLUMNS = ("hash", "bank_id", "payload", "created_at")
 
 
 class FunnelStore(StorePart):
@@ -38,10 +36,9 @@ class FunnelStore(StorePart):
         """Stores the funnel of a bank; the same one again changes nothing."""
         payload = canonical_json(msgspec.to_builtins(funnel))
         identity = content_id("bank_funnel", [bank, payload])
+        given = {"hash": identity, "payload": payload, "created_at": now}
         with self._database.writing() as connection:
-            key = key_of(connection, schema.bank, bank)
-            rows = {identity: (identity, key, payload, now)}
-            insert_missing(connection, schema.bank_funnel, _COLUMNS, rows)
+            insert_record(connection, schema.bank_funnel, funnel, {"bank_id": bank}, **given)
 
     def of_bank(self, bank: bytes) -> list[Funnel]:
         """The funnels of a bank, oldest first: one for each file that left these very facts."""
@@ -55,16 +52,10 @@ class FunnelStore(StorePart):
         return [msgspec.json.decode(p, type=Funnel) for p in self._scalars(query)]
 
 
-_BUILD = ("hash", "kind", "method", "payload", "n_inputs", "created_at", "version")
-
-
 _INPUT = ("build_id", "position", "row_id", "source_id")
 
 
 _STAGE = ("build_id", "position", "step_id")
-
-
-_FUNNEL = ("hash", "build_id", "payload", "created_at")
 
 
 _PAGE = 512
@@ -89,11 +80,8 @@ class BuildStore(StorePart):
         """Stores a build with the rows that enter it, page by page, and returns its key; what is
         there of it stays."""
         with self._database.writing() as connection:
-            row = (
-                build.id, build.kind, build.method, canonical_json(build), build.n_inputs, now,
-                version,
-            )  # fmt: skip
-            key = insert_missing(connection, schema.build, _BUILD, {build.id: row})[build.id]
+            given = {"payload": canonical_json(build), "created_at": now, "version": version}
+            key = insert_record(connection, schema.build, build, {}, **given)
         if self._n_inputs(key) < build.n_inputs:
             self._add_inputs(key, rows)
         return key
@@ -160,10 +148,9 @@ class BuildStore(StorePart):
         """Stores the funnel of a build that is whole; the same one again changes nothing."""
         payload = canonical_json(funnel)
         identity = content_id("build_funnel", [build, payload])
+        given = {"hash": identity, "payload": payload, "created_at": now}
         with self._database.writing() as connection:
-            key = key_of(connection, schema.build, build)
-            rows = {identity: (identity, key, payload, now)}
-            insert_missing(connection, schema.build_funnel, _FUNNEL, rows)
+            insert_record(connection, schema.build_funnel, funnel, {"build_id": build}, **given)
 
     def funnel(self, build: int) -> BuildFunnel | None:
         """The newest funnel of a build that was whole."""

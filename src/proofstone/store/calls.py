@@ -24,7 +24,7 @@ from proofstone.records.ids import canonical_json, short
 from proofstone.records.runs import Spent, Usage
 from proofstone.store import schema
 from proofstone.store.database import Database, holder_is_gone
-from proofstone.store.rows import LOOKUPS, StorePart, chunks, insert_missing
+from proofstone.store.rows import LOOKUPS, StorePart, chunks, insert_missing, record_of
 
 # Images by the hash of their bytes, each once: prompts and items name them.
 
@@ -149,19 +149,10 @@ def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
 def read_call(row: Row[Any]) -> CallRecord:
     """The record of a row of ``select_calls``."""
     asked, sent, dropped = msgspec.json.decode(row.settings)
-    return CallRecord(
-        request_hash=row.request_hash, attempt=row.attempt, purpose=row.purpose, model=row.model,
-        endpoint=row.endpoint, wire=row.wire, prompt_hash=row.prompt_hash,
-        prompt=decompress(row.prompt_body), sample=row.sample, settings_asked=asked,
-        settings_sent=sent, settings_dropped=tuple(dropped), state=row.state,
-        simulated=row.simulated, error=row.error, detail=row.detail, status=row.status,
-        raw=decompress(row.raw),
-        usage=Usage(
-            row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens
-        ),
-        cost_usd=row.cost_usd, served_model=row.served_model, fingerprint=row.fingerprint,
-        latency_s=row.latency_s, attempts=row.attempts, started_at=row.started_at,
-        reference=row.reference, estimated_tokens=row.estimated_tokens,
+    usage = Usage(row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens)
+    return record_of(
+        CallRecord, row, usage=usage, prompt=decompress(row.prompt_body), raw=decompress(row.raw),
+        settings_asked=asked, settings_sent=sent, settings_dropped=tuple(dropped),
     )  # fmt: skip
 
 
@@ -420,7 +411,7 @@ class ExpenseStore(StorePart):
 
     def begin(self, expense: Expense) -> int:
         """Opens a command's row; its key."""
-        values = {name: getattr(expense, name) for name in expense.__struct_fields__}
+        values = msgspec.structs.asdict(expense)
         statement = insert(schema.expense).values(**values, until=expense.started_at + ALIVE_S)
         with self._database.writing() as connection:
             (key,) = connection.execute(statement).inserted_primary_key or (0,)
@@ -441,22 +432,18 @@ class ExpenseStore(StorePart):
         dead = [row for row in open_ones if holder_is_gone(row.owner) or row.until < now]
         for row in dead:
             self._update(row.id, ended_at=now)
-        return [_expense(row) for row in dead if row.exposed_calls]
+        return [record_of(Expense, row) for row in dead if row.exposed_calls]
 
     def lost(self) -> list[Expense]:
         """All that commands left unrecorded, oldest first."""
         table = schema.expense
         query = select(table).where(table.c.ended_at.is_not(None), table.c.exposed_calls > 0)
-        return [_expense(row) for row in self._rows(query.order_by(table.c.id))]
+        return [record_of(Expense, row) for row in self._rows(query.order_by(table.c.id))]
 
     def _update(self, key: int, **values: float | None) -> None:
         table = schema.expense
         with self._database.writing() as connection:
             connection.execute(update(table).where(table.c.id == key).values(values))
-
-
-def _expense(row: Row[tuple[object, ...]]) -> Expense:
-    return Expense(**{name: getattr(row, name) for name in Expense.__struct_fields__})
 
 
 # What went wrong lately, and how much there is of everything: what a report of a fault needs.

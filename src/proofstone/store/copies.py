@@ -18,13 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from proofstone.errors import StoreFailed, WorkspaceUnusable
-from proofstone.store.database import (
-    Database,
-    refuse_unknown,
-    revision_of,
-    snapshot,
-    sqlite_file,
-)
+from proofstone.store.database import Database, refuse_unknown, revision_of, snapshot, sqlite_file
 from proofstone.store.merge import merge
 
 # The schema version of a database that is not opened, and so not migrated.

@@ -35,18 +35,17 @@ from proofstone.store.rows import (
     chunks,
     insert_missing,
     insert_new,
+    insert_record,
     insert_rows,
     key_of,
     keys_by,
+    record_of,
 )
 
 _ITEM = (
     "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
     "number", "corrects_id",
 )  # fmt: skip
-
-
-_SET = ("hash", "name", "kind", "method", "bank_id", "seed", "recipe", "n_items", "created_at")
 
 
 _FACTS_KEPT = 8192  # facts kept decoded between pages; bounds memory whatever the bank's size
@@ -88,28 +87,26 @@ class ItemStore(StorePart):
         with self._database.writing() as connection:
             if keys_by(connection, schema.item_set, ("hash",), [item_set.id]):
                 return False
-            bank = _bank_key(connection, item_set.bank)
             placed: list[int] = []
             seen: dict[bytes, int] = {}
             identified = (item if item.id else identified_item(item) for item in items)
             for chunk in chunks(identified, 2000):
                 placed += self._items(connection, chunk, seen)
-            row = (
-                item_set.id, item_set.name, item_set.kind, item_set.method, bank, item_set.seed,
-                canonical_json(item_set.recipe), len(placed), now,
+            key = insert_record(
+                connection, schema.item_set, item_set, {"bank_id": item_set.bank},
+                recipe=canonical_json(item_set.recipe), n_items=len(placed), created_at=now,
             )  # fmt: skip
-            key = insert_missing(connection, schema.item_set, _SET, {item_set.id: row})
-            members = [(key[item_set.id], place, item) for place, item in enumerate(placed)]
+            members = [(key, place, item) for place, item in enumerate(placed)]
             columns = ("item_set_id", "position", "item_id")
             insert_rows(connection, schema.item_set_item, columns, members)
             if item_set.corrects is not None:
                 former = keys_by(connection, schema.item_set, ("hash",), [item_set.corrects])
-                edge = (key[item_set.id], former[item_set.corrects])
+                edge = (key, former[item_set.corrects])
                 insert_rows(
                     connection, schema.corrected_set, ("item_set_id", "corrects_id"), [edge]
                 )
                 labels = labels or _labels_in_order(connection, edge[1], len(placed))
-            _insert_labels(connection, key[item_set.id], placed, labels)
+            _insert_labels(connection, key, placed, labels)
         return True
 
     def forget(self) -> None:
@@ -124,8 +121,8 @@ class ItemStore(StorePart):
         query = (
             select(
                 table,
-                schema.bank.c.hash.label("bank_hash"),
-                former.c.hash.label("former_hash"),
+                schema.bank.c.hash.label("bank"),
+                former.c.hash.label("corrects"),
             )
             .outerjoin(schema.bank, schema.bank.c.id == table.c.bank_id)
             .outerjoin(made, made.c.item_set_id == table.c.id)
@@ -135,11 +132,8 @@ class ItemStore(StorePart):
         row = self._row(query)
         if row is None:
             raise KeyError(identity)
-        return ItemSet(
-            id=row.hash, name=row.name, kind=row.kind, method=row.method, bank=row.bank_hash,
-            seed=row.seed, recipe=msgspec.json.decode(row.recipe), n_items=row.n_items,
-            corrects=row.former_hash,
-        )  # fmt: skip
+        recipe = msgspec.json.decode(row.recipe)
+        return record_of(ItemSet, row, recipe=recipe)
 
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
         """The ids of the item sets composed from a bank, or from one that it corrects, with their
@@ -196,18 +190,15 @@ class ItemStore(StorePart):
     def sets_resting_on(self, facts: Iterable[int]) -> list[tuple[bytes, int]]:
         """The sets with items that rest on any of these facts, each with how many, oldest first."""
         member, rests, owner = schema.item_set_item, schema.item_fact, schema.item_set
+        query = (
+            select(owner.c.id, owner.c.hash, member.c.item_id)
+            .distinct()
+            .join(member, member.c.item_set_id == owner.c.id)
+            .join(rests, rests.c.item_id == member.c.item_id)
+        )
         found: dict[tuple[int, bytes], set[int]] = {}
-        with self._database.reading() as connection:
-            for chunk in chunks(facts, 4000):
-                query = (
-                    select(owner.c.id, owner.c.hash, member.c.item_id)
-                    .distinct()
-                    .join(member, member.c.item_set_id == owner.c.id)
-                    .join(rests, rests.c.item_id == member.c.item_id)
-                    .where(rests.c.fact_id.in_(chunk))
-                )
-                for key, identity, item in connection.execute(query):
-                    found.setdefault((key, identity), set()).add(item)
+        for key, identity, item in self._among(query, rests.c.fact_id, facts):
+            found.setdefault((key, identity), set()).add(item)
         return [(identity, len(items)) for (_key, identity), items in sorted(found.items())]
 
     def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
@@ -501,12 +492,6 @@ def _insert_labels(
     }
     columns = ("item_set_id", "item_id", "name", "metadata")
     insert_rows(connection, schema.item_label, columns, list(rows.values()))
-
-
-def _bank_key(connection: Connection, bank: bytes | None) -> int | None:
-    if bank is None:
-        return None
-    return key_of(connection, schema.bank, bank)
 
 
 # The scores of a scoring, counted by the item that they are of.

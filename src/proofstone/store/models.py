@@ -15,13 +15,7 @@ from sqlalchemy import Connection, Row, select
 from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.models import Card, CardSnapshot, CheckState, ModelCheck, Price
 from proofstone.store import schema
-from proofstone.store.rows import StorePart, chunks, insert_missing, insert_rows
-
-_CARD = ("hash", "model", "payload", "recorded_at")
-
-
-_CHECK = ("hash", "model", "state", "endpoint", "detail", "checked_at")
-
+from proofstone.store.rows import StorePart, among, insert_record, insert_rows, record_of
 
 _NO_MODELS = ("sim/", "human/", "import/")  # respondents that no endpoint could list
 
@@ -64,26 +58,19 @@ class ModelFacts(StorePart):
         """The snapshot that was in force when each of ``runs`` was last asked; none for runs of
         before cards were kept."""
         link, card = schema.run_card, schema.model_card
-        found: dict[int, CardSnapshot] = {}
-        with self._database.reading() as connection:
-            for chunk in chunks(runs, 500):
-                query = (
-                    select(link.c.run_id, card)
-                    .join(card, card.c.id == link.c.model_card_id)
-                    .where(link.c.run_id.in_(chunk))
-                    .order_by(card.c.recorded_at, card.c.id)
-                )
-                found |= {row.run_id: _snapshot(row) for row in connection.execute(query)}
-        return found
+        query = (
+            select(link.c.run_id, card)
+            .join(card, card.c.id == link.c.model_card_id)
+            .order_by(card.c.recorded_at, card.c.id)
+        )
+        return {row.run_id: _snapshot(row) for row in self._among(query, link.c.run_id, runs)}
 
     def add_checks(self, checks: Sequence[ModelCheck]) -> None:
         """Keeps what checks came to."""
-        rows = {}
-        for check in checks:
-            identity = content_id("model_check", check)
-            rows[identity] = (identity, *(getattr(check, name) for name in _CHECK[1:]))
         with self._database.writing() as connection:
-            insert_missing(connection, schema.model_check, _CHECK, rows)
+            for check in checks:
+                identity = content_id("model_check", check)
+                insert_record(connection, schema.model_check, check, hash=identity)
 
     def last_checks(self) -> dict[str, ModelCheck]:
         """What the newest check of each model came to."""
@@ -109,20 +96,15 @@ def _newest_cards(
     connection: Connection, models: Sequence[str]
 ) -> dict[str, tuple[int, CardSnapshot]]:
     table = schema.model_card
-    found: dict[str, tuple[int, CardSnapshot]] = {}
-    for chunk in chunks(models, 500):
-        query = (
-            select(table).where(table.c.model.in_(chunk)).order_by(table.c.recorded_at, table.c.id)
-        )
-        found |= {row.model: (row.id, _snapshot(row)) for row in connection.execute(query)}
-    return found
+    query = select(table).order_by(table.c.recorded_at, table.c.id)
+    rows = among(connection, query, table.c.model, models)
+    return {row.model: (row.id, _snapshot(row)) for row in rows}
 
 
 def _add_card(connection: Connection, snapshot: CardSnapshot) -> int:
     payload = canonical_json(_Payload(snapshot.card, snapshot.price))
     identity = content_id("model_card", [snapshot.model, snapshot.recorded_at, payload])
-    row = (identity, snapshot.model, payload, snapshot.recorded_at)
-    return insert_missing(connection, schema.model_card, _CARD, {identity: row})[identity]
+    return insert_record(connection, schema.model_card, snapshot, hash=identity, payload=payload)
 
 
 def _is_same(one: CardSnapshot, other: CardSnapshot) -> bool:
@@ -131,14 +113,9 @@ def _is_same(one: CardSnapshot, other: CardSnapshot) -> bool:
 
 def _snapshot(row: Row[Any]) -> CardSnapshot:
     payload = msgspec.json.decode(row.payload, type=_Payload)
-    return CardSnapshot(
-        model=row.model, card=payload.card, price=payload.price, recorded_at=row.recorded_at
-    )
+    return record_of(CardSnapshot, row, **msgspec.structs.asdict(payload))
 
 
 def _check(row: Row[Any]) -> ModelCheck:
-    state: CheckState = row.state if row.state in get_args(CheckState) else "failed"
-    return ModelCheck(
-        model=row.model, state=state, endpoint=row.endpoint, detail=row.detail,
-        checked_at=row.checked_at,
-    )  # fmt: skip
+    state = row.state if row.state in get_args(CheckState) else "failed"
+    return record_of(ModelCheck, row, state=state)

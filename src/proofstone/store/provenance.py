@@ -14,7 +14,7 @@ from proofstone.records.knowledge import Role
 from proofstone.records.runs import OUTCOMES
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.store import schema
-from proofstone.store.rows import StorePart, chunks, insert_rows, key_of
+from proofstone.store.rows import StorePart, chunks, insert_rows, key_of, record_of
 from proofstone.store.scores import verdicts_on
 
 # Where the questions of an item set come from: sources, books, or the bank alone.
@@ -439,9 +439,9 @@ class TraceRows(StorePart):
         score, unit = schema.score, schema.unit
         query = (
             select(
-                score, unit.c.kind, unit.c.key, unit.c.gold, unit.c.n_choices,
-                schema.item.c.hash.label("item_hash"), schema.scoring.c.hash.label("scoring_hash"),
-                schema.run.c.hash.label("run_hash"),
+                score, unit.c.kind.label("unit"), unit.c.key.label("unit_key"), unit.c.gold,
+                unit.c.n_choices, schema.item.c.hash.label("item"),
+                schema.scoring.c.hash.label("scoring"), schema.run.c.hash.label("run"),
             )
             .join(unit, unit.c.id == score.c.unit_id)
             .join(schema.item, schema.item.c.id == unit.c.item_id)
@@ -452,10 +452,14 @@ class TraceRows(StorePart):
         )  # fmt: skip
         with self._database.reading() as connection:
             said = verdicts_on(connection, scoring, [item])
-            return [
-                _score(row, said.get((row.unit_id, row.sample, row.measure)))
-                for row in connection.execute(query)
-            ]
+            rows = connection.execute(query).all()
+        return [
+            record_of(
+                ScoreTrace, row, outcome=OUTCOMES[row.outcome],
+                verdict=said.get((row.unit_id, row.sample, row.measure)),
+            )
+            for row in rows
+        ]  # fmt: skip
 
     def facts_of_item(self, item: int) -> list[FactTrace]:
         """The facts that an item rests on, in its order."""
@@ -520,15 +524,6 @@ def _responses() -> Any:
 def _response(row: Any) -> ResponseTrace:
     run, item, sample, step, is_last, call = row
     return ResponseTrace(run, item, sample, step, bool(is_last), call)
-
-
-def _score(row: Any, verdict: PanelVerdict | None) -> ScoreTrace:
-    return ScoreTrace(
-        scoring=row.scoring_hash, run=row.run_hash, item=row.item_hash, sample=row.sample,
-        measure=row.measure, unit=row.kind, unit_key=row.key, outcome=OUTCOMES[row.outcome],
-        value=row.value, answer=row.answer, basis=row.basis, flags=row.flags, gold=row.gold,
-        n_choices=row.n_choices, verdict=verdict,
-    )  # fmt: skip
 
 
 def _facts() -> Any:

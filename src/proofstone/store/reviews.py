@@ -17,24 +17,21 @@ from proofstone.records.reviews import (
     SheetWithdrawal,
 )
 from proofstone.store import schema
-from proofstone.store.rows import StorePart, chunks, insert_missing, insert_rows, key_of, keys_by
-
-_REVIEW = (
-    "hash", "task", "fact_id", "item_id", "actor_id", "judge", "verdict", "reason", "payload",
-    "round", "sheet_id", "created_at", "corrects_id",
-)  # fmt: skip
-
-
-_SHEET = ("hash", "bank_id", "item_set_id", "actor_id", "round", "recipe", "created_at")
-
-
-_WITHDRAWN = ("hash", "sheet_id", "actor_id", "reason", "created_at")
-
+from proofstone.store.rows import (
+    StorePart,
+    among,
+    insert_dicts,
+    insert_missing,
+    insert_record,
+    insert_rows,
+    keys_by,
+    of_kind,
+    record_of,
+    row_of,
+    with_ids,
+)
 
 _PLACE = ("sheet_id", "position", "task", "fact_id", "item_id")
-
-
-_CHUNK = 4000
 
 
 class ReadItems(msgspec.Struct, frozen=True):
@@ -78,8 +75,7 @@ class ReviewStore(StorePart):
             later = [one for one in reviews if one.corrects is not None]
             for group in (first, *([one] for one in later)):
                 rows = {one.id: keys.row(one) for one in group}
-                made = insert_missing(connection, schema.review, _REVIEW, rows)
-                keys.reviews.update(made)
+                keys.reviews.update(insert_dicts(connection, schema.review, rows)[0])
             return len({one.id for one in reviews} - known.keys())
 
     def sheet(self, digits: str) -> ReviewSheet | None:
@@ -91,11 +87,9 @@ class ReviewStore(StorePart):
     def withdraw(self, one: SheetWithdrawal) -> None:
         """Stores that a sheet is withdrawn; again changes nothing."""
         with self._database.writing() as connection:
-            sheet = key_of(connection, schema.review_sheet, one.sheet)
-            actor = key_of(connection, schema.actor, one.actor)
+            refers = {"sheet_id": one.sheet, "actor_id": one.actor}
             identity = content_id("withdrawn-sheet", [one.sheet])
-            row = (identity, sheet, actor, one.reason, one.at)
-            insert_missing(connection, schema.withdrawn_sheet, _WITHDRAWN, {identity: row})
+            insert_record(connection, schema.withdrawn_sheet, one, refers, hash=identity)
 
     def withdrawn(self) -> frozenset[bytes]:
         """The ids of all sheets that were withdrawn."""
@@ -140,10 +134,7 @@ class ReviewStore(StorePart):
             of = set(connection.scalars(reviewed.distinct()))
             older = set(connection.scalars(former.where(fact.c.id.in_(own)))) if of else set()
             while older and older.isdisjoint(of):
-                found: set[int] = set()
-                for chunk in chunks(older, _CHUNK):
-                    found.update(connection.scalars(former.where(fact.c.id.in_(chunk))))
-                older = found
+                older = {key for (key,) in among(connection, former, fact.c.id, older)}
         return bool(older)
 
     def checks_of_bank(self, bank: bytes) -> list[Review]:
@@ -181,27 +172,15 @@ class ReviewStore(StorePart):
             return readers.of(connection.execute(within).all())
 
     def _of(self, table: Any, column: str, wanted: Iterable[bytes]) -> list[Review]:
-        found: list[Review] = []
         with self._database.reading() as connection:
             keys = keys_by(connection, table, ("hash",), list(dict.fromkeys(wanted)))
-            for chunk in chunks(keys.values(), _CHUNK):
-                query = _select().where(schema.review.c[column].in_(chunk))
-                found += [_review(row) for row in connection.execute(query)]
-        return sorted(found, key=lambda one: (one.at, one.id))
+            rows = list(among(connection, _select(), schema.review.c[column], keys.values()))
+        return sorted(map(_review, rows), key=lambda one: (one.at, one.id))
 
     def _sheets(self, condition: Any) -> list[ReviewSheet]:
         table = schema.review_sheet
-        query = (
-            select(
-                table, schema.bank.c.hash.label("bank_hash"),
-                schema.item_set.c.hash.label("form_hash"), schema.actor.c.hash.label("actor_hash"),
-            )
-            .outerjoin(schema.bank, schema.bank.c.id == table.c.bank_id)
-            .outerjoin(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
-            .join(schema.actor, schema.actor.c.id == table.c.actor_id)
-            .where(condition)
-            .order_by(table.c.created_at, table.c.id)
-        )  # fmt: skip
+        query = with_ids(table, bank="bank_id", form="item_set_id", reviewer="actor_id")
+        query = query.where(condition).order_by(table.c.created_at, table.c.id)
         with self._database.reading() as connection:
             rows = connection.execute(query).all()
             return [_sheet(row, _places(connection, row.id)) for row in rows]
@@ -230,17 +209,16 @@ class _Keys(msgspec.Struct):
             reviews=keys(schema.review, (one.corrects for one in reviews)),
         )
 
-    def row(self, one: Review) -> tuple[Any, ...]:
+    def row(self, one: Review) -> dict[str, Any]:
         """A review's row. Raises KeyError where what it names is not stored."""
         said = _Said(dict(one.changes), dict(one.rubric), one.seconds, one.answer, one.urls)
-        return (
-            one.id, one.task,
-            self.facts[one.target] if one.kind == "fact" else None,
-            self.items[one.target] if one.kind == "item" else None,
-            self.actors[one.reviewer] if one.reviewer else None, one.judge, one.verdict,
-            one.reason, canonical_json(said), one.round,
-            self.sheets[one.sheet] if one.sheet else None, one.at,
-            self.reviews[one.corrects] if one.corrects else None,
+        return row_of(
+            schema.review, one, payload=canonical_json(said),
+            fact_id=self.facts[one.target] if one.kind == "fact" else None,
+            item_id=self.items[one.target] if one.kind == "item" else None,
+            actor_id=self.actors[one.reviewer] if one.reviewer else None,
+            sheet_id=self.sheets[one.sheet] if one.sheet else None,
+            corrects_id=self.reviews[one.corrects] if one.corrects else None,
         )  # fmt: skip
 
 
@@ -283,14 +261,9 @@ class _Readers:
 
 
 def _add_sheet(connection: Connection, sheet: ReviewSheet) -> None:
-    target = schema.bank if sheet.kind == "bank" else schema.item_set
-    key = keys_by(connection, target, ("hash",), [sheet.target])[sheet.target]
-    actor = keys_by(connection, schema.actor, ("hash",), [sheet.reviewer])[sheet.reviewer]
-    row = (
-        sheet.id, key if sheet.kind == "bank" else None, key if sheet.kind == "form" else None,
-        actor, sheet.round, canonical_json(sheet.recipe), sheet.at,
-    )  # fmt: skip
-    own = insert_missing(connection, schema.review_sheet, _SHEET, {sheet.id: row})[sheet.id]
+    refers = {**of_kind(sheet.kind, sheet.target), "actor_id": sheet.reviewer}
+    recipe = canonical_json(sheet.recipe)
+    own = insert_record(connection, schema.review_sheet, sheet, refers, recipe=recipe)
     named = {
         kind: keys_by(
             connection, table, ("hash",), [p.target for p in sheet.places if p.kind == kind]
@@ -335,38 +308,18 @@ def _counts() -> Any:
 
 
 def _select() -> Any:
-    table, former = schema.review, schema.review.alias("former")
-    return (
-        select(
-            table, schema.fact.c.hash.label("fact_hash"), schema.item.c.hash.label("item_hash"),
-            schema.actor.c.hash.label("actor_hash"), former.c.hash.label("former_hash"),
-            schema.review_sheet.c.hash.label("sheet_hash"),
-        )
-        .select_from(table)
-        .outerjoin(schema.fact, schema.fact.c.id == table.c.fact_id)
-        .outerjoin(schema.item, schema.item.c.id == table.c.item_id)
-        .outerjoin(schema.actor, schema.actor.c.id == table.c.actor_id)
-        .outerjoin(former, former.c.id == table.c.corrects_id)
-        .outerjoin(schema.review_sheet, schema.review_sheet.c.id == table.c.sheet_id)
-        .where(_counts())
-    )  # fmt: skip
+    fields = {name: f"{name}_id" for name in ("fact", "item", "sheet", "corrects")}
+    return with_ids(schema.review, **fields, reviewer="actor_id").where(_counts())
 
 
 def _review(row: Row[Any]) -> Review:
     said = msgspec.json.decode(row.payload, type=_Said) if row.payload else _Said()
-    return Review(
-        id=row.hash, kind="item" if row.fact_hash is None else "fact",
-        target=row.item_hash if row.fact_hash is None else row.fact_hash, task=row.task,
-        verdict=row.verdict, reviewer=row.actor_hash or b"", judge=row.judge, reason=row.reason,
-        changes=said.changes, rubric=said.rubric, seconds=said.seconds, round=row.round,
-        at=row.created_at, sheet=row.sheet_hash, corrects=row.former_hash, answer=said.answer,
-        urls=said.urls,
-    )  # fmt: skip
+    kind, target = ("item", row.item) if row.fact is None else ("fact", row.fact)
+    own = {"kind": kind, "target": target, "reviewer": row.reviewer or b""}
+    return record_of(Review, row, **own, **msgspec.structs.asdict(said))
 
 
 def _sheet(row: Row[Any], places: tuple[ReviewPlace, ...]) -> ReviewSheet:
-    return ReviewSheet(
-        id=row.hash, kind="form" if row.bank_hash is None else "bank",
-        target=row.form_hash if row.bank_hash is None else row.bank_hash, reviewer=row.actor_hash,
-        round=row.round, recipe=msgspec.json.decode(row.recipe), places=places, at=row.created_at,
-    )  # fmt: skip
+    kind, target = ("form", row.form) if row.bank is None else ("bank", row.bank)
+    recipe = msgspec.json.decode(row.recipe)
+    return record_of(ReviewSheet, row, kind=kind, target=target, recipe=recipe, places=places)

@@ -102,12 +102,16 @@ def record_of(kind: type[Record], row: Row[Any], /, **given: Any) -> Record:
 
 def row_of(table: Table, record: Struct, /, **given: Any) -> dict[str, Any]:
     """The row of a record, without its key: each column is what is given for it, else the field of
-    its name (hash: ``id``, created_at: ``at``)."""
-    names = (column.name for column in table.columns if column.name != "id")
-    return {
-        name: given[name] if name in given else getattr(record, _FIELDS_OF.get(name, name))
-        for name in names
-    }
+    its name (hash: ``id``, created_at: ``at``). One that may be empty and has neither is left
+    out."""
+    row = {}
+    for name, column in table.columns.items():
+        field = _FIELDS_OF.get(name, name)
+        if name in given:
+            row[name] = given[name]
+        elif name != "id" and (field in record.__struct_fields__ or not column.nullable):
+            row[name] = getattr(record, field)
+    return row
 
 
 def with_ids(table: Table, **fields: str) -> Select[Any]:

@@ -15,7 +15,14 @@ from proofstone.store import schema
 from proofstone.store.calls import decompress, read_call, select_calls
 from proofstone.store.database import Database, give_back_lease, take_lease
 from proofstone.store.items import ItemStore, StoredItem
-from proofstone.store.rows import StorePart, insert_missing, insert_rows, keys_by
+from proofstone.store.rows import (
+    StorePart,
+    insert_record,
+    insert_rows,
+    of_kind,
+    record_of,
+    with_ids,
+)
 
 # How many questions of runs were answered, and how fast.
 
@@ -46,12 +53,6 @@ class PaceRows(StorePart):
             latencies = sorted(connection.execute(times).scalars())
         median = latencies[len(latencies) // 2] if latencies else None
         return Pace(n_questions=n, median_latency_s=median)
-
-
-_RUN = (
-    "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash",
-    "settings", "replicate", "simulated", "created_at", "version",
-)  # fmt: skip
 
 
 class RawReply(msgspec.Struct, frozen=True, gc=False):
@@ -101,13 +102,10 @@ class RunStore(StorePart):
     def add(self, run: Run, now: float, version: str) -> int:
         """Stores a run by its id and returns its key; one that is there stays as it is."""
         with self._database.writing() as connection:
-            item_set = keys_by(connection, schema.item_set, ("hash",), [run.item_set])
-            row = (
-                run.id, item_set[run.item_set], run.method, run.respondent, run.way, run.last_step,
-                run.prompt_hash, canonical_json(run.settings), run.replicate, run.simulated, now,
-                version,
+            return insert_record(
+                connection, schema.run, run, {"item_set_id": run.item_set},
+                settings=canonical_json(run.settings), created_at=now, version=version,
             )  # fmt: skip
-            return insert_missing(connection, schema.run, _RUN, {run.id: row})[run.id]
 
     def ask_first(self, run: int, n_items: int) -> None:
         """Keeps that a run was asked for the first ``n_items`` of its set."""
@@ -341,18 +339,11 @@ def _whole(number: Any) -> int | None:
 
 
 def _select_runs() -> Any:
-    return select(schema.run, schema.item_set.c.hash.label("set_hash")).join(
-        schema.item_set, schema.item_set.c.id == schema.run.c.item_set_id
-    )
+    return with_ids(schema.run, item_set="item_set_id")
 
 
 def _run(row: Row[Any]) -> Run:
-    return Run(
-        id=row.hash, item_set=row.set_hash, method=row.method, respondent=row.respondent,
-        way=row.way, last_step=row.last_step, prompt_hash=row.prompt_hash,
-        settings=msgspec.json.decode(row.settings), replicate=row.replicate,
-        simulated=row.simulated,
-    )  # fmt: skip
+    return record_of(Run, row, settings=msgspec.json.decode(row.settings))
 
 
 def _select_replies(run: int) -> Any:
@@ -370,21 +361,15 @@ def _select_replies(run: int) -> Any:
 
 # Plans in the store: rows that are added and never changed.
 
-_COLUMNS = ("hash", "item_set_id", "bank_id", "payload", "created_at")
-
 
 class PlanStore(StorePart):
     """Adds and reads plans."""
 
     def add(self, plan: Plan) -> None:
         """Stores a plan by its id; its target must be stored."""
-        table = schema.item_set if plan.kind == "form" else schema.bank
-        payload = canonical_json(plan)
+        given = {"payload": canonical_json(plan)}
         with self._database.writing() as connection:
-            key = keys_by(connection, table, ("hash",), [plan.target])[plan.target]
-            of_set, of_bank = (key, None) if plan.kind == "form" else (None, key)
-            row = (plan.id, of_set, of_bank, payload, plan.at)
-            insert_missing(connection, schema.plan, _COLUMNS, {plan.id: row})
+            insert_record(connection, schema.plan, plan, of_kind(plan.kind, plan.target), **given)
 
     def one(self, key: int) -> Plan:
         """The plan with this key."""

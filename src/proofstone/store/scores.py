@@ -20,6 +20,7 @@ from proofstone.store.rows import (
     insert_missing,
     insert_new,
     insert_rows,
+    record_of,
     wordless,
 )
 from proofstone.store.strata import LEVELS, coded_levels
@@ -558,11 +559,9 @@ def _scored_unit(row: Any) -> ScoredUnit:
 
 
 def _score(row: Row[Any], verdict: PanelVerdict | None = None) -> Score:
-    return Score(
-        unit=row.unit_id, measure=row.measure, outcome=OUTCOMES[row.outcome], value=row.value,
-        answer=row.answer, basis=row.basis, verdict=verdict,
-        flags=tuple(row.flags.split(_BETWEEN_FLAGS)) if row.flags else (),
-    )  # fmt: skip
+    flags = tuple(row.flags.split(_BETWEEN_FLAGS)) if row.flags else ()
+    own = {"unit": row.unit_id, "outcome": OUTCOMES[row.outcome], "flags": flags}
+    return record_of(Score, row, **own, verdict=verdict)
 
 
 # Scores as columns: one query for the rows, one for their units, one for the cluster edges.

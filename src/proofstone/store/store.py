@@ -21,46 +21,22 @@ from proofstone.store.calls import (
     SpentRows,
     TroubleRows,
 )
-from proofstone.store.corrections import (
-    CorrectionStore,
-    PeopleStore,
-    RulingStore,
-)
-from proofstone.store.database import (
-    Database,
-)
+from proofstone.store.corrections import CorrectionStore, PeopleStore, RulingStore
+from proofstone.store.database import Database
 from proofstone.store.items import ItemStore, ItemTallies, OwnPromptStore
-from proofstone.store.knowledge import (
-    IndexedRows,
-    KnowledgeStore,
-    PlacementStore,
-)
+from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PlacementStore
 from proofstone.store.lookup import Lookup
 from proofstone.store.models import ModelFacts
 from proofstone.store.outbound import SentRows
 from proofstone.store.pages import PageStore
 from proofstone.store.payloads import Payloads
-from proofstone.store.provenance import (
-    OriginRows,
-    RoleStore,
-    TraceRows,
-)
-from proofstone.store.purge import (
-    TombstoneRows,
-)
+from proofstone.store.provenance import OriginRows, RoleStore, TraceRows
+from proofstone.store.purge import TombstoneRows
 from proofstone.store.reviews import ReviewStore
 from proofstone.store.rows import TargetStore
-from proofstone.store.runs import (
-    PaceRows,
-    PlanStore,
-    RunStore,
-    ServedRows,
-)
+from proofstone.store.runs import PaceRows, PlanStore, RunStore, ServedRows
 from proofstone.store.scores import ScoreStore
-from proofstone.store.writer import (
-    OutcomeStore,
-    Writer,
-)
+from proofstone.store.writer import OutcomeStore, Writer
 from proofstone.store.written_files import WrittenFiles
 
 
