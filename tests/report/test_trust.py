@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from proofstone.records.reviews import Upkeep
 from proofstone.records.runs import Spent
 from proofstone.records.scores import Corrections, HeldRole, Judged, Respondent
-from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import PlanMark
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.trust import TrustLine, trust_lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.store.strata import LEVELS, coded_levels
+from proofstone.store.scores import LEVELS, coded_levels
 
 
 def coded(*paths: tuple[str, str, str]) -> dict[str, list[str]]:

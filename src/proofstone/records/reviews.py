@@ -264,6 +264,23 @@ class CheckedRate(Struct, frozen=True, kw_only=True):
     unsure: int
 
 
+class Upkeep(Struct, frozen=True, kw_only=True):
+    """What a workspace knows of the items of some runs: of how many people ruled on a reply, how
+    many are versions that somebody corrected, and which judges scored. ``n_read`` rest on
+    statements that people have reviewed, all of them, ``n_partly_read`` on some, by ``n_readers``
+    people in all; ``checked`` is what a check of the banks' truth came to, without the ``n_purged``
+    statements that were purged since."""
+
+    n_ruled: int = 0
+    n_corrected: int = 0
+    judges: tuple[str, ...] = ()
+    n_read: int = 0
+    n_partly_read: int = 0
+    n_readers: int = 0
+    checked: tuple[CheckedRate, ...] = ()
+    n_purged: int = 0
+
+
 class ReviewFunnel(Struct, frozen=True, kw_only=True):
     """What review made of a bank's statements: how many there are, how many ``people`` read,
     what they came to by ``policy``, and how many decisions to fix or drop were ``carried_out``; how

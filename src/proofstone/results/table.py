@@ -33,10 +33,9 @@ from proofstone.records.items import (
     shown_name,
 )
 from proofstone.records.models import Card, CardSnapshot, family_of
-from proofstone.records.reviews import Review
+from proofstone.records.reviews import Review, Upkeep
 from proofstone.records.runs import FormPart, Measure, Run, Scale
 from proofstone.records.scores import Documents, Respondent, ScoreTable
-from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
 from proofstone.results.self_evaluation import with_hands

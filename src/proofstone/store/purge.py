@@ -17,6 +17,8 @@ from base64 import b64decode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -33,16 +35,21 @@ from proofstone.store.database import Database, Readable, sqlite_file, users_of
 from proofstone.store.lookup import Found
 from proofstone.store.payloads import is_purged
 from proofstone.store.purged_text import Finder, ids_in, said_in, sentences, strings_of
-from proofstone.store.rows import StorePart, chunks, empty_verdicts, insert_missing, key_of
+from proofstone.store.rows import (
+    StorePart,
+    among,
+    chunks,
+    empty_verdicts,
+    insert_record,
+    insert_rows,
+    record_of,
+    with_ids,
+)
 from proofstone.store.scores import empty_score_verdicts
 
 # Tombstones: which sources were purged, by whom, when and why; and what may not come back.
 #
 # A tombstone of kind ``lifted`` ends the one before it. Nothing is ever taken away.
-
-_TOMBSTONE = (
-    "hash", "kind", "source_hash", "content", "actor_id", "reason", "made_at", "removed",
-)  # fmt: skip
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,11 +111,9 @@ class TombstoneRows(StorePart):
         )  # fmt: skip
         key = [kind, row.hash, row.content, who.actor, reason, now]
         identity = content_id("tombstone", key)
-        actor = key_of(connection, schema.actor, who.actor)
-        values = (
-            identity, kind, row.hash, row.content, actor, reason, now, canonical_json(stone.removed)
-        )  # fmt: skip
-        insert_missing(connection, schema.tombstone, _TOMBSTONE, {identity: values})
+        given = {"source_hash": row.hash, "removed": canonical_json(stone.removed)}
+        refers = {"actor_id": who.actor}
+        insert_record(connection, schema.tombstone, stone, refers, hash=identity, **given)
         return stone
 
 
@@ -158,16 +163,15 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
     if not stones:
         return
     table = schema.fact
-    emptied: list[bytes] = []
-    for chunk in chunks((fact.id for fact in facts if fact.source is None), 4000):
-        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, "payload"))
-        emptied += connection.scalars(query)
+    named = (fact.id for fact in facts if fact.source is None)
+    empty = _is_empty(table, "payload")
+    emptied = list(_where_in(connection, table.c.hash, table.c.hash, named, empty))
     if emptied:
-        named = ", ".join(f"source:{short(source)}" for source in stones)
+        purged = ", ".join(f"source:{short(source)}" for source in stones)
         raise SourcePurged(
             "facts derived from a purged source are not taken in again; nothing was stored",
             [Problem(f"fact {short(fact)}", "was purged") for fact in emptied],
-            hint=f"purged here: {named}; 'proofstone show SOURCE' says who, when and why",
+            hint=f"purged here: {purged}; 'proofstone show SOURCE' says who, when and why",
         )
 
 
@@ -179,11 +183,10 @@ def fill_again(
     """
     if connection.execute(select(schema.tombstone.c.id).limit(1)).first() is None:
         return
-    for chunk in chunks(rows, 4000):
-        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, mark))
-        for identity in list(connection.scalars(query)):
-            statement = update(table).where(table.c.hash == identity)
-            connection.execute(statement.values(dict(rows[identity])))
+    empty = _is_empty(table, mark)
+    for identity in _where_in(connection, table.c.hash, table.c.hash, rows, empty):
+        statement = update(table).where(table.c.hash == identity)
+        connection.execute(statement.values(dict(rows[identity])))
 
 
 def _is_empty(table: Any, mark: str) -> Any:
@@ -199,17 +202,16 @@ def _in_force(connection: Connection) -> dict[bytes, Tombstone]:
 
 
 def _every(connection: Connection) -> list[Tombstone]:
-    table = schema.tombstone
+    table, person = schema.tombstone, schema.person
     query = (
-        select(table, schema.actor.c.hash.label("actor_hash"), schema.person.c.name)
-        .join(schema.actor, schema.actor.c.id == table.c.actor_id)
-        .outerjoin(schema.person, schema.person.c.actor_id == schema.actor.c.id)
+        with_ids(table, actor="actor_id")
+        .add_columns(person.c.name)
+        .outerjoin(person, person.c.actor_id == table.c.actor_id)
         .order_by(table.c.made_at, table.c.id)
     )
     return [
-        Tombstone(
-            kind=row.kind, source=row.source_hash, content=row.content, actor=row.actor_hash,
-            name=row.name or "", reason=row.reason, made_at=row.made_at,
+        record_of(
+            Tombstone, row, source=row.source_hash, name=row.name or "",
             removed=msgspec.json.decode(row.removed),
         )
         for row in connection.execute(query)
@@ -233,12 +235,12 @@ def derived_build_rows(
     entered = schema.build_input
     query = select(entered.c.row_id).where(entered.c.source_id.in_(sources)).distinct()
     found = set(connection.scalars(query))
-    for key, payload in _payloads(connection):
+    for key, payload in _bodies_of(connection, schema.build_row.c.id, schema.build_row.c.payload):
         if key not in found and payload and _speaks_of(payload, ids, finder):
             found.add(key)
     output, more = schema.build_output, found
     while more:
-        more = set(_in(connection, output.c.output_id, output.c.row_id, more)) - found
+        more = set(_where_in(connection, output.c.output_id, output.c.row_id, more)) - found
         found |= more
     return found
 
@@ -246,7 +248,7 @@ def derived_build_rows(
 def calls_for_rows(connection: Connection, rows: Iterable[int]) -> set[int]:
     """The keys of the calls that steps made for these rows."""
     made = schema.build_call
-    return set(_in(connection, made.c.call_id, made.c.row_id, rows))
+    return set(_where_in(connection, made.c.call_id, made.c.row_id, rows))
 
 
 def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
@@ -262,7 +264,9 @@ def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
         connection.execute(update(outcome).where(quotes).values(found=""))
         query = select(row.c.id, row.c.hash).where(row.c.id.in_(chunk), row.c.payload != b"")
         full = connection.execute(query).all()
-        builds |= set(_in(connection, entered.c.build_id, entered.c.row_id, (k for k, _ in full)))
+        builds |= set(
+            _where_in(connection, entered.c.build_id, entered.c.row_id, (k for k, _ in full))
+        )
         for key, identity in full:
             emptied = {"payload": b"", "hash": content_id("purged-build_row", identity)}
             connection.execute(update(row).where(row.c.id == key).values(emptied))
@@ -279,26 +283,28 @@ def _speaks_of(payload: bytes, ids: frozenset[bytes], finder: Finder) -> bool:
     return any(finder.finds(text) for text in strings_of(payload))
 
 
-def _payloads(connection: Connection) -> Iterator[tuple[int, bytes]]:
-    table, after = schema.build_row, 0
-    while True:
-        query = select(table.c.id, table.c.payload).where(table.c.id > after)
-        page = connection.execute(query.order_by(table.c.id).limit(_PAGE)).all()
-        if not page:
-            return
+def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
+    """The bodies of all rows of a table by their keys, so many at once."""
+    after = 0
+    while page := connection.execute(
+        select(key, body).where(key > after).order_by(key).limit(_PAGE)
+    ).all():
         yield from ((row[0], row[1]) for row in page)
         after = page[-1][0]
 
 
-def _in(connection: Connection, wanted: Any, column: Any, keys: Iterable[int]) -> Iterator[int]:
-    for chunk in chunks(keys, _CHUNK):
-        yield from connection.scalars(select(wanted).where(column.in_(chunk)).distinct())
+def _where_in(
+    connection: Connection, wanted: Any, column: Any, values: Iterable[Any], *more: Any
+) -> Iterator[Any]:
+    """``wanted`` of the rows whose ``column`` has one of these values, each once a batch."""
+    query = select(wanted).where(*more).distinct()
+    return (row[0] for row in among(connection, query, column, values))
 
 
 # Which images go with a purged source: those that purged prompts show, and those of its pages that
 # entered a build.
 
-_PURGED_IMAGES_CHUNK = 400
+_PROMPTS = 400  # whose bodies are held at once
 
 
 _NAMED = re.compile(rb'"digest":"([A-Za-z0-9+/]{43}=)","media_type":"image/')  # keys are sorted
@@ -310,7 +316,7 @@ def images_in(
     """The keys of the images, as far as they are here, that prompts with these keys and rows of
     builds with these bodies show."""
     prompt = schema.prompt
-    for chunk in chunks(prompts, _PURGED_IMAGES_CHUNK):
+    for chunk in chunks(prompts, _PROMPTS):
         bodies = connection.scalars(select(prompt.c.body).where(prompt.c.id.in_(chunk))).all()
         yield from _here(connection, map(decompress, bodies))
     yield from _here(connection, rows)
@@ -319,9 +325,7 @@ def images_in(
 def _here(connection: Connection, bodies: Iterable[bytes]) -> Iterator[int]:
     image = schema.image
     named = {b64decode(name) for body in bodies for name in _NAMED.findall(body)}
-    for hashes in chunks(named, _PURGED_IMAGES_CHUNK):
-        here = image.c.hash.in_(hashes) & (func.length(image.c.body) > 0)
-        yield from connection.scalars(select(image.c.id).where(here))
+    yield from _where_in(connection, image.c.id, image.c.hash, named, func.length(image.c.body) > 0)
 
 
 _WORDS_OF_LINE = 5  # of a document's line without a sentence's mark: beyond a heading
@@ -390,7 +394,7 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
     passages = _texts(connection, passage, passage.c.text, passage.c.source_id.in_(sources))
     pages = _texts(connection, page, page.c.text, page.c.source_id.in_(sources))
     facts = _derived_facts(connection, sources, set(passages))
-    payloads = _purge_plan_payloads(connection, fact, facts)
+    payloads = _bodies_by_key(connection, fact, facts)
     texts = {
         part
         for text in (*passages.values(), *pages.values())
@@ -402,24 +406,24 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
     rows = derived_build_rows(
         connection, sources, _ids(connection, sources, passages, facts), finder
     )
-    if made := _made_texts(_purge_plan_payloads(connection, schema.build_row, rows).values()):
+    if made := _made_texts(_bodies_by_key(connection, schema.build_row, rows).values()):
         finder = Finder(own | _own_texts(connection, made, facts, sources))
     copies = _without_source(connection, _quoting(connection, fact, fact.c.id, finder) - facts)
     facts |= copies
-    payloads |= _purge_plan_payloads(connection, fact, copies)
+    payloads |= _bodies_by_key(connection, fact, copies)
     items = _items_on(connection, facts)
     items |= _quoting(connection, schema.item, schema.item.c.id, finder)
     items |= _quoting(
         connection, schema.item_label, schema.item_label.c.item_id, finder, body="metadata"
     )
-    units = set(_purge_plan_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
+    units = set(_where_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
     rows |= derived_build_rows(
         connection, sources, _ids(connection, sources, passages, facts), finder
     )
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     asked |= _calls_reading(connection, sources)
     prompts, replies = _bodies(connection, asked, finder)
-    of_rows = _purge_plan_payloads(connection, schema.build_row, rows)
+    of_rows = _bodies_by_key(connection, schema.build_row, rows)
     quoting = _quoting(connection, schema.unit, schema.unit.c.id, finder)
     verdicts = _quoting(connection, schema.score_verdict, schema.score_verdict.c.unit_id, finder)
     return PurgePlan(
@@ -427,10 +431,10 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
         facts=frozenset(facts),
         texts_of_facts=frozenset(key for key, body in payloads.items() if not is_purged(body)),
         items=frozenset(items),
-        texts_of_items=frozenset(_with_text(_purge_plan_payloads(connection, schema.item, items))),
+        texts_of_items=frozenset(_with_text(_bodies_by_key(connection, schema.item, items))),
         units=frozenset(units),
         texts_of_units=frozenset(
-            _with_text(_purge_plan_payloads(connection, schema.unit, units)) | quoting
+            _with_text(_bodies_by_key(connection, schema.unit, units)) | quoting
         ),
         prompts=frozenset(prompts),
         replies=frozenset(replies),
@@ -459,7 +463,7 @@ def _ids(
     return frozenset(
         identity
         for table, keys in named
-        for identity in _purge_plan_in(connection, table.c.hash, table.c.id, keys)
+        for identity in _where_in(connection, table.c.hash, table.c.id, keys)
     )
 
 
@@ -500,14 +504,11 @@ def _derived_facts(
 def _items_on(connection: Connection, facts: set[int]) -> set[int]:
     """Items that rest on these facts, and those that correct such items."""
     found = set(
-        _purge_plan_in(connection, schema.item_fact.c.item_id, schema.item_fact.c.fact_id, facts)
+        _where_in(connection, schema.item_fact.c.item_id, schema.item_fact.c.fact_id, facts)
     )
     more = found
     while more:
-        more = (
-            set(_purge_plan_in(connection, schema.item.c.id, schema.item.c.corrects_id, more))
-            - found
-        )
+        more = set(_where_in(connection, schema.item.c.id, schema.item.c.corrects_id, more)) - found
         found |= more
     return found
 
@@ -516,7 +517,7 @@ def _calls_on(connection: Connection, items: set[int]) -> set[int]:
     """The calls in which these items were asked, answered or not."""
     found: set[int] = set()
     for table in (schema.response, schema.failure, schema.pilot_call):
-        found |= set(_purge_plan_in(connection, table.c.call_id, table.c.item_id, items))
+        found |= set(_where_in(connection, table.c.call_id, table.c.item_id, items))
     return found
 
 
@@ -525,17 +526,14 @@ def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]
     page, call = schema.page, schema.call
     details = connection.scalars(select(page.c.detail).where(page.c.source_id.in_(sources)))
     named = {request for detail in details for request in requests_named(detail)}
-    found: set[int] = set()
-    for hashes in chunks(sorted(named), _CHUNK):
-        found |= set(connection.scalars(select(call.c.id).where(call.c.request_hash.in_(hashes))))
-    return found
+    return set(_where_in(connection, call.c.id, call.c.request_hash, sorted(named)))
 
 
 def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
     """Those of some facts that state no source: an export of the source that was imported again
     may have lost it."""
     fact = schema.fact
-    return set(_purge_plan_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None)))
+    return set(_where_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None)))
 
 
 def _quoting(
@@ -612,34 +610,21 @@ def _own_texts(
 def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[set[int], set[int]]:
     """The prompts and the calls whose bodies go: of ``asked``, and wherever the texts stand."""
     prompt, call = schema.prompt, schema.call
-    prompts = set(_purge_plan_in(connection, call.c.prompt_id, call.c.id, asked))
+    prompts = set(_where_in(connection, call.c.prompt_id, call.c.id, asked))
     for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
-        if key not in prompts and _holds(finder, body):
+        if key not in prompts and _holds(finder, decompress(body)):
             prompts.add(key)
-    replies = asked | set(_purge_plan_in(connection, call.c.id, call.c.prompt_id, prompts))
+    replies = asked | set(_where_in(connection, call.c.id, call.c.prompt_id, prompts))
     for key, raw in _bodies_of(connection, call.c.id, call.c.raw):
-        if key not in replies and _holds(finder, raw):
+        if key not in replies and _holds(finder, decompress(raw)):
             replies.add(key)
     full = (func.length(call.c.raw) > 0) | (call.c.detail != "")
     return (
         set(
-            _purge_plan_in(
-                connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0
-            )
+            _where_in(connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0)
         ),
-        set(_purge_plan_in(connection, call.c.id, call.c.id, replies, full)),
+        set(_where_in(connection, call.c.id, call.c.id, replies, full)),
     )
-
-
-def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
-    after = 0
-    while True:
-        query = select(key, body).where(key > after).order_by(key).limit(_PAGE)
-        page = connection.execute(query).all()
-        if not page:
-            return
-        yield from ((row[0], decompress(row[1])) for row in page)
-        after = page[-1][0]
 
 
 def _holds(finder: Finder, body: bytes) -> bool:
@@ -651,27 +636,14 @@ def _texts(connection: Connection, table: Any, column: Any, condition: Any) -> d
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def _purge_plan_payloads(
-    connection: Connection, table: Any, keys: Iterable[int]
-) -> dict[int, bytes]:
-    found: dict[int, bytes] = {}
-    for chunk in chunks(keys, _CHUNK):
-        query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
-        found |= {row[0]: row[1] for row in connection.execute(query)}
-    return found
+def _bodies_by_key(connection: Connection, table: Any, keys: Iterable[int]) -> dict[int, bytes]:
+    query = select(table.c.id, table.c.payload)
+    return dict(map(tuple, among(connection, query, table.c.id, keys)))
 
 
 def _with_text(payloads: dict[int, bytes]) -> set[int]:
     """Payloads that hold words of their own; a question that only counts places holds none."""
     return {key for key, body in payloads.items() if body and any(strings_of(body))}
-
-
-def _purge_plan_in(
-    connection: Connection, wanted: Any, column: Any, keys: Iterable[int], *more: Any
-) -> Iterator[Any]:
-    """``wanted`` of the rows whose ``column`` is one of ``keys``."""
-    for chunk in chunks(keys, _CHUNK):
-        yield from connection.scalars(select(wanted).where(column.in_(chunk), *more).distinct())
 
 
 # What of reviews goes when a source is purged: reasons and new texts, which quote what they speak
@@ -682,9 +654,7 @@ def empty_reviews(connection: Connection, facts: Iterable[int], items: Iterable[
     """Takes the texts out of the reviews of these facts and items, in the transaction at hand."""
     table = schema.review
     for column, keys in ((table.c.fact_id, facts), (table.c.item_id, items)):
-        for chunk in chunks(keys, _CHUNK):
-            emptied = update(table).where(column.in_(chunk)).values(reason="", payload=b"")
-            connection.execute(emptied)
+        _empty(connection, table, keys, by=column, reason="", payload=b"")
 
 
 # Purging: texts go for good, and hashes, scores, usage and costs stay.
@@ -713,10 +683,8 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     _empty_facts(connection, plan.texts_of_facts)
     _empty_places(connection, plan.facts)
     _empty(connection, schema.item, plan.texts_of_items, payload=b"")
-    for chunk in chunks(plan.items, _CHUNK):
-        label = schema.item_label
-        held = label.c.item_id.in_(chunk)
-        connection.execute(update(label).where(held).values(metadata=b""))
+    label = schema.item_label
+    _empty(connection, label, plan.items, by=label.c.item_id, metadata=b"")
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
     _empty(connection, schema.call, plan.replies, raw=b"", detail="")
     for chunk in chunks(plan.units | plan.texts_of_units, _CHUNK):
@@ -791,6 +759,54 @@ def _empty_places(connection: Connection, keys: Iterable[int]) -> None:
         _empty(connection, table, named, page="")
 
 
-def _empty(connection: Connection, table: Table, keys: Iterable[int], **values: Any) -> None:
+def _empty(
+    connection: Connection, table: Table, keys: Iterable[int], by: Any = None, **values: Any
+) -> None:
+    """Sets columns of the rows with these keys, or in which the column ``by`` is one of them."""
+    column = table.c.id if by is None else by
     for chunk in chunks(keys, _CHUNK):
-        connection.execute(update(table).where(table.c.id.in_(chunk)).values(values))
+        connection.execute(update(table).where(column.in_(chunk)).values(values))
+
+
+# Files that commands wrote with texts of this workspace, so that a purge finds them.
+
+_WRITTEN = ("path", "kind", "target_hash", "digest", "written_at")
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """A file with texts of rows (sources, banks, forms, runs, builds); ``is_same`` while it is as
+    it was written."""
+
+    path: str
+    is_same: bool
+
+
+class WrittenFiles(StorePart):
+    """Records files, and finds those that hold texts of some rows."""
+
+    def add(self, path: Path, kind: str, targets: Iterable[bytes], now: float) -> None:
+        """Records a file that was written just now with texts of rows of one kind."""
+        place, content = str(path.resolve()), sha256(path.read_bytes()).digest()
+        rows = [(place, kind, target, content, now) for target in targets]
+        with self._database.writing() as connection:
+            insert_rows(connection, schema.written_file, _WRITTEN, rows)
+
+    def holding(self, targets: Collection[bytes]) -> list[WrittenFile]:
+        """The files that were last written with texts of one of these rows and are still there, by
+        path."""
+        table = schema.written_file
+        query = select(table.c.path, table.c.target_hash, table.c.digest, table.c.written_at)
+        newest: dict[str, tuple[float, bytes]] = {}
+        held: dict[str, float] = {}
+        for path, target, content, written_at in self._rows(query):
+            newest[path] = max(newest.get(path, (0.0, b"")), (written_at, content))
+            if target in targets:
+                held[path] = max(held.get(path, 0.0), written_at)
+        found = []
+        for path in sorted(held):
+            written_at, content = newest[path]
+            file = Path(path)
+            if held[path] < written_at or not file.is_file():
+                continue  # written over with something else, or gone
+            found.append(WrittenFile(path, sha256(file.read_bytes()).digest() == content))
+        return found

@@ -31,13 +31,12 @@ from proofstone.store.outbound import SentRows
 from proofstone.store.pages import PageStore
 from proofstone.store.payloads import Payloads
 from proofstone.store.provenance import OriginRows, RoleStore, TraceRows
-from proofstone.store.purge import TombstoneRows
+from proofstone.store.purge import TombstoneRows, WrittenFiles
 from proofstone.store.reviews import ReviewStore
 from proofstone.store.rows import TargetStore
 from proofstone.store.runs import PaceRows, PlanStore, RunStore, ServedRows
 from proofstone.store.scores import ScoreStore
 from proofstone.store.writer import OutcomeStore, Writer
-from proofstone.store.written_files import WrittenFiles
 
 
 class Store:

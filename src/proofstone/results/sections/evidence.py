@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from proofstone.records.reviews import Upkeep
 from proofstone.records.scores import Accuracies, Annotated, Judged
-from proofstone.records.upkeep import Upkeep
 from proofstone.results.board import Leaderboard, Standings
 from proofstone.results.measured_scores import Sheet
 from proofstone.stats.clusters import SharedKeys
