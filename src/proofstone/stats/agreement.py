@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
-from proofstone.stats.clusters import Dependence, SharedKeys
+from proofstone.stats.clusters import Dependence, SharedKeys, cluster_sums
 from proofstone.stats.flags import group_flags
 from proofstone.stats.intervals import percentiles
-from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
+from proofstone.stats.resampling import bootstrapped, generator
 
 Floats = NDArray[np.float64]
 
@@ -213,9 +213,11 @@ def _estimate(
         drawn = reduce(_normal_sums(columns, dependence, n_draws, rng))
         how = f"normal law of sums over shared pairs, {n_draws} draws, seed {seed}"
     else:
-        blocks = columns if clusters is None else _by_cluster(columns, clusters)
+        blocks = columns if clusters is None else cluster_sums(columns, clusters)
         groups = float(len(blocks))
-        drawn = _bootstrapped(blocks, reduce, n_draws, rng)
+        drawn = np.zeros(0)
+        if groups >= 2.0:
+            drawn = bootstrapped(len(blocks), lambda counts: reduce(counts @ blocks), n_draws, rng)
         how = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
     if groups >= 2.0:
         made_by = how
@@ -231,29 +233,6 @@ def _estimate(
         resampled="units" if clusters is None else "clusters",
         effective_n=groups,
         flags=group_flags(n, groups),
-    )
-
-
-def _by_cluster(columns: Floats, clusters: NDArray[np.integer]) -> Floats:
-    """The sums of ``columns`` (units, C) over each cluster (clusters, C)."""
-    codes, place = np.unique(clusters, return_inverse=True)
-    blocks = np.zeros((len(codes), columns.shape[1]))
-    np.add.at(blocks, place, columns)
-    return blocks
-
-
-def _bootstrapped(
-    blocks: Floats, reduce: _Reduce, n_draws: int, rng: np.random.Generator
-) -> Floats:
-    """The coefficient of draws of blocks with replacement (draws)."""
-    if len(blocks) < 2:
-        return np.zeros(0)
-    strata = Strata.of(None, len(blocks))
-    return np.concatenate(
-        [
-            reduce(bootstrap_counts(strata, number, rng).astype(np.float64) @ blocks)
-            for number in blocks_of_draws(len(blocks), n_draws)
-        ]
     )
 
 

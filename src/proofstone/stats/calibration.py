@@ -15,7 +15,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.stats.clusters import Dependence, SharedKeys
-from proofstone.stats.intervals import share_interval, t_quantile, t_two_sided_p
+from proofstone.stats.intervals import (
+    divided,
+    share_interval,
+    t_quantile,
+    t_test_p,
+    tails,
+    unknown,
+)
 from proofstone.stats.resampling import blocks_of_draws, generator
 
 # Figures over bins of confidence: calibration error, and the parts of the Brier score.
@@ -196,7 +203,7 @@ def _along(
     seen: Floats, noise: Floats, size: Callable[[Floats], Floats], level: float
 ) -> tuple[float, float]:
     """The least and largest share of ``seen`` (bins) for which chance makes ``size`` as it is."""
-    tail = (1.0 - level) / 2.0
+    tail, most = tails(level)
     value = float(size(seen[None])[0])
     if value <= 0.0:
         return 0.0, 0.0
@@ -205,7 +212,7 @@ def _along(
         return float((size(share * seen + noise) >= value * (1.0 - 1e-9)).mean())
 
     low = 0.0 if as_large(0.0) > tail else _crossing(as_large, tail, 1.0)
-    return min(low, 1.0), max(_crossing(as_large, 1.0 - tail, _FARTHEST), 1.0)
+    return min(low, 1.0), max(_crossing(as_large, most, _FARTHEST), 1.0)
 
 
 def _crossing(rising: Callable[[float], float], level: float, most: float) -> float:
@@ -248,7 +255,7 @@ def risk_coverage(
     lost = _by_step(weights * (1.0 - scores), step, len(levels))
     answered = np.cumsum(number, axis=1)
     total = weights.sum(axis=1, keepdims=True)
-    risk = np.cumsum(lost, axis=1) / np.where(answered > 0, answered, np.nan)
+    risk = divided(np.cumsum(lost, axis=1), answered)
     held = np.where(total > 0, total, np.nan)
     area = np.nansum(np.where(number > 0, number * risk, 0.0), axis=1) / held[:, 0]
     return RiskCoverage(levels, answered / held, risk, area)
@@ -266,7 +273,7 @@ def auroc(confidence: Floats, scores: Floats, weights: Floats | None = None) -> 
     wrong = _by_step(weights * (scores < 0.5), step, len(levels))
     surer = np.cumsum(right, axis=1) - right / 2.0
     pairs = right.sum(axis=1) * wrong.sum(axis=1)
-    return np.asarray((surer * wrong).sum(axis=1) / np.where(pairs > 0, pairs, np.nan))
+    return divided((surer * wrong).sum(axis=1), pairs)
 
 
 def auroc_parts(confidence: Floats, scores: Floats) -> Floats:
@@ -443,7 +450,7 @@ def calibrate(
     )
 
 
-_NOTHING = Interval(value=float("nan"), low=float("nan"), high=float("nan"))
+_NOTHING = unknown(Interval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +492,7 @@ class _Answers:
         error = self._variance((gap - value) / len(gap)) ** 0.5
         if error < 1e-10:
             return 1.0 if abs(value) < 1e-10 else min(1.0, 2.0 * 0.5**groups)
-        return float(t_two_sided_p(np.array([value / error]), groups - 1.0)[0])
+        return t_test_p(value, error, groups - 1.0)
 
     def difference_of(self, value: float, parts: Floats) -> Interval:
         """Student's t of a value to whose error the answers add ``parts``, within [-1, 1]."""

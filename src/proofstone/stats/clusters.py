@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proofstone.stats.intervals import MeanIntervals, interval_of_means, unlike_values
+from proofstone.stats.intervals import (
+    MeanIntervals,
+    covariance_root,
+    interval_of_means,
+    unlike_values,
+)
 from proofstone.stats.intervals import Moments as MeanMoments
 
 # Bounds the memory of one block of the units x units matrix (about 20 bytes a pair).
@@ -105,6 +110,46 @@ class Pairs:
         return Pairs(self.heavy[units], self.light[units][:, units])
 
 
+def block_sums(columns: Floats, block: NDArray[np.integer], n_blocks: int) -> Floats:
+    """The sums of ``columns`` (units, C) over the units of each block (blocks, C)."""
+    sums = np.zeros((n_blocks, columns.shape[1]))
+    np.add.at(sums, block, columns)
+    return sums
+
+
+def cluster_sums(columns: Floats, clusters: NDArray[np.integer]) -> Floats:
+    """The same by codes of clusters (units), which may be any integers."""
+    codes, place = np.unique(clusters, return_inverse=True)
+    return block_sums(columns, place, len(codes))
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorParts:
+    """What each of n units adds to the error of C figures.
+
+    ``alone`` (n, C) is that of independent units, ``parts`` that of dependent ones, ``partners``
+    the sums of ``parts`` over the units each depends on.
+    """
+
+    alone: Floats
+    parts: Floats
+    partners: Floats
+
+    def variances(self) -> Floats:
+        """The variance of each figure (C), floored at that of independent units."""
+        together = (self.parts * self.partners).sum(axis=0)
+        return np.asarray(np.maximum((self.alone**2).sum(axis=0), together))
+
+    def covariance(self) -> Floats:
+        """The covariance of the figures (C, C), symmetric, without the floor of the variances."""
+        product = self.parts.T @ self.partners
+        return np.asarray((product + product.T) / 2.0)
+
+    def covariance_alone(self) -> Floats:
+        """The same, were all units independent: what the other is not to fall below."""
+        return np.asarray(self.alone.T @ self.alone)
+
+
 def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
     """``out[i, c]`` sums ``columns[j, c]`` over the units j that share a key with i, and i itself.
 
@@ -151,8 +196,7 @@ def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
     if not bits.any():
         return np.zeros_like(columns)
     classes, member = np.unique(bits, return_inverse=True)
-    of_class = np.zeros((len(classes), columns.shape[1]))
-    np.add.at(of_class, member, columns)
+    of_class = block_sums(columns, member, len(classes))
     sums = np.zeros_like(of_class)
     for first, last in _row_blocks(np.full(len(classes), float(len(classes)))):
         shares = (classes[first:last, None] & classes[None, :]) != 0
@@ -228,8 +272,7 @@ class Moments:
     def root(self) -> Floats:
         """The symmetric square root (C, C) of the nearest covariance without negative parts, its
         rows scaled to these variances."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        root = covariance_root(self.covariance, is_symmetric=True)
         own, wanted = np.sqrt((root**2).sum(axis=1)), np.sqrt(self.variances())
         scale = np.where(own > 0, wanted / np.where(own > 0, own, 1.0), 0.0)
         return np.asarray(root * scale[:, None])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.records.runs import Estimate
-from proofstone.stats.clusters import SharedKeys, partner_sums
+from proofstone.stats.clusters import ErrorParts, SharedKeys, cluster_sums, partner_sums
 from proofstone.stats.estimates import Spread, measure_spread
 from proofstone.stats.flags import (
     FEW_GROUPS,
@@ -29,6 +29,7 @@ from proofstone.stats.flags import (
 )
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
+    divided,
     equal_weights,
     normal_quantile,
     t_quantile,
@@ -133,12 +134,7 @@ def sign_flip_p(
 
 def _cluster_sums(differences: Floats, clusters: NDArray[np.integer] | None) -> Floats:
     """The sum of each cluster's differences (clusters, C); without ``clusters`` each unit's."""
-    if clusters is None:
-        return differences
-    codes, place = np.unique(clusters, return_inverse=True)
-    sums = np.zeros((len(codes), differences.shape[1]))
-    np.add.at(sums, place, differences)
-    return sums
+    return differences if clusters is None else cluster_sums(differences, clusters)
 
 
 def _share_as_far(
@@ -241,34 +237,20 @@ _PAIRED_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Contrasts:
+class Contrasts(ErrorParts):
     """C differences of means over U units: ``values`` (C), NaN where a condition has no unit.
 
-    ``alone`` (U, C) holds what independent units add to each difference's error, ``parts`` what
-    dependent ones do, ``partners`` the sums of ``parts`` over the units each depends on.
     ``degrees`` (C) are those of its t-test: groups less one where paired, Welch's else; NaN with
     fewer than two effective groups in a condition. ``n_units`` (C, 2) are the units behind each
     mean, the same ones where ``is_paired`` (C).
     """
 
     values: Floats
-    alone: Floats
-    parts: Floats
-    partners: Floats
     degrees: Floats
     n_units: NDArray[np.int64]
     is_paired: Bools
     estimand: Estimand
     flags: tuple[Flag, ...]
-
-    def covariance(self) -> Floats:
-        """The covariance of the differences (C, C), symmetric, without any floor."""
-        product = self.parts.T @ self.partners
-        return np.asarray((product + product.T) / 2.0)
-
-    def covariance_alone(self) -> Floats:
-        """The same, were all units independent: what the other is not to fall below."""
-        return np.asarray(self.alone.T @ self.alone)
 
     def combined(self, weights: Floats) -> Contrasts:
         """Linear combinations of the differences: ``weights`` (C, D) gives D of them. A
@@ -289,11 +271,6 @@ class Contrasts:
             estimand=self.estimand,
             flags=self.flags,
         )
-
-    def variances(self) -> Floats:
-        """The variance of each difference (C), floored at that of independent units."""
-        together = (self.parts * self.partners).sum(axis=0)
-        return np.asarray(np.maximum((self.alone**2).sum(axis=0), together))
 
     def p(self) -> Floats:
         """Two-sided p-values (C): a t-test; a sign test over the groups where a difference is the
@@ -392,35 +369,27 @@ def measure_contrasts(
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class _Term(ErrorParts):
     """The mean of each column (C) over its n units, its residuals, and its effective groups."""
 
     mean: Floats
     n: NDArray[np.int64]
-    alone: Floats
-    parts: Floats
-    partners: Floats
     groups: Floats
-
-    @property
-    def variance(self) -> Floats:
-        together = (self.parts * self.partners).sum(axis=0)
-        return np.asarray(np.maximum((self.alone**2).sum(axis=0), together))
 
 
 def _term(values: Floats, mask: Bools, keys: SharedKeys, estimand: Estimand) -> _Term:
     n = mask.sum(axis=0)
     held = np.where(mask, values, 0.0)
-    mean = np.where(n > 0, held.sum(axis=0) / np.maximum(n, 1), np.nan)
+    mean = divided(held.sum(axis=0), n)
     residual = np.where(mask, held - np.nan_to_num(mean), 0.0) / np.maximum(n, 1)
     alone = residual * _correction(n.astype(np.float64))
     if estimand == "bank" or not len(keys.unit):
-        return _Term(mean, n, alone, alone, alone, n.astype(np.float64))
+        return _Term(alone, alone, alone, mean, n, n.astype(np.float64))
     ones = mask.astype(np.float64)
     sharing = (ones * partner_sums(keys, ones)).sum(axis=0)
     groups = n**2 / np.maximum(sharing, 1.0)
     parts = residual * _correction(groups)
-    return _Term(mean, n, alone, parts, partner_sums(keys, parts), groups)
+    return _Term(alone, parts, partner_sums(keys, parts), mean, n, groups)
 
 
 def _correction(groups: Floats) -> Floats:
@@ -431,7 +400,7 @@ def _correction(groups: Floats) -> Floats:
 
 def _degrees(plus: _Term, minus: _Term, paired: Bools) -> Floats:
     """Groups less one where paired, else Welch and Satterthwaite's; NaN where not known."""
-    own, other = plus.variance, minus.variance
+    own, other = plus.variances(), minus.variances()
     few = (plus.groups < 2.0) | (~paired & (minus.groups < 2.0))
     d_own, d_other = np.maximum(plus.groups - 1.0, 1.0), np.maximum(minus.groups - 1.0, 1.0)
     scale = own**2 / d_own + other**2 / d_other

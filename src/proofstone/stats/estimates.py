@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records.runs import OUTCOMES, Estimate, Outcome, Worth
-from proofstone.stats.clusters import SharedKeys, key_matrix, partner_sums
+from proofstone.stats.clusters import ErrorParts, SharedKeys, key_matrix, partner_sums
 from proofstone.stats.flags import Estimand, Flag, estimand_name, resampled_unit
 from proofstone.stats.intervals import (
     MeanIntervals,
     Moments,
     Weighting,
     covariance_root,
+    divided,
     equal_weights,
     interval_of_means,
     no_estimate,
@@ -99,8 +100,7 @@ def unit_means(
     size = n_units * n_respondents
     sums = np.bincount(cell, weights=counted[kept], minlength=size)
     number = np.bincount(cell, minlength=size)
-    means = np.where(number > 0, sums / np.maximum(number, 1), np.nan)
-    return means.reshape(n_units, n_respondents)
+    return divided(sums, number).reshape(n_units, n_respondents)
 
 
 def _check_present(name: str, rows: NDArray[np.bool_], value: Floats) -> None:
@@ -146,22 +146,19 @@ class KeyVariances:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(ErrorParts):
     """Weighted means (R) of n units, and what each unit adds to their error.
 
     ``alone`` (n, R) holds the corrected, weighted residuals of independent units, ``parts`` those
-    of dependent ones, ``partners`` the sums of ``parts`` over the units each depends on. ``groups``
-    is the effective number of independent groups, ``1 / sum of w_i w_j over dependent pairs``: n
-    for n independent equal units, the number of clusters for equal disjoint ones. ``is_shared``:
-    whether any two units are taken as dependent. ``own_groups`` (R) are those of each mean, where
-    they differ: ``groups`` is then the least of them. ``by_key``: the means' variances by the
-    effects of keys, where units share them in overlapping sets and ``groups`` are few.
+    of dependent ones. ``groups`` is the effective number of independent groups, ``1 / sum of w_i
+    w_j over dependent pairs``: n for n independent equal units, the number of clusters for equal
+    disjoint ones. ``is_shared``: whether any two units are taken as dependent. ``own_groups`` (R)
+    are those of each mean, where they differ: ``groups`` is then the least of them. ``by_key``: the
+    means' variances by the effects of keys, where units share them in overlapping sets and
+    ``groups`` are few.
     """
 
     means: Floats
-    alone: Floats
-    parts: Floats
-    partners: Floats
     groups: float
     n_units: int
     estimand: Estimand
@@ -170,20 +167,10 @@ class Spread:
     own_groups: Floats | None = None
     by_key: KeyVariances | None = None
 
-    def variances(self) -> Floats:
-        """The variance of each mean (R), floored at that of independent units."""
-        independent = (self.alone**2).sum(axis=0)
-        return np.asarray(np.maximum(independent, (self.parts * self.partners).sum(axis=0)))
-
-    def covariance(self) -> Floats:
-        """The covariance of the means (R, R), symmetric, without the floor of the variances."""
-        product = self.parts.T @ self.partners
-        return np.asarray((product + product.T) / 2.0)
-
     def difference_variances(self) -> Floats:
         """The variance of ``means[a] - means[b]`` (R, R), floored in the same way, and at 0: the
         sums of a constant difference end a rounding error below it."""
-        independent = np.maximum(_of_differences(self.alone.T @ self.alone), 0.0)
+        independent = np.maximum(_of_differences(self.covariance_alone()), 0.0)
         return np.maximum(independent, _of_differences(self.parts.T @ self.partners))
 
 
@@ -462,11 +449,10 @@ def draw_means(
     need another ``stream`` each.
     """
     rng = generator(seed, _PURPOSE, stream)
-    shares = estimand == "knowledge" and len(keys.unit) > 0
-    clusters = disjoint_clusters(keys) if shares and len(values) else None
     if not len(values):
-        drawn = np.full((values.shape[1], n_draws), np.nan)
-        return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+        return _undrawn(values.shape[1], n_draws, estimand)
+    shares = estimand == "knowledge" and len(keys.unit) > 0
+    clusters = disjoint_clusters(keys) if shares else None
     is_many = len(values) >= _NORMAL_FROM and strata is None and not np.isnan(values).any()
     if (shares and clusters is None) or is_many:
         return _normal(values, keys, estimand, n_draws, seed, rng)
@@ -502,6 +488,11 @@ def draw_shares(shares: Floats, n: int, *, n_draws: int = 2_000, seed: int = 0,
     )
 
 
+def _undrawn(m: int, n_draws: int, estimand: Estimand) -> DrawnMeans:
+    drawn = np.full((m, n_draws), np.nan)
+    return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+
+
 def _counts(
     clusters: NDArray[np.integer],
     strata: NDArray[np.integer] | None,
@@ -527,8 +518,7 @@ def _normal(
 ) -> DrawnMeans:
     units = np.flatnonzero(~np.isnan(values).any(axis=1))
     if not len(units):
-        drawn = np.full((values.shape[1], n_draws), np.nan)
-        return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+        return _undrawn(values.shape[1], n_draws, estimand)
     spread = measure_spread(values[units], equal_weights(len(units)), keys.among(units), estimand)
     root = covariance_root(spread.covariance())
     normal = rng.standard_normal((root.shape[1], n_draws))

@@ -18,7 +18,7 @@ from scipy import special
 
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
-from proofstone.stats.clusters import Dependence, SharedKeys
+from proofstone.stats.clusters import Dependence, SharedKeys, block_sums
 from proofstone.stats.comparisons import Contrasts, measure_contrasts
 from proofstone.stats.flags import Estimand, estimand_name, group_flags
 from proofstone.stats.intervals import (
@@ -27,10 +27,10 @@ from proofstone.stats.intervals import (
     over_known,
     percentiles,
     t_quantile,
-    t_two_sided_p,
+    t_test_p,
     unknown,
 )
-from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
+from proofstone.stats.resampling import bootstrapped, generator
 
 # Whether several quantities are all nothing, or all the same: one test of them together.
 #
@@ -364,7 +364,7 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
     half = t_quantile(groups - 1.0, confidence) * error
     p = 1.0 if value == 0.0 else 0.0
     if error > 0:
-        p = float(t_two_sided_p(np.array([value / error]), groups - 1.0)[0])
+        p = t_test_p(value, error, groups - 1.0)
     return Slope(value=value, low=value - half, high=value + half, p=p, n=n, n_items=n_items)
 
 
@@ -402,8 +402,7 @@ def relative_drop(
     value = drop_between(float(before.mean()), float(after.mean())) if n else float("nan")
     _, block = np.unique(np.arange(n) if clusters is None else clusters, return_inverse=True)
     n_blocks = int(block.max(initial=-1)) + 1
-    sums = np.zeros((n_blocks, 2))
-    np.add.at(sums, block, np.stack([before, after], axis=1))
+    sums = block_sums(np.stack([before, after], axis=1), block, n_blocks)
     low, high = percentiles(_drawn(sums, n_draws, seed), confidence)
     return Estimate(
         value=value,
@@ -423,14 +422,13 @@ def _drawn(sums: Floats, n_draws: int, seed: int) -> Floats:
     """The drop in each draw that has one; nothing of fewer than two blocks."""
     if len(sums) < 2:
         return np.empty(0)
-    strata, rng = Strata.of(None, len(sums)), generator(seed, _PURPOSE)
-    found = []
-    for number in blocks_of_draws(len(sums), n_draws):
-        counts = bootstrap_counts(strata, number, rng, one_less=True).astype(np.float64)
-        before, after = (counts @ sums[strata.order]).T
+
+    def drops(counts: Floats) -> Floats:
+        before, after = (counts @ sums).T
         has_some = before > 0
-        found.append((before[has_some] - after[has_some]) / before[has_some])
-    return np.concatenate(found)
+        return np.asarray((before[has_some] - after[has_some]) / before[has_some])
+
+    return bootstrapped(len(sums), drops, n_draws, generator(seed, _PURPOSE), one_less=True)
 
 
 # How far several means lie apart: the largest less the least, and their standard deviation.
@@ -480,8 +478,7 @@ def spread_apart(
     """
     m = len(means) // 2
     if m < 2:
-        nothing = unknown(Apart)
-        return SpreadApart(**dict.fromkeys(SpreadApart.__struct_fields__, nothing))
+        return SpreadApart(**dict.fromkeys(SpreadApart.__struct_fields__, unknown(Apart)))
     drawn = _means_apart_drawn(means, covariance, degrees, seed)
     halves = [slice(0, m), slice(m, 2 * m)]
     found = {}
@@ -510,6 +507,5 @@ def _means_apart_drawn(means: Floats, covariance: Floats, degrees: float, seed: 
 def _basic(value: float, draws: Floats, confidence: float, *, known: bool, least: float) -> Apart:
     if not known:
         return Apart(value, least, float("inf"))
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(draws, [tail, 1.0 - tail])
-    return Apart(value, max(least, 2 * value - float(high)), max(least, 2 * value - float(low)))
+    low, high = percentiles(draws, confidence)
+    return Apart(value, max(least, 2 * value - high), max(least, 2 * value - low))

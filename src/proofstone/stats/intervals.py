@@ -48,6 +48,11 @@ def bound_incomplete(counted: NDArray[np.float64], missing: int) -> Bounds:
 Floats = NDArray[np.float64]
 
 
+def divided(tops: Floats | NDArray[np.integer], bottoms: Floats | NDArray[np.integer]) -> Floats:
+    """``tops / bottoms`` where the bottom is above 0, NaN elsewhere."""
+    return np.asarray(tops / np.where(bottoms > 0, bottoms, np.nan))
+
+
 def holm(p: Floats) -> Floats:
     """Holm's adjusted p-values, in the order of ``p``; an empty family stays empty.
 
@@ -87,15 +92,21 @@ def percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return float("nan"), float("nan")
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(known, [tail, 1.0 - tail])
+    low, high = np.quantile(known, tails(confidence))
     return float(low), float(high)
 
 
-def covariance_root(covariance: Floats) -> Floats:
+def tails(confidence: float) -> list[float]:
+    """The two levels between which the middle ``confidence`` of a distribution lies."""
+    tail = (1.0 - confidence) / 2.0
+    return [tail, 1.0 - tail]
+
+
+def covariance_root(covariance: Floats, *, is_symmetric: bool = False) -> Floats:
     """A square root of the nearest covariance without negative parts (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(root @ vectors.T if is_symmetric else root)
 
 
 _Known = TypeVar("_Known", bound=Struct)
@@ -208,6 +219,16 @@ def t_two_sided_p(t: Floats, degrees: float | Floats) -> Floats:
     return np.asarray(2.0 * special.stdtr(degrees, -np.abs(t)))
 
 
+def t_test_p(value: float, error: float, degrees: float) -> float:
+    """The same of one value with a standard error above 0."""
+    return float(t_two_sided_p(np.array(value / error), degrees))
+
+
+def normal_two_sided_p(z: Floats) -> Floats:
+    """The probability of a standard normal deviate at least this far from 0."""
+    return np.asarray(2.0 * special.ndtr(-np.abs(z)))
+
+
 def wilson(share: Floats, size: Floats, quantile: float | Floats) -> tuple[Floats, Floats]:
     """Wilson's score interval for shares in [0, 1] at (effective) sizes > 0, within [0, 1].
 
@@ -233,9 +254,8 @@ def clopper_pearson(
     """
     share = np.clip(share, 0.0, 1.0)
     square = np.clip(square, share**2, share)
-    tail = (1.0 - confidence) / 2.0
     ends = []
-    for added, quantile in ((0.0, tail), (1.0, 1.0 - tail)):
+    for added, quantile in zip((0.0, 1.0), tails(confidence), strict=True):
         mean = (size * share + added) / (size + 1.0)
         variance = ((size * square + added) / (size + 1.0) - mean**2) / (size + 2.0)
         has_spread = (mean > 0.0) & (mean < 1.0) & (variance > 0.0)

@@ -8,12 +8,14 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 from scipy.special import gammaincc
 
 from proofstone.stats.clusters import Dependence, SharedKeys
 from proofstone.stats.intervals import (
     benjamini_hochberg,
+    divided,
+    normal_two_sided_p,
     over_known,
     quadratic_p,
     t_two_sided_p,
@@ -117,8 +119,7 @@ def item_rest_correlations(values: Floats) -> tuple[Floats, Floats]:
     there = ~np.isnan(values)
     scores = np.where(there, values, 0.0)
     others = there.sum(axis=0) - there
-    rest = np.where(others > 0, (scores.sum(axis=0) - scores) / np.maximum(others, 1), np.nan)
-    rest = np.where(there, rest, np.nan)
+    rest = np.where(there, divided(scores.sum(axis=0) - scores, others), np.nan)
     return row_correlations(values, rest), rest
 
 
@@ -137,7 +138,7 @@ def row_correlations(first: Floats, second: Floats) -> Floats:
 
 def _means(values: Floats) -> tuple[NDArray[np.int64], Floats]:
     n = (~np.isnan(values)).sum(axis=1)
-    return n, np.where(n > 0, np.nansum(values, axis=1) / np.maximum(n, 1), np.nan)
+    return n, divided(np.nansum(values, axis=1), n)
 
 
 def one_sided_p(correlation: Floats, n: NDArray[np.int64]) -> Floats:
@@ -164,7 +165,7 @@ def _thirds(rest: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 def _mean_where(values: Floats, chosen: NDArray[np.bool_]) -> Floats:
     number = chosen.sum(axis=1)
     sums = np.where(chosen, np.nan_to_num(values), 0.0).sum(axis=1)
-    return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
+    return divided(sums, number)
 
 
 def _distractors(
@@ -190,7 +191,7 @@ def _distractors(
     distractor, most = np.full(n_items, -1), np.zeros(n_items)
     distractor[items[winner]], most[items[winner]] = code[winner], counts[winner]
     size = is_strong.sum(axis=1)
-    return distractor, np.where(size > 0, most / np.maximum(size, 1), np.nan)
+    return distractor, divided(most, size)
 
 
 # What each shared fact does to the questions that hold it: its ease, and whom it favours.
@@ -245,8 +246,8 @@ def describe_keys(
     there = ~np.isnan(values)
     scores = np.where(there, values, 0.0)
     sums, held = incidence @ scores, incidence @ there.astype(np.float64)
-    own = _ratio(sums, held)
-    others = _ratio(scores.sum(axis=0) - sums, there.sum(axis=0) - held)
+    own = divided(sums, held)
+    others = divided(scores.sum(axis=0) - sums, there.sum(axis=0) - held)
     lift, p = _lifts(incidence, values, n_units)
     both = ~np.isnan(own) & ~np.isnan(others)
     discrimination = row_correlations(own, np.where(both, others, np.nan))
@@ -261,7 +262,7 @@ def describe_keys(
         "probably-wrong": wrong,
     }
     total = held.sum(axis=1)
-    means = _ratio(sums.sum(axis=1), total)
+    means = divided(sums.sum(axis=1), total)
     return tuple(
         KeyStatistics(
             key=int(codes[row]),
@@ -296,20 +297,16 @@ def _lifts(
     """
     there = ~np.isnan(values)
     scores = np.where(there, values, 0.0)
-    level = _ratio(scores.sum(axis=0), there.sum(axis=0))
+    level = divided(scores.sum(axis=0), there.sum(axis=0))
     above = np.where(there, values - level, 0.0)
-    residual = _ratio(above.sum(axis=1), there.sum(axis=1))
+    residual = divided(above.sum(axis=1), there.sum(axis=1))
     known = ~np.isnan(residual)
     number = incidence @ known.astype(np.float64)
-    lift = _ratio(incidence @ np.where(known, residual, 0.0), number)
+    lift = divided(incidence @ np.where(known, residual, 0.0), number)
     deviation = float(residual[known].std(ddof=1)) if known.sum() > 1 else 0.0
     if deviation == 0.0:
         return lift, np.full(len(lift), np.nan)
-    return lift, np.asarray(2.0 * special.ndtr(-np.abs(lift) * np.sqrt(number) / deviation))
-
-
-def _ratio(sums: Floats, number: NDArray[np.float64] | NDArray[np.int64]) -> Floats:
-    return np.asarray(sums / np.where(number > 0, number, np.nan))
+    return lift, normal_two_sided_p(lift * np.sqrt(number) / deviation)
 
 
 # Does a respondent favour a position among the options?

@@ -16,6 +16,7 @@ from scipy import special
 
 from proofstone.stats.estimates import Spread
 from proofstone.stats.intervals import t_quantile, unknown
+from proofstone.stats.repeats import sample_means
 
 Floats = NDArray[np.float64]
 
@@ -245,18 +246,13 @@ def chance_correlation(first: Floats, second: Floats) -> float:
     (Spearman 1904). NaN where either has none. With `VarianceSplit.repeatability` it is what
     `Assumed` takes for planning the next test.
     """
-    a, b = (_unit_means(scores) for scores in (first, second))
+    a, b = (sample_means(scores) for scores in (first, second))
     both = ~np.isnan(a) & ~np.isnan(b)
     scale = split_variance(first[both]).items * split_variance(second[both]).items
     if both.sum() < 2 or not scale > 0:
         return float("nan")
     covariance = float(np.cov(a[both], b[both])[0, 1])
     return float(np.clip(covariance / np.sqrt(scale), -1.0, 1.0))
-
-
-def _unit_means(scores: Floats) -> Floats:
-    number = (~np.isnan(scores)).sum(axis=1)
-    return np.where(number > 0, np.nansum(scores, axis=1) / np.maximum(number, 1), np.nan)
 
 
 # What a whole will come to, forecast from samples of its parts: a prediction interval of a total.

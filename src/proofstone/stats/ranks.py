@@ -27,6 +27,7 @@ from proofstone.stats.intervals import (
     holm,
     is_rare,
     normal_quantile,
+    normal_two_sided_p,
     over_known,
     percentiles,
     share_interval,
@@ -246,7 +247,7 @@ def rank_shares(
         own = np.where(np.isnan(own), np.inf, own)
         z = np.where(difference == 0, 0.0, np.abs(difference) / np.sqrt(variance))
     half = normal_quantile(confidence) * np.sqrt(own[first] + own[second])
-    return _ranking(m, difference, half, 2.0 * special.ndtr(-z), confidence)
+    return _ranking(m, difference, half, normal_two_sided_p(z), confidence)
 
 
 def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
@@ -264,7 +265,7 @@ def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
     spread = np.sqrt(error[first] ** 2 + error[second] ** 2)
     gap = np.abs(value[first] - value[second])
     z = np.where(spread > 0, gap / np.where(spread > 0, spread, 1.0), 0.0)
-    p = np.where(np.isnan(z), 1.0, 2.0 * special.ndtr(-np.nan_to_num(z)))
+    p = np.where(np.isnan(z), 1.0, normal_two_sided_p(np.nan_to_num(z)))
     level = min((each.level for each in estimates), default=0.95)
     differs = np.zeros((m, m), dtype=bool)
     differs[first, second] = holm(p) < 1.0 - level
@@ -568,7 +569,7 @@ def _p(shift: Floats, errors: Floats) -> Floats:
     varies = errors > 1e-12
     z = np.abs(shift) / np.where(varies, errors, 1.0)
     without = np.where(np.abs(shift) > 1e-9, 0.0, 1.0)
-    p = np.where(varies, 2.0 * special.ndtr(-z), without)
+    p = np.where(varies, normal_two_sided_p(z), without)
     return np.where(np.isnan(shift) | np.isnan(errors), np.nan, p)
 
 

@@ -12,8 +12,14 @@ from proofstone.records.runs import Estimate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, mean_estimates
 from proofstone.stats.flags import Estimand, group_flags
-from proofstone.stats.intervals import equal_weights, percentiles, share_interval, t_quantile
-from proofstone.stats.resampling import Strata, blocks_of_draws, bootstrap_counts, generator
+from proofstone.stats.intervals import (
+    divided,
+    equal_weights,
+    percentiles,
+    share_interval,
+    t_quantile,
+)
+from proofstone.stats.resampling import bootstrapped, generator
 
 Floats = NDArray[np.float64]
 
@@ -164,23 +170,22 @@ def _counting(tops: Floats, bottoms: Floats) -> tuple[Floats, Floats]:
 
 def _drawn(tops: Floats, bottoms: Floats, n_draws: int, seed: int) -> Floats:
     """The ratios in each draw (draws, K)."""
-    n_clusters, k = bottoms.shape
-    rng, parts = generator(seed, _PURPOSE), [np.empty((0, k))]
-    strata = Strata.of(None, n_clusters)
-    for number in blocks_of_draws(n_clusters, n_draws if n_clusters else 0):
-        counts = bootstrap_counts(strata, number, rng, one_less=True).astype(np.float64)
-        parts.append(_divided(counts @ tops, counts @ bottoms))
-    return np.concatenate(parts)
+    if not len(bottoms):
+        return np.empty((0, bottoms.shape[1]))
+
+    def ratios(counts: Floats) -> Floats:
+        return divided(counts @ tops, counts @ bottoms)
+
+    return bootstrapped(len(bottoms), ratios, n_draws, generator(seed, _PURPOSE), one_less=True)
 
 
 def _ratios(tops: Floats, bottoms: Floats, draws: Floats, clusters: str, how: str) -> DrawnRatios:
     totals = bottoms.sum(axis=0)
-    squares = (bottoms**2).sum(axis=0)
     return DrawnRatios(
-        values=_divided(tops.sum(axis=0), totals),
+        values=divided(tops.sum(axis=0), totals),
         draws=draws,
         n=totals,
-        groups=totals**2 / np.where(squares > 0, squares, 1.0),
+        groups=_effective(bottoms),
         made_by=f"bootstrap, percentile, {how}",
         clusters=clusters,
     )
@@ -199,10 +204,6 @@ def more_for_half_width(estimate: Estimate, half_width: float) -> int | None:
     if not estimate.n or not half > 0 or estimate.effective_n < 2.0:
         return None
     return max(0, int(np.ceil(estimate.n * ((half / half_width) ** 2 - 1.0))))
-
-
-def _divided(tops: Floats, bottoms: Floats) -> Floats:
-    return np.where(bottoms > 0, tops / np.where(bottoms > 0, bottoms, 1.0), np.nan)
 
 
 # Ratios of sums of several respondents over the same clusters, and F1: how far each, and each
@@ -230,7 +231,7 @@ def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
     (Kish); each ratio's spread is corrected by its own number. A ratio over nothing makes its F1
     NaN: leave such out. Clusters that count nowhere change nothing.
     """
-    ratios = _summed(tops, bottoms)
+    ratios = divided(tops.sum(axis=0), bottoms.sum(axis=0))
     added = _added(tops, bottoms, ratios) * _derivatives(ratios)
     means = harmonic_mean(ratios[:, 0], ratios[:, 1])
     return _spread(means, added.sum(axis=2), bottoms)
@@ -239,13 +240,8 @@ def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
 def ratio_spread(tops: Floats, bottoms: Floats) -> Spread:
     """One ratio of R respondents with its spread over clusters, of (clusters, R) sums each; as
     ``harmonic_spread``."""
-    ratios = _summed(tops, bottoms)
+    ratios = divided(tops.sum(axis=0), bottoms.sum(axis=0))
     return _spread(ratios, _added(tops, bottoms, ratios), bottoms)
-
-
-def _summed(tops: Floats, bottoms: Floats) -> Floats:
-    totals = bottoms.sum(axis=0)
-    return np.where(totals > 0, tops.sum(axis=0) / np.where(totals > 0, totals, 1.0), np.nan)
 
 
 def _added(tops: Floats, bottoms: Floats, ratios: Floats) -> Floats:

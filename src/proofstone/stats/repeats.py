@@ -12,6 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from proofstone.stats.intervals import divided
 from proofstone.stats.resampling import generator
 
 # The same items asked several times: AVG@k, the mean of k samples' means and their spread.
@@ -53,10 +54,8 @@ Floats = NDArray[np.float64]
 
 
 def sample_means(scores: Floats) -> Floats:
-    """The mean over the samples that are there."""
-    number = (~np.isnan(scores)).sum(axis=2)
-    sums = np.nansum(scores, axis=2)
-    return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
+    """The mean over the samples that are there, which stand on the last axis."""
+    return divided(np.nansum(scores, axis=-1), (~np.isnan(scores)).sum(axis=-1))
 
 
 def pass_at_k(scores: Floats, k: int, *, right_from: float = 1.0) -> Floats:
@@ -134,7 +133,7 @@ def _pairs_alike(
     both &= ~np.eye(there.shape[-1], dtype=bool)
     number = both.sum(axis=(2, 3))
     agree = (alike & both).sum(axis=(2, 3))
-    return np.where(number > 0, agree / np.maximum(number, 1), np.nan)
+    return divided(agree, number)
 
 
 def _log_choose(n: NDArray[np.integer], k: int) -> Floats:

@@ -6,7 +6,7 @@ draw is a loop in Python. Seeded by NumPy's PCG64: these draws enter statistics 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,14 +17,17 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from proofstone.records.runs import Estimate
-from proofstone.stats.clusters import SharedKeys, partner_sums
+from proofstone.stats.clusters import SharedKeys, block_sums, partner_sums
 from proofstone.stats.flags import Estimand, Flag, estimand_name, group_flags
-from proofstone.stats.intervals import no_estimate
+from proofstone.stats.intervals import divided, no_estimate, percentiles
 
 Counts = NDArray[np.float32]
 
 
 Integers = NDArray[np.int64]
+
+
+Floats = NDArray[np.float64]
 
 
 # Counts of draws held at once: 32 MB, and a few times that while they are made.
@@ -138,10 +141,23 @@ def _drawn_counts(strata: Strata, number: Integers, place: NDArray[np.float64]) 
     return np.bincount(places.ravel(), minlength=n_draws * n).reshape(n_draws, n)
 
 
+def bootstrapped(
+    strata: Strata | int,
+    statistic: Callable[[Floats], Floats],
+    n_draws: int,
+    rng: np.random.Generator,
+    *,
+    one_less: bool = False,
+) -> Floats:
+    """``statistic`` of counts (draws, what is drawn) over ``n_draws`` of ``bootstrap_counts``, of
+    ``strata`` or of so many units in one."""
+    drawn_from = Strata.of(None, strata) if isinstance(strata, int) else strata
+    blocks = blocks_of_draws(len(drawn_from.order), n_draws)
+    counts = (bootstrap_counts(drawn_from, number, rng, one_less=one_less) for number in blocks)
+    return np.concatenate([statistic(each.astype(np.float64)) for each in counts])
+
+
 # The means of all respondents in every draw, exact where scores are, and their ranks.
-
-Floats = NDArray[np.float64]
-
 
 # Shares of up to this many answers are counted as whole numbers, so that ties are exact.
 _MOST_PARTS = 64
@@ -176,7 +192,7 @@ def means_by_draw(
     else:
         held = ~missing * (np.ones(len(values)) if weights is None else weights)[:, None]
         size = _products(counts, held, is_whole=weights is None)
-    means = sums / np.where(size > 0, size, np.nan) / max(parts, 1)
+    means = divided(sums, size) / max(parts, 1)
     return means if parts else np.round(means, 12)
 
 
@@ -282,7 +298,7 @@ def bootstrap_means(
     blocks = _blocks(values, strata, clusters)
     drawn = _drawn_means(blocks, n_draws, seed)
     total = blocks.held.sum(axis=0)
-    means = blocks.sums.sum(axis=0) / np.where(total > 0, total, np.nan)
+    means = divided(blocks.sums.sum(axis=0), total)
     groups = float(blocks.sizes.sum() ** 2 / (blocks.sizes**2).sum())
     low, high = _percentiles(drawn, means, groups, confidence)
     made_by = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
@@ -323,29 +339,22 @@ def _blocks(values: Floats, strata: Codes | None, clusters: Codes | None) -> _Bl
         own, return_index=True, return_inverse=True, return_counts=True
     )
     missing = np.isnan(values)
-    sums = _summed(np.where(missing, 0.0, values), block, len(sizes))
-    held = _summed((~missing).astype(np.float64), block, len(sizes))
+    sums = block_sums(np.where(missing, 0.0, values), block, len(sizes))
+    held = block_sums((~missing).astype(np.float64), block, len(sizes))
     drawn_from = Strata.of(None if strata is None else strata[first], len(sizes))
     order = drawn_from.order
     return _Blocks(drawn_from, sums[order], held[order], sizes[order].astype(np.float64))
-
-
-def _summed(columns: Floats, block: NDArray[np.intp], n_blocks: int) -> Floats:
-    sums = np.zeros((n_blocks, columns.shape[1]))
-    np.add.at(sums, block, columns)
-    return sums
 
 
 def _drawn_means(blocks: _Blocks, n_draws: int, seed: int) -> Floats:
     # Where no cell is missing one column of counts does for all respondents.
     alike = (blocks.held == blocks.held[:, :1]).all()
     held_units = blocks.held[:, :1] if alike else blocks.held
-    rng, parts = generator(seed, _PURPOSE), []
-    for number in blocks_of_draws(len(blocks.sizes), n_draws):
-        counts = bootstrap_counts(blocks.strata, number, rng, one_less=True).astype(np.float64)
-        held = counts @ held_units
-        parts.append((counts @ blocks.sums) / np.where(held > 0, held, np.nan))
-    return np.concatenate(parts)
+
+    def means(counts: Floats) -> Floats:
+        return divided(counts @ blocks.sums, counts @ held_units)
+
+    return bootstrapped(blocks.strata, means, n_draws, generator(seed, _PURPOSE), one_less=True)
 
 
 def _percentiles(
@@ -354,9 +363,7 @@ def _percentiles(
     if groups < 2.0:
         nothing = np.isnan(means)
         return np.where(nothing, np.nan, 0.0), np.where(nothing, np.nan, 1.0)
-    tail = (1.0 - confidence) / 2.0
-    columns = [column[~np.isnan(column)] for column in drawn.T]
-    ends = [np.quantile(c, [tail, 1.0 - tail]) if len(c) else [np.nan] * 2 for c in columns]
+    ends = [percentiles(column, confidence) for column in drawn.T]
     low, high = np.array(ends).reshape(-1, 2).T
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 

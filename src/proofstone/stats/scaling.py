@@ -20,7 +20,7 @@ from scipy import special
 
 from proofstone.records.runs import Estimate
 from proofstone.stats.flags import Flag
-from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_two_sided_p, unknown
+from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_test_p, unknown
 
 # Whether scores go on rising with the logarithm of size, or level off.
 #
@@ -126,7 +126,8 @@ def _curve(t: Floats, bends: Floats) -> Floats:
 
 
 def _refined(t: Floats, y: Floats, near: float) -> float:
-    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to load, seldom needed
+    # Slow to load, and seldom needed.
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
     step = float(_GRID[1] - _GRID[0])
     bounds = (max(near - step, -_MOST), min(near + step, _MOST))
@@ -333,7 +334,7 @@ class _Line:
             return float("nan")
         if error == 0.0:
             return 0.0 if self.values[place] else 1.0
-        return float(t_two_sided_p(self.values[place] / np.array(error), float(self.degrees)))
+        return t_test_p(float(self.values[place]), error, float(self.degrees))
 
     def estimate(self, place: int, confidence: float) -> Estimate:
         value, error = float(self.values[place]), self.error(place)
@@ -394,7 +395,7 @@ def _welch(first: SizeSlope, second: SizeSlope, confidence: float) -> tuple[Esti
     value = first.models.value - second.models.value
     degrees = (a + b) ** 2 / (a**2 / d_a + b**2 / d_b) if a + b > 0 else min(d_a, d_b)
     error = float(np.sqrt(a + b))
-    p = float(t_two_sided_p(np.array(value / error), degrees)) if error else float(value == 0.0)
+    p = t_test_p(value, error, degrees) if error else float(value == 0.0)
     half = t_quantile(degrees, confidence) * error
     difference = Estimate(
         value=value,

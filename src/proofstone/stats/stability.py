@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 from scipy import special
 
@@ -29,9 +29,12 @@ from proofstone.stats.flags import Estimand, Flag
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     Weighting,
+    covariance_root,
+    divided,
     equal_weights,
     expected_range,
     range_p,
+    tails,
     unknown,
 )
 from proofstone.stats.power import Assumed
@@ -136,10 +139,10 @@ def shrink_scores(
     step = rng.choice(_STEPS, size=n_draws, p=posterior.weights)
     drawn = posterior.draw(step, rng)
     share = np.bincount(drawn.argmax(axis=0), minlength=m) / n_draws
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.clip(np.quantile(drawn, [tail, 1.0 - tail], axis=1), 0.0, 1.0)
+    ends = tails(confidence)
+    low, high = np.clip(np.quantile(drawn, ends, axis=1), 0.0, 1.0)
     middle = np.clip(drawn.mean(axis=1), 0.0, 1.0)
-    of_tau = np.interp([tail, 0.5, 1.0 - tail], np.cumsum(posterior.weights), posterior.tau)
+    of_tau = np.interp([ends[0], 0.5, ends[1]], np.cumsum(posterior.weights), posterior.tau)
     return Shrinkage(
         scores=tuple(
             ShrunkenScore(
@@ -201,7 +204,7 @@ def _sampling_covariance(spread: Spread) -> tuple[Floats, float]:
     m = len(spread.means)
     found, parts, partners = spread.covariance(), spread.parts, spread.partners
     contrast = _contrast_variance(found)
-    independent = spread.alone.T @ spread.alone
+    independent = spread.covariance_alone()
     if contrast < _contrast_variance(independent):
         found, parts, partners = independent, spread.alone, spread.alone
         contrast = _contrast_variance(found)
@@ -304,7 +307,7 @@ def discriminate(
     """
     there = ~np.isnan(values)
     number = there.sum(axis=0)
-    means = np.nansum(values, axis=0) / np.where(number > 0, number, np.nan)
+    means = divided(np.nansum(values, axis=0), number)
     top = top_k(means, k)
     common = there[:, top].all(axis=1)
     shared = keys or SharedKeys.none(len(values))
@@ -350,7 +353,7 @@ def discriminate_shares(
         there = ~np.isnan(shares)
         held = there * np.asarray(n_units, dtype=np.float64)
         total = held.sum(axis=1)
-        overall = np.nansum(shares * held, axis=1) / np.where(total > 0, total, np.nan)
+        overall = divided(np.nansum(shares * held, axis=1), total)
     top = top_k(overall, k)
     found = []
     for code, n in enumerate(np.asarray(n_units).tolist()):
@@ -365,12 +368,7 @@ def discriminate_shares(
 
 
 def _assumed_noise(accuracy: float, n: int, samples: int, assumed: Assumed) -> float:
-    stratum = Assumed(
-        accuracy=accuracy,
-        repeatability=assumed.repeatability,
-        correlation=assumed.correlation,
-        design_effect=assumed.design_effect,
-    )
+    stratum = structs.replace(assumed, accuracy=accuracy)
     return float(np.sqrt(stratum.unit_variance(samples) / 2.0 / n))
 
 
@@ -440,8 +438,8 @@ def _without_noise(spread: float, noise: float, k: int, groups: float) -> float:
 
 
 def _nothing(code: int, k: int) -> Discrimination:
-    no_scores: tuple[Flag, ...] = ("no-scores",)
-    return unknown(Discrimination, stratum=code, n_units=0, k=k, best=-1, worst=-1, flags=no_scores)
+    told = {"stratum": code, "n_units": 0, "k": k, "best": -1, "worst": -1}
+    return unknown(Discrimination, **told, flags=("no-scores",))
 
 
 Ranks = NDArray[np.int32]
@@ -604,9 +602,8 @@ def _normal_means(
     """Means (respondents, draws) around those seen, with the covariance over all pairs of units
     that share a key; directions in which sharing sums to less than nothing are held."""
     spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "knowledge")
-    own, axes = np.linalg.eigh(spread.covariance())
-    root = (axes * np.sqrt(np.maximum(own, 0.0))) @ axes.T
-    noise = rng.standard_normal((len(own), n_draws))
+    root = covariance_root(spread.covariance(), is_symmetric=True)
+    noise = rng.standard_normal((len(root), n_draws))
     return np.asarray(np.round(spread.means[:, None] + root @ noise, 12))
 
 
@@ -724,8 +721,7 @@ class _Field:
     def _overlap(self, ranks: Ranks) -> Floats:
         in_draw = (ranks <= self.k).sum(axis=0)
         both = (ranks[self.top] <= self.k).sum(axis=0)
-        longer = np.maximum(in_draw, len(self.top)).astype(np.float64)
-        return np.asarray(both / np.where(longer > 0, longer, np.nan))
+        return divided(both, np.maximum(in_draw, len(self.top)))
 
 
 def _tau_b_by_draw(full: Ranks, drawn: Ranks) -> Floats:
@@ -823,9 +819,9 @@ def _feldt(value: float, groups: float, m: int, confidence: float) -> tuple[floa
     if np.isnan(value) or groups < 2.0:
         return float("nan"), float("nan")
     between, within = m - 1.0, (m - 1.0) * (groups - 1.0)
-    tail = (1.0 - confidence) / 2.0
-    ends = (1.0 - (1.0 - value) * special.fdtri(between, within, q) for q in (1.0 - tail, tail))
-    return float(next(ends)), float(next(ends))
+    levels = reversed(tails(confidence))
+    low, high = (1.0 - (1.0 - value) * special.fdtri(between, within, q) for q in levels)
+    return float(low), float(high)
 
 
 def split_half(values: Floats, *, n_splits: int = 500, seed: int = 0) -> float:
