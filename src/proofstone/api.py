@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proofstone.correct import work_list as correct_work_list
     from proofstone.ingest import editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
+    from proofstone.keep import purge as keep_purge
     from proofstone.results import compare_inputs, reading
     from proofstone.results import plan as results_plan
     from proofstone.review import agreement as review_agreement
@@ -96,6 +97,7 @@ if not TYPE_CHECKING:
     taxonomy = _Module("ingest.taxonomy")
     vision = _Module("ingest.vision")
     keep_backup = _Module("keep.backup")
+    keep_purge = _Module("keep.purge")
     compare_inputs = _Module("results.compare_inputs")
     results_plan = _Module("results.plan")
     reading = _Module("results.reading")
@@ -226,9 +228,9 @@ class Workspace(Session):
     family_of = Verb(lambda: session_models.family_of_model)
     backup = Verb(lambda: keep_backup.backup)
     merge = Verb(lambda: keep_backup.merge_workspace)
-    purge = Verb(lambda: keep_backup.purge)
-    lift = Verb(lambda: keep_backup.lift_purge)
-    repair = Verb(lambda: keep_backup.repair_form)
+    purge = Verb(lambda: keep_purge.purge)
+    lift = Verb(lambda: keep_purge.lift_purge)
+    repair = Verb(lambda: keep_purge.repair_form)
     method_of = Verb(lambda: session.method_of)
 
 

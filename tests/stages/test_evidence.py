@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sqlalchemy import update
 
 from proofstone.api import Workspace, create_workspace
+from proofstone.browse.status import run_states
 from proofstone.errors import BadInput, BadUsage, EgressRefused
-from proofstone.keep.status import run_states
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.ids import short

@@ -295,7 +295,7 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     if kind == "taxonomy":
         list_taxonomies(as_json=as_json)
         return
-    from proofstone.keep.status import run_states, things_of
+    from proofstone.browse.status import run_states, things_of
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:

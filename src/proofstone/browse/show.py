@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from proofstone.browse.origins_shown import describe_page, describe_plan
 from proofstone.browse.show_item import describe, replies_of
+from proofstone.browse.show_source import describe_page, describe_plan
 from proofstone.browse.trace import PURGED, Ancestry, call_line
 from proofstone.build.built import describe_build
 from proofstone.errors import BadUsage, TextPurged

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.browse.filtered_import import funnel_sentences
-from proofstone.browse.origins_shown import describe_passage, describe_source
+from proofstone.browse.show_source import describe_passage, describe_source
 from proofstone.browse.trace import PURGED, history_lines, ruling_line
 from proofstone.build.funnels import funnel_sentence
 from proofstone.check.semantic_map import stored_map_lines

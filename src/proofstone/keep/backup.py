@@ -1,4 +1,4 @@
-"""Keeping a workspace: backup, restore, move, merge and migrate."""
+"""Backup, restore, move, merge and migration of a workspace."""
 
 from __future__ import annotations
 
@@ -6,39 +6,23 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.errors import BadUsage, Problem, SourcePurged, StoreFailed, WorkspaceUnusable
-from proofstone.ingest.wiki_pages import pages_of
-from proofstone.keep.purge import (
-    PurgeReport,
-    Repaired,
-    lift_tombstone,
-    preview_purge,
-    purge_source,
-    repair,
-)
 from proofstone.records.ids import short
-from proofstone.search.index import parts_of
-from proofstone.search.web import searches_of
-from proofstone.search.web_pages import pages_from
 from proofstone.session.folders import (
     CONFIG_NAME,
     MARK,
     create_folder,
     database_url,
-    delete_files,
     find_folder,
 )
-from proofstone.session.people import acting_name
 from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
 from proofstone.store import schema
 from proofstone.store.copies import (
     check_copy,
@@ -56,9 +40,8 @@ from proofstone.store.database import (
     snapshot,
     sqlite_file,
 )
-from proofstone.store.lookup import Found
 from proofstone.store.merge import MergeReport, merge
-from proofstone.store.purge import Tombstone, purged_there
+from proofstone.store.purge import purged_there
 
 STORE = "store.sqlite"
 
@@ -78,18 +61,17 @@ class Migrated(Struct, frozen=True):
     backup: Path | None
 
 
-def back_up(folder: Path, database: Database, target: Path) -> BackedUp:
-    """Copies an open workspace, as it is at this moment, into one file that is checked whole.
+def backup(session: Session, target: Path | str) -> BackedUp:
+    """Copies the workspace, as it is at this moment, into one file that is checked whole.
 
     ``target`` is the new file, or a folder in which it gets a name with the time. Raises BadUsage
     where the file is there already, StoreFailed where it cannot be written.
     """
-    now = datetime.now(UTC)
-    file = target
-    if target.is_dir():
-        file = target / f"{folder.absolute().name}-{now:%Y%m%d-%H%M%S}.sqlite"
+    now, file = datetime.now(UTC), Path(target)
+    if file.is_dir():
+        file /= f"{session.folder.absolute().name}-{now:%Y%m%d-%H%M%S}.sqlite"
     _refuse_present(file)
-    copy_database(database, file, _notes(folder, now))
+    copy_database(session.store.database, file, _notes(session.folder, now))
     return BackedUp(file, file.stat().st_size)
 
 
@@ -131,7 +113,7 @@ def move_workspace(folder: Path, target: Path) -> Path:
     if target.resolve().is_relative_to((folder / MARK).resolve()):
         raise BadUsage(f"{target} is inside the workspace's own folder")
     file = sqlite_file(database_url(folder))
-    with _open(folder) as database:
+    with closing(Database(database_url(folder))) as database:
         refuse_held(database, time.time())
     if file is not None:
         leave_log(file)
@@ -154,18 +136,19 @@ def move_workspace(folder: Path, target: Path) -> Path:
     return target
 
 
-def merge_from(
-    folder: Path, database: Database, other: Path, *, take_purged: bool = False
+def merge_workspace(
+    session: Session, other: Path | str, *, take_purged: bool = False
 ) -> MergeReport:
     """Adds every row of another workspace, or of a backup's file, that this one lacks.
 
     The other one is only read, as it is at this moment. Names of people do not come along. Raises
     SourcePurged where it holds what was purged here, unless ``take_purged``.
     """
-    url = _url_of(other)
+    database = session.store.database
+    url = _url_of(Path(other))
     if url == database.url:
         raise BadUsage(f"{other} is this workspace itself", hint="name another one")
-    with _at_one_moment(folder, url) as there:
+    with _at_one_moment(session.folder, url) as there:
         stones = [] if take_purged else purged_there(there, database)
         if stones:
             raise SourcePurged(
@@ -233,15 +216,6 @@ def _url_of(other: Path) -> str:
 
 
 @contextmanager
-def _open(folder: Path) -> Iterator[Database]:
-    database = Database(database_url(folder))
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-@contextmanager
 def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
     """Another database to read from, at one moment and with this version's schema.
 
@@ -257,12 +231,8 @@ def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
                 f"the other database has schema {version}, this Proofstone {schema.HEAD}",
                 hint="bring it up first: proofstone workspace migrate -w OTHER",
             )
-        other = Database(url)
-        try:
-            with snapshot(other) as frozen:
-                yield frozen
-        finally:
-            other.close()
+        with closing(Database(url)) as other, snapshot(other) as frozen:
+            yield frozen
         return
     scratch = folder / MARK / "merging.sqlite"
     scratch.unlink(missing_ok=True)
@@ -274,77 +244,3 @@ def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
         copy.close()
         for rest in ("", "-wal", "-shm"):
             scratch.with_name(scratch.name + rest).unlink(missing_ok=True)
-
-
-# What a workspace can do for its own keeping.
-
-
-def backup(session: Session, target: Path | str) -> BackedUp:
-    """Copies the workspace into one file; see ``keeping.back_up``."""
-
-    return back_up(session.folder, session.store.database, Path(target))
-
-
-def merge_workspace(
-    session: Session, other: Path | str, *, take_purged: bool = False
-) -> MergeReport:
-    """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
-
-    return merge_from(session.folder, session.store.database, Path(other), take_purged=take_purged)
-
-
-def purge(
-    session: Session,
-    source: Target,
-    *,
-    reason: str = "",
-    name: str | None = None,
-    dry_run: bool = False,
-) -> PurgeReport:
-    """Takes a source's texts, those of its copies, and those derived from them out for good;
-    see ``purge_source``.
-    A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
-    searches that were made from it, and files that exports, pages, review sheets and ``start``
-    wrote of it, where they are as they were written.
-
-    ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
-    changed and the report says what would go.
-    """
-    found = find_target(session.store, source, ("source",))
-    preview = preview_purge(session.store, found)
-    sources = (found, *preview.copies)
-    files = tuple(dict.fromkeys(file for each in sources for file in _files_of(session, each)))
-    held = {each.id for each in sources} | {each.id for each in preview.held_by}
-    written = session.store.written.holding(held)
-    files = (*files, *(file.path for file in written if file.is_same))
-    changed = tuple(file.path for file in written if not file.is_same)
-    if dry_run:
-        return msgspec.structs.replace(preview, files=files, changed=changed)
-    who = acting_name(name)
-    report = purge_source(session.store, found, reason=reason, name=who, clock=session.clock)
-    delete_files(session.folder, files)
-    return msgspec.structs.replace(report, files=files, changed=changed)
-
-
-def _files_of(session: Session, source: Found) -> Iterator[str]:
-    """The files that the workspace keeps of a source beside the database."""
-    yield from pages_of(session.folder, session.store, source)
-    yield from parts_of(session.folder, source.id)
-    yield from searches_of(session.folder, source.id)
-    yield from pages_from(session.folder, source.id)
-
-
-def repair_form(session: Session, target: Target) -> list[Repaired]:
-    """Makes the version of a bank or form without what was purged of it; see
-    ``stages.repairing.repair``."""
-    found = find_target(session.store, target, ("bank", "form"))
-    return repair(session.store, found, session.clock)
-
-
-def lift_purge(
-    session: Session, source: Target, *, reason: str, name: str | None = None
-) -> Tombstone:
-    """Lets a purged source be taken in again; see ``lift_tombstone``."""
-    found = find_target(session.store, source, ("source",))
-    who = acting_name(name)
-    return lift_tombstone(session.store, found, reason=reason, name=who, clock=session.clock)

@@ -373,10 +373,7 @@ def purge(
     Backups, changed files and copies made elsewhere still hold the texts; the command names what it
     knows of. 'workspace repair BANK' then makes the bank without what went.
     """
-    from proofstone.keep.backup import (
-        lift_purge,
-        purge,
-    )
+    from proofstone.keep.purge import lift_purge, purge
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
@@ -414,7 +411,7 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
     name, which means it from then on; the old one and its scores stay. Responses to questions that
     are left come from the cache.
     """
-    from proofstone.keep.backup import repair_form
+    from proofstone.keep.purge import repair_form
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
@@ -512,7 +509,7 @@ def init_command(folder: Path, as_json: bool) -> None:
 @json_option
 def status_command(folder: Path | None, as_json: bool) -> None:
     """Say what this workspace holds and what is unfinished."""
-    from proofstone.keep.status import look_over
+    from proofstone.browse.status import look_over
     from proofstone.session.session import open_session
     from proofstone.session.spending import newly_lost
 

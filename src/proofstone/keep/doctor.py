@@ -18,26 +18,24 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from proofstone import __version__
 from proofstone.errors import ProofstoneError, StoreFailed, WorkspaceUnusable
-from proofstone.models.availability import Online
+from proofstone.models.availability import Online, online_names
 from proofstone.models.availability import look_online as availability_look_online
-from proofstone.models.config import ModelConfig, redacted_settings, scrubber_of
+from proofstone.models.config import ModelConfig, load_config, redacted_settings, scrubber_of
 from proofstone.models.credentials import scrub
 from proofstone.models.limits import SystemClock
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.models import ModelCheck
+from proofstone.search.web_finder import is_search, look_at_searches
 from proofstone.session.background import Background
+from proofstone.session.egress import AskEgress, SentTo, clear_probe, what_was_sent
 from proofstone.session.session import Session, open_session
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.session.egress import AskEgress, SentTo
-
 
 # Looking at all configured models online; what was asked is kept as a check, where there is a
 # store, so that nothing leaves unrecorded.
@@ -249,10 +247,6 @@ def look_online(
     """Models and searches of the web (by name: ``brave``), else all that are configured, looked at
     step by step with one request each; models are kept as checks where there is a workspace.
     Without one the current folder's settings count."""
-    from proofstone.models.availability import online_names  # noqa: PLC0415
-    from proofstone.search.web_finder import is_search, look_at_searches  # noqa: PLC0415
-    from proofstone.session.egress import clear_probe  # noqa: PLC0415
-
     with _workspace_or_none(folder) as session:
         config = _config(session)
         searches = [name for name in names if is_search(name)] if names else None
@@ -266,8 +260,6 @@ def look_online(
 
 def sent_from(folder: Path | None) -> list[SentTo]:
     """All that a workspace ever sent, by host. Raises WorkspaceUnusable where there is none."""
-    from proofstone.session.egress import what_was_sent  # noqa: PLC0415
-
     with open_session(folder) as session:
         return what_was_sent(session.store, session.sent_log.lines())
 
@@ -301,8 +293,6 @@ def _workspace_or_none(folder: Path | None) -> Iterator[Session | None]:
 
 
 def _config(session: Session | None) -> ModelConfig:
-    from proofstone.models.config import load_config  # noqa: PLC0415
-
     if session is not None:
         return session.config
     return load_config(other_tables=frozenset({"workspace"}))

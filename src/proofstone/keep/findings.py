@@ -16,7 +16,9 @@ from msgspec import Struct
 from proofstone import __version__
 from proofstone.errors import BadInput, ProofstoneError
 from proofstone.page.text import aligned, printable
+from proofstone.session.folders import find_folder
 from proofstone.session.models import known_models
+from proofstone.session.session import open_session
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
@@ -170,9 +172,6 @@ def _version(module: str) -> str:
 
 
 def _session(folder: Path | None) -> Iterator[Finding]:
-    from proofstone.session.folders import find_folder  # noqa: PLC0415
-    from proofstone.session.session import open_session  # noqa: PLC0415
-
     try:
         here = find_folder(folder or Path())
     except ProofstoneError as error:

@@ -1,4 +1,4 @@
-"""Purging a source: what would go, doing it, and what it touched."""
+"""Purge of a source, and banks and forms made anew without what went."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, TextPurged
+from proofstone.ingest.wiki_pages import pages_of
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet, LoadedItem, corrected_set
 from proofstone.records.knowledge import Bank
-from proofstone.session.people import acting_person, stated_reason
+from proofstone.search.index import parts_of
+from proofstone.search.web import searches_of
+from proofstone.search.web_pages import pages_from
+from proofstone.session.folders import delete_files
+from proofstone.session.people import acting_name, acting_person, stated_reason
+from proofstone.session.session import Session
+from proofstone.session.targets import Target
 from proofstone.store.database import refuse_held
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import HeldBy, held_by, sources_sharing
@@ -41,27 +48,56 @@ class PurgeReport(Struct, frozen=True, kw_only=True):
     tombstone: Tombstone | None = None
 
 
-def preview_purge(store: Store, source: Found) -> PurgeReport:
-    """What a purge would take out; changes nothing."""
-    with store.database.reading() as connection:
-        return _report(connection, source)[0]
-
-
-def purge_source(
-    store: Store, source: Found, *, reason: str, name: str, clock: Clock
+def purge(
+    session: Session,
+    source: Target,
+    *,
+    reason: str = "",
+    name: str | None = None,
+    dry_run: bool = False,
 ) -> PurgeReport:
-    """Takes every text of a source, of its copies and of what was derived from them out of the
-    database for good.
+    """Takes a source's texts, those of its copies, and those derived from them out for good. Rows
+    keep their hashes, scores and calls their values, usage and costs; a tombstone for each source
+    says who did it, when and why.
+    A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
+    searches that were made from it, and files that exports, pages, review sheets and ``start``
+    wrote of it, where they are as they were written.
 
-    Rows keep their hashes, scores and calls their values, usage and costs; a tombstone for each
-    source says that the person whom ``name`` means did it, when and why. Doing it again finishes a
-    purge that was cut off. Raises RunInUse while a run is worked on, BadUsage without a reason,
-    WorkspaceInUse where another process keeps the old texts in the log.
+    ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
+    changed and the report says what would go. Doing it again finishes a purge that was cut off.
+    Raises RunInUse while a run is worked on, BadUsage without a reason, WorkspaceInUse where
+    another process keeps the old texts in the log.
     """
+    store, found = session.store, session.find(source, "source")
+    with store.database.reading() as connection:
+        preview, _plan = _report(connection, found)
+    sources = (found, *preview.copies)
+    files = tuple(dict.fromkeys(file for each in sources for file in _files_of(session, each)))
+    held = {each.id for each in sources} | {each.id for each in preview.held_by}
+    written = store.written.holding(held)
+    files = (*files, *(file.path for file in written if file.is_same))
+    changed = tuple(file.path for file in written if not file.is_same)
+    if dry_run:
+        return structs.replace(preview, files=files, changed=changed)
+    report = _purged(session, found, reason, acting_name(name))
+    delete_files(session.folder, files)
+    return structs.replace(report, files=files, changed=changed)
+
+
+def _files_of(session: Session, source: Found) -> Iterator[str]:
+    """The files that the workspace keeps of a source beside the database."""
+    yield from pages_of(session.folder, session.store, source)
+    yield from parts_of(session.folder, source.id)
+    yield from searches_of(session.folder, source.id)
+    yield from pages_from(session.folder, source.id)
+
+
+def _purged(session: Session, source: Found, reason: str, name: str) -> PurgeReport:
+    """What was taken out of the database."""
+    store, now = session.store, session.clock.now()
     reason = stated_reason(reason, "a purge")
-    now = clock.now()
     refuse_held(store.database, now)
-    who = acting_person(store, name, clock)
+    who = acting_person(store, name, session.clock)
     with store.database.writing() as connection:
         report, plan = _report(connection, source)
         empty_rows(connection, plan)
@@ -93,21 +129,23 @@ def _report(connection: Any, source: Found) -> tuple[PurgeReport, PurgePlan]:
     return report, plan
 
 
-def lift_tombstone(
-    store: Store, source: Found, *, reason: str, name: str, clock: Clock
+def lift_purge(
+    session: Session, source: Target, *, reason: str, name: str | None = None
 ) -> Tombstone:
     """Lets a purged source be taken in again, and its copies with it; that too is recorded. Brings
     no text back.
 
     Raises BadUsage without a reason, and where the source is not purged.
     """
+    store, clock, found = session.store, session.clock, session.find(source, "source")
+    by = acting_name(name)
     reason = stated_reason(reason, "lifting a tombstone")
     with store.database.reading() as connection:
-        stone = store.tombstones.newest(connection, source.id)
-        copies = copies_of(connection, source.key)
+        stone = store.tombstones.newest(connection, found.id)
+        copies = copies_of(connection, found.key)
     if stone is None or stone.kind == "lifted":
-        raise BadUsage(f"source:{short(source.id)} is not purged", hint="there is nothing to lift")
-    who = acting_person(store, name, clock)
+        raise BadUsage(f"source:{short(found.id)} is not purged", hint="there is nothing to lift")
+    who = acting_person(store, by, clock)
     with store.database.writing() as connection:
         lifted = [
             store.tombstones.add(connection, "lifted", each.key, who, reason, clock.now())
@@ -133,12 +171,13 @@ class Repaired(Struct, frozen=True, kw_only=True):
     total: int
 
 
-def repair(store: Store, found: Found, clock: Clock) -> list[Repaired]:
+def repair_form(session: Session, target: Target) -> list[Repaired]:
     """Makes the version of a bank without its purged facts, and that of each of its forms without
     the purged items, or of a form alone; the plain name then means the new version.
 
     Raises BadUsage where nothing of it was purged, BadInput where nothing is left.
     """
+    store, clock, found = session.store, session.clock, session.find(target, "bank", "form")
     if found.kind == "form":
         form = _repaired_form(store, store.items.item_set(found.id), None, clock)
         if form is None:
