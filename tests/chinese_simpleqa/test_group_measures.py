@@ -16,9 +16,9 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.results.board import Breakdown, Leaderboard
 from proofstone.results.board_text import to_json
 from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.page_files import TablesAsked
 from proofstone.results.reading import board_of, selection_of
 from proofstone.results.sections.strata import strata_section
-from proofstone.results.table_files import TablesAsked
 from proofstone.wording.messages import speaking
 from serving import HurriedClock, configure, serving
 

@@ -16,10 +16,9 @@ from proofstone.page.figure import can_draw, vega_lite
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Leaderboard
-from proofstone.results.board_tables import FiguresAsked
-from proofstone.results.drawing_process import BesideAsked, write_page
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page import render_page
+from proofstone.results.page_files import BesideAsked, FiguresAsked, write_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections

@@ -18,17 +18,16 @@ from proofstone.files.tables import read_rows
 from proofstone.files.write import write_rows
 from proofstone.page.section import Cell, Column, Table
 from proofstone.page.table import PageTable, flat_rows
-from proofstone.page.tex import tex_table
-from proofstone.page.tex_text import tex_document, tex_text
+from proofstone.page.tex import tex_document, tex_table, tex_text
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Documents, ScoreTable
 from proofstone.results.audit.audit import Asked, audit_files, audit_page
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.page_files import TablesAsked, long_tables, page_tables, write_tables
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.table_files import TablesAsked, long_tables, page_tables, write_tables
 from proofstone.stats.ranks import RankInterval
 from report.made_up import MEASURES, mixed, two_small
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from msgspec import Struct, structs
-
-from proofstone import __version__
-from proofstone.page.figure import FigureFile, figure_files, has_chinese_font, needed, use_fonts
 from proofstone.page.numbers import shown_share, tie_letters
 from proofstone.page.section import (
     Cell,
     Column,
-    Figure,
     Table,
 )
 from proofstone.page.table import PageTable
@@ -25,12 +18,9 @@ from proofstone.results.page_parts import (
     EstimateTable,
     PageData,
     estimate_tables,
-    page_for,
     same_recipe,
 )
-from proofstone.results.sections.figures import leaderboard_figure
 from proofstone.results.sentences import HAND_MARK, apart_name, deeds
-from proofstone.session.written_files import FIGURES, check_folder, files_into
 from proofstone.wording.messages import joined, listed, paragraph, say, word
 
 # What a page says of how it came about, as tables: files, forms, respondents, what they took.
@@ -339,91 +329,3 @@ def _rulings(group: Standings) -> Table:
     heads = (Column(key=name.replace(" ", "_"), name=word(name)) for name in RULING_HEADS)
     rows = tuple((*_named(row, who), *ruling_cells(row)) for row in ruled_rows(group))
     return Table(title=say("Rulings by people"), columns=(*who, *heads), rows=rows)
-
-
-# The figures of a page as files in a folder.
-
-
-class FiguresAsked(Struct, frozen=True):
-    """Where figures are to be written, as what, and a folder of ``fonts`` besides the system's."""
-
-    folder: Path
-    kinds: tuple[FigureFile, ...]
-    fonts: Path | None = None
-
-
-class FiguresWritten(Struct, frozen=True):
-    """The folder, the names of the files in it, and whether Chinese in them can be read."""
-
-    folder: str
-    files: tuple[str, ...]
-    shows_chinese: bool = True
-
-
-def check_figures(data: PageData, asked: FiguresAsked) -> None:
-    """Raises BadUsage where the folder cannot be written to without touching another's files, and
-    ExtraMissing where nothing can be drawn."""
-    check_drawn(page_figures(page_for(data)), asked)
-
-
-def write_figures(data: PageData, asked: FiguresAsked) -> FiguresWritten:
-    """Writes every figure of the page in each of the kinds, all of them or nothing."""
-    data = page_for(data)
-    return write_drawn(page_figures(data), models_of(data.board), asked)
-
-
-def check_drawn(figures: Sequence[Figure], asked: FiguresAsked) -> None:
-    """Raises BadUsage where the folder cannot be written to without touching another's files, and
-    ExtraMissing where nothing can be drawn."""
-    endings = (*(kind for kind in asked.kinds if kind != "json"), "vl.json")
-    if set(asked.kinds) - {"json"}:
-        needed("vl_convert")
-    names = [f"{figure.name}.{ending}" for figure in figures for ending in endings]
-    check_folder(asked.folder, names, FIGURES)
-
-
-def write_drawn(
-    figures: Sequence[Figure], models: Sequence[str], asked: FiguresAsked
-) -> FiguresWritten:
-    """Writes figures in each of the kinds, all of them or nothing; ``models`` in the order by which
-    each gets its colour."""
-    if asked.fonts is not None:
-        use_fonts(asked.fonts)
-    with files_into(asked.folder, f"proofstone {__version__}", FIGURES) as (folder, about):
-        for figure in figures:
-            for ending, content in figure_files(figure, asked.kinds, models).items():
-                name = f"{figure.name}.{ending}"
-                (folder / name).write_bytes(content)
-                about[name] = figure.title
-        files = tuple(about)
-    readable = "png" not in asked.kinds or has_chinese_font(figures)
-    return FiguresWritten(folder=str(asked.folder), files=files, shows_chinese=readable)
-
-
-# All figures of a page, each under the name of its files.
-
-
-def models_of(board: Leaderboard) -> tuple[str, ...]:
-    """The models of a page in their order, by which each looks the same in every figure."""
-    return tuple(row.label for group in board.standings for row in group.ranked)
-
-
-def page_figures(data: PageData) -> tuple[Figure, ...]:
-    """The leaderboards', then those of the sections in their order; no two of one name."""
-    used: dict[str, int] = {}
-    return tuple(_apart(figure, used) for figure in _figures(data))
-
-
-def _figures(data: PageData) -> Iterator[Figure]:
-    for group in data.board.standings:
-        if figure := leaderboard_figure(data.board, group):
-            yield structs.replace(figure, name=f"{figure.name}{'-simulated' * group.simulated}")
-    for section in data.sections:
-        yield from section.figures
-
-
-def _apart(figure: Figure, used: dict[str, int]) -> Figure:
-    """With a name that a file may have everywhere, and that no figure before has."""
-    name = re.sub(r"[^\w-]+", "-", figure.name).strip("-").lower() or "figure"
-    used[name] = used.get(name, 0) + 1
-    return structs.replace(figure, name=name if used[name] == 1 else f"{name}-{used[name]}")

@@ -26,8 +26,12 @@ from proofstone.session.options import (
 from proofstone.session.terminal import print_json, say, visible
 
 if TYPE_CHECKING:
-    from proofstone.results.board_tables import FiguresAsked, FiguresWritten
-    from proofstone.results.table_files import TablesAsked, TablesWritten
+    from proofstone.results.page_files import (
+        FiguresAsked,
+        FiguresWritten,
+        TablesAsked,
+        TablesWritten,
+    )
 
 
 # What stands on a page as files beside it: which kinds are asked for, and in which folder.
@@ -104,7 +108,7 @@ def read_tables(kinds: Sequence[str], folder: Path | None, page: Path | None) ->
     found = _TABLES.read(kinds, folder, page)
     if found is None:
         return None
-    from proofstone.results.table_files import TABLE_KINDS, TablesAsked
+    from proofstone.results.page_files import TABLE_KINDS, TablesAsked
 
     beside, chosen = found
     return TablesAsked(beside, tuple(kind for kind in TABLE_KINDS if kind in chosen))
@@ -146,7 +150,7 @@ def read_figures(
     if found is None:
         return None
     from proofstone.page.figure import FIGURE_KINDS
-    from proofstone.results.board_tables import FiguresAsked
+    from proofstone.results.page_files import FiguresAsked
 
     beside, chosen = found
     return FiguresAsked(beside, tuple(kind for kind in FIGURE_KINDS if kind in chosen), fonts)

@@ -295,8 +295,8 @@ def gate_command(
     else:
         with naming_missing_files(run, baseline), open_session(folder) as session:
             gated = gate_run(session, run, baseline, rescore=rescore, texts=most, **asked)
-    from proofstone.results.drawing_process import write_text
     from proofstone.results.gate import render_gate, to_junit, to_markdown
+    from proofstone.results.page_files import write_text
 
     if junit is not None:
         write_text(junit, to_junit(gated))

@@ -24,7 +24,6 @@ from proofstone.page.section import Table, number_columns, shown_cell, told_esti
 from proofstone.page.text import visible
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow, Leaderboard, Standings
-from proofstone.results.board_tables import models_of
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
 from proofstone.results.dot_plot import dot_plot
@@ -46,6 +45,7 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.plan import plan_lines, unplanned_line
 from proofstone.results.sections.documents import documents_text
+from proofstone.results.sections.figures import models_of
 from proofstone.results.sentences import (
     HAND_MARK,
     answer_sentences,

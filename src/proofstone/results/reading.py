@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from proofstone.records.tables import Tabulation
     from proofstone.results.audit.audit import Audit
     from proofstone.results.board import Leaderboard
-    from proofstone.results.board_tables import FiguresAsked, FiguresWritten
-    from proofstone.results.drawing_process import PageWritten
+    from proofstone.results.page_files import (
+        FiguresAsked,
+        FiguresWritten,
+        PageWritten,
+        TablesAsked,
+    )
     from proofstone.results.page_parts import PageData
     from proofstone.results.report import BoardMade
     from proofstone.results.sections.parts import Analysis
-    from proofstone.results.table_files import TablesAsked
     from proofstone.run.run_facts import ControlReport
 
 
@@ -82,7 +85,7 @@ def write_report(
     items and replies. Where the file of one may not be written, neither is the page.
 
     Of triples that were verified it is their page, unless ``unverified`` is asked for."""
-    from proofstone.results.drawing_process import BesideAsked, write_page  # noqa: PLC0415
+    from proofstone.results.page_files import BesideAsked, write_page  # noqa: PLC0415
 
     selection = selection_of(session, targets)
     place = None if path is None else Path(path)
@@ -215,7 +218,7 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
 
 def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
     """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
-    from proofstone.results.board_tables import check_drawn, write_drawn  # noqa: PLC0415
+    from proofstone.results.page_files import check_drawn, write_drawn  # noqa: PLC0415
     from proofstone.results.sections.parts import drawn_figures  # noqa: PLC0415
 
     figures = drawn_figures(study)

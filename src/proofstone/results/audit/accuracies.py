@@ -759,8 +759,7 @@ def _are_parts(found: Sequence[Accuracies]) -> bool:
 def _as_benchmark(found: Accuracies) -> Accuracies:
     """A file as one stratum, named after the file."""
     name = found.name.rpartition("/")[2].partition(".")[0] or found.name
-    known = np.isnan(found.overall)
-    overall = np.where(known, _means(found), found.overall)
+    overall = overall_accuracies(found)
     return Accuracies(
         name=found.name,
         models=found.models,
@@ -777,11 +776,3 @@ def _as_benchmark(found: Accuracies) -> Accuracies:
         checks=found.checks,
         misprints=found.misprints,
     )
-
-
-def _means(found: Accuracies) -> NDArray[np.float64]:
-    """The mean of the strata, weighted by items where all are known."""
-    if not len(found.strata):
-        return np.full(len(found.models), np.nan)
-    weights = found.counts if (found.counts > 0).all() else np.ones(len(found.strata))
-    return np.asarray(found.value @ (weights / weights.sum()))

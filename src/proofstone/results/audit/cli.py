@@ -44,7 +44,8 @@ from proofstone.session.terminal import print_json, say
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Audit
     from proofstone.results.audit.scores import HandNamed
-    from proofstone.results.drawing_process import BesideAsked, DrawingProcess, PageWritten
+    from proofstone.results.drawing_process import DrawingProcess
+    from proofstone.results.page_files import BesideAsked, PageWritten
 
 
 # Bytes of results; of fewer the page is there before another process could draw.
@@ -189,7 +190,7 @@ def audit_command(
             audience=audience,
             benchmarks=benchmarks,
         )
-        from proofstone.results.drawing_process import BesideAsked
+        from proofstone.results.page_files import BesideAsked
 
         wanted = BesideAsked(
             read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
@@ -233,7 +234,7 @@ def _audit_runs(
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable
     from proofstone.results.compare_inputs import naming_missing_files
-    from proofstone.results.drawing_process import PageWritten
+    from proofstone.results.page_files import PageWritten
     from proofstone.results.reading import (
         audit_runs,
         write_report,
@@ -275,7 +276,7 @@ def _audit_files(
 ) -> tuple[Audit, PageWritten]:
     """The audit of files, and its page, which ``process`` draws."""
     from proofstone.results.audit.audit import audit_files, audit_page
-    from proofstone.results.drawing_process import write_page
+    from proofstone.results.page_files import write_page
 
     audit = audit_files(files, asked)
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"

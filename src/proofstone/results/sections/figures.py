@@ -11,7 +11,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.numbers import points, shown_estimate
-from proofstone.page.section import Curve, Figure, Level, Mark, Span, estimate_mark
+from proofstone.page.section import (
+    Curve,
+    Figure,
+    Level,
+    Mark,
+    Span,
+    estimate_mark,
+)
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
@@ -682,3 +689,11 @@ def _density(row: str, column: str, scores: Floats, weights: Floats) -> Curve:
 
 def _kept(heights: Floats) -> Iterator[tuple[int, float]]:
     yield from enumerate(heights.tolist())
+
+
+# All figures of a page, each under the name of its files.
+
+
+def models_of(board: Leaderboard) -> tuple[str, ...]:
+    """The models of a page in their order, by which each looks the same in every figure."""
+    return tuple(row.label for group in board.standings for row in group.ranked)

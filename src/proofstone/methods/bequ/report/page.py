@@ -42,9 +42,16 @@ from proofstone.records.ids import short
 from proofstone.records.tables import Audience
 from proofstone.records.triples import Group, VerifiedRuns
 from proofstone.results.board import Leaderboard
-from proofstone.results.board_tables import page_figures
-from proofstone.results.drawing_process import NOTHING, BesideAsked, PageWritten, write_text
 from proofstone.results.page import MOST_LANES, page_environment, page_policy
+from proofstone.results.page_files import (
+    NOTHING,
+    BesideAsked,
+    PageWritten,
+    check_tables,
+    page_figures,
+    write_tables,
+    write_text,
+)
 from proofstone.results.page_parts import (
     Asked,
     Control,
@@ -54,7 +61,6 @@ from proofstone.results.page_parts import (
     paper_line,
 )
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
-from proofstone.results.table_files import check_tables, write_tables
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.dates import minute
@@ -195,7 +201,7 @@ def write_triple_page(
     asked for; nothing where the files of one may not be written. A page for the public holds no
     entity and no verdict. Raises what ``hold``, ``check_tables``, ``check_drawn`` and
     ``write_text`` do."""
-    from proofstone.results.board_tables import check_drawn, write_drawn  # noqa: PLC0415
+    from proofstone.results.page_files import check_drawn, write_drawn  # noqa: PLC0415
 
     data = _as_page(page)
     drawn = page_figures(data)

@@ -11,7 +11,7 @@ from proofstone.files.write import write_rows
 from proofstone.methods.bequ.report.board import TripleBoard
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.records.triples import VerifiedRuns
-from proofstone.results.table_files import MoreTables
+from proofstone.results.page_files import MoreTables
 
 _DETAILED = "results_detailed.csv"
 
