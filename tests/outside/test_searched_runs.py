@@ -222,14 +222,14 @@ def test_questions_on_a_source_that_may_not_go_are_not_searched_for(
         run(workspace, form)
 
 
-async def test_pages_go_to_a_model_as_one_origin(workspace: Workspace, form: ItemSet) -> None:
+def test_pages_go_to_a_model_as_one_origin(workspace: Workspace, form: ItemSet) -> None:
     """A policy knows them by one name, however many there are."""
     run(workspace, form)
     specs = _specs(workspace, form)
     configure(workspace.folder, "https://api.example.com/v1")
-    config = load_config(workspace.folder)
     retriever = remembered_retriever(workspace, specs)
-    loads = await plan_loads(workspace.store, specs, config, workspace.clock, retriever)
+    workspace.config = load_config(workspace.folder)
+    loads = plan_loads(workspace, specs, retriever)
     (load,) = loads.values()
     assert [origin.title for origin in load.outgoing.origins] == ["pages of the web", form.name]
     rule = SourceRule("pages of the web", ("local",))

@@ -295,9 +295,7 @@ def test_a_context_is_no_setting(workspace: Workspace, form: str) -> None:
         perform_request(workspace, request)
 
 
-async def test_passages_leave_only_where_they_themselves_may(
-    workspace: Workspace, form: str
-) -> None:
+def test_passages_leave_only_where_they_themselves_may(workspace: Workspace, form: str) -> None:
     """That questions on a source were permitted says nothing of its own words; what permits these
     permits both; a policy on the source holds for both."""
     configure(workspace.folder, "http://models.test:8000/v1")
@@ -307,26 +305,26 @@ async def test_passages_leave_only_where_they_themselves_may(
         asked.append(tuple(origin.title for origin in leaving.asked))
         return "asked"
 
-    async def clear(context: ContextName, gate: EgressGate) -> int:
+    def clear(context: ContextName, gate: EgressGate) -> int:
         specs = specs_of(workspace.store, form, models="scripted/one", context=context)
-        loads = await plan_loads(workspace.store, specs, workspace.config, workspace.clock)
+        loads = plan_loads(workspace, specs)
         permits = Permits(workspace.folder)
         clear_loads(loads, gate, permits=permits, ask=ask, clock=workspace.clock)
         (load,) = loads.values()
         return load.outgoing.passages
 
     gate = EgressGate()
-    assert await clear("none", gate) == 0
-    assert await clear("evidence", gate) == 12
-    assert await clear("evidence", gate) == 12
-    assert await clear("none", gate) == 0
+    assert clear("none", gate) == 0
+    assert clear("evidence", gate) == 12
+    assert clear("evidence", gate) == 12
+    assert clear("none", gate) == 0
     assert asked == [tuple(sorted(BOOKS)), BOOKS[:1], (), ()]
     rule = EgressPolicy("here", ("models.test",), (SourceRule("Herbal", ("local",)),))
     with pytest.raises(EgressRefused, match=r"'Herbal' may not go to models\.test:8000"):
-        await clear("evidence", EgressGate([rule]))
+        clear("evidence", EgressGate([rule]))
 
 
-async def test_passages_of_originals_alone_leave_only_where_they_may(
+def test_passages_of_originals_alone_leave_only_where_they_may(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     """A falsified statement whose original no question rests on is asked with the original's
@@ -345,7 +343,7 @@ async def test_passages_of_originals_alone_leave_only_where_they_may(
 
     form = next(name for name in map(of_the_false_one, range(99)) if name)
     specs = specs_of(workspace.store, form, models="scripted/one", context="evidence")
-    loads = await plan_loads(workspace.store, specs, workspace.config, workspace.clock)
+    loads = plan_loads(workspace, specs)
     (load,) = loads.values()
     assert load.outgoing.passages == 1
     assert "Hidden" in {origin.title for origin in load.outgoing.origins}

@@ -241,13 +241,13 @@ def test_rows_that_differ_in_how_much_is_shown_are_told_apart(
     ]
 
 
-async def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: str) -> None:
+def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: str) -> None:
     """Though the questions rest on another source, what was found of this one would go with
     them."""
     configure(workspace.folder, "https://api.example.com/v1")
     specs = specs_of(workspace.store, form, models="scripted/one", context="retrieved")
     retriever = workspace.retriever()
-    loads = await plan_loads(workspace.store, specs, workspace.config, workspace.clock, retriever)
+    loads = plan_loads(workspace, specs, retriever)
     (load,) = loads.values()
     titles = [origin.title for origin in load.outgoing.origins]
     assert "A herbal described" in titles

@@ -24,12 +24,12 @@ from proofstone.ingest.pages import document_of
 from proofstone.method import find_method
 from proofstone.records.building import Maker
 from proofstone.records.ids import short
-from proofstone.run.campaign import Watch
 from proofstone.run.dry_run import PILOT
 from proofstone.search.retrieval import index_for, web_finder
 from proofstone.session.askers import session_askers
 from proofstone.session.background import Background
 from proofstone.session.models import family_of_model
+from proofstone.session.progress import Watch
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 

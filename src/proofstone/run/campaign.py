@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label
-from proofstone.run.judges import Bench, Judges, judge_loads, judge_spec, perform_judge_trial
+from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, perform_judge_trial
 from proofstone.run.loop import perform_run
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.run.outbound import plan_loads
@@ -28,11 +28,11 @@ from proofstone.run.run_facts import perform_control, shares_of
 from proofstone.run.score import Judging, score_run
 from proofstone.run.searches import clear_searches, do_search, make_retriever
 from proofstone.run.self_preference import kin_of_runs
-from proofstone.session.askers import check_replies_end, on_record, session_askers
+from proofstone.session.askers import check_replies_end, on_record, session_askers, with_askers
 from proofstone.session.background import Background
 from proofstone.session.egress import clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
-from proofstone.session.progress import RunProgress
+from proofstone.session.progress import RunProgress, Watch, watched
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
@@ -225,7 +225,7 @@ def _is_over_budget(progress: RunProgress, asker: Asker, bench: Bench | None) ->
 
 # Asking models: the part of a workspace that may cost money.
 
-Watch = Callable[[list[RunProgress]], None]
+T = TypeVar("T")
 
 
 def run(
@@ -306,15 +306,7 @@ def report_control(
     session: Session, model: str, *, spending: Spending | None = None
 ) -> ControlReport:
     """Asks a model a few simple completions, kept and cached like every call."""
-    _clear_probe(session, [model])
-
-    async def work(stop: asyncio.Event) -> ControlReport:
-        async with session_askers(session, [model], None, stop, spending=spending) as askers:
-            record = on_record(session.store, askers.values(), session.clock)
-            async with record as kept:
-                return await perform_control(session.store, askers[model], kept)
-
-    return Background(work).wait()
+    return _probed(session, model, spending, perform_control)
 
 
 def try_judge(
@@ -322,18 +314,24 @@ def try_judge(
 ) -> JudgeTrial:
     """Asks a model to judge texts that try to talk it into a label, ``limit`` of them; every
     call is kept and cached."""
-    _clear_probe(session, [model])
-    spending = start_spending(session, budget)
+    trial = partial(perform_judge_trial, limit=limit)
+    return _probed(session, model, start_spending(session, budget), trial)
 
-    async def work(stop: asyncio.Event) -> JudgeTrial:
-        async with session_askers(session, [model], None, stop, spending=spending) as askers:
-            record = on_record(session.store, askers.values(), session.clock)
-            async with record as kept:
-                return await perform_judge_trial(
-                    session.store, askers[model], limit=limit, kept=kept
-                )
 
-    return Background(work).wait()
+def _probed(
+    session: Session,
+    model: str,
+    spending: Spending | None,
+    perform: Callable[[Store, Asker, Callable[[CallRecord], None] | None], Awaitable[T]],
+) -> T:
+    """What ``perform`` finds out of a model with what holds nothing of the workspace."""
+    clear_probe([model], session.config, session.ask_egress)
+
+    async def ask(askers: Mapping[str, Asker]) -> T:
+        async with on_record(session.store, askers.values(), session.clock) as kept:
+            return await perform(session.store, askers[model], kept)
+
+    return with_askers(session, [model], ask, spending=spending)
 
 
 def kin_of_specs(session: Session, specs: Sequence[RunSpec]) -> tuple[Kin, ...]:
@@ -362,9 +360,7 @@ def run_specs(
     tasks = clear_searches(session, specs, retriever, spending)
     if tasks:
         Background(lambda _stop: do_search(session, tasks, retriever)).wait()
-    let_out(session, Background(lambda _stop: _plan_loads(session, specs, retriever)).wait())
-    if judges is not None:
-        let_out(session, loads_of_judging(session, [spec.item_set for spec in specs], judges))
+    _let_out_runs(session, specs, retriever, judges)
 
     async def work(stop: asyncio.Event) -> list[RunResult]:
         return await perform(
@@ -379,14 +375,7 @@ def run_specs(
             cleared=retriever,
         )
 
-    background = Background(work)
-    watching = None if watch is None else lambda: watch(shown)
-
-    def interrupted() -> None:
-        if on_interrupt is not None:
-            on_interrupt(sum(progress.in_flight for progress in shown))
-
-    return background.wait_stoppable(watching, interrupted)
+    return watched(work, shown, watch, on_interrupt)
 
 
 async def perform(
@@ -410,9 +399,7 @@ async def perform(
     if cleared is None:
         check_own_prompts(session, specs)
         await do_search(session, clear_searches(session, specs, retriever, spending), retriever)
-        let_out(session, await _plan_loads(session, specs, retriever))
-        if judges is not None:
-            let_out(session, loads_of_judging(session, [spec.item_set for spec in specs], judges))
+        _let_out_runs(session, specs, retriever, judges)
 
     stop = asyncio.Event() if stop is None else stop
     judging = () if judges is None else judges.models
@@ -453,19 +440,23 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
     check_told_apart(session.store, find_method, specs)
 
 
-async def _plan_loads(session: Session, specs: Sequence[RunSpec], retriever: Retriever) -> Loads:
-    """What ``specs`` would send to each host that is not this machine."""
-    return await plan_loads(session.store, specs, session.config, session.clock, retriever)
+def _let_out_runs(
+    session: Session, specs: Sequence[RunSpec], retriever: Retriever, judges: JudgeSpec | None
+) -> None:
+    """Lets out what runs send, and what judging their replies does, once it is allowed."""
+    let_out(session, plan_loads(session, specs, retriever))
+    if judges is not None:
+        let_out(session, loads_of_judging(session, [spec.item_set for spec in specs], judges))
 
 
 def loads_of_judging(session: Session, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
-    """What judging replies to these item sets would send to each host that is not this
-    machine."""
-    return judge_loads(session.store, item_sets, judges, session.config)
-
-
-def _clear_probe(session: Session, names: Sequence[str]) -> None:
-    clear_probe(names, session.config, session.ask_egress)
+    """What judging the replies to these item sets would send to each host that is not this machine,
+    at the most: each question with its answer, once for each that judges there."""
+    store = session.store
+    sizes = {each: store.items.item_set(each).n_items for each in dict.fromkeys(item_sets)}
+    return loads_of(
+        judges, session.config, {s: (store.origins.of_set(s, n), n) for s, n in sizes.items()}
+    )
 
 
 def planned_specs(

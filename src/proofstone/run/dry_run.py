@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.records.calls import Message
 from proofstone.records.items import shown_name
 from proofstone.records.runs import asked_as
-from proofstone.run.campaign import Watch, check_own_prompts, planned_specs
+from proofstone.run.campaign import check_own_prompts, planned_specs
 from proofstone.run.evidence import asked_page
 from proofstone.run.forecast import forecast_runs
 from proofstone.run.judges import forecast_of_runs
@@ -24,9 +23,9 @@ from proofstone.run.plan import PlannedRun, RunSpec
 from proofstone.run.remaining_work import first_request, group_surveys, survey_run
 from proofstone.run.request import specs_of
 from proofstone.run.searches import clear_searches, remembered_retriever
-from proofstone.session.askers import on_record, session_askers
-from proofstone.session.background import Background
+from proofstone.session.askers import on_record, session_askers, with_askers
 from proofstone.session.egress import let_out
+from proofstone.session.progress import Watch, watched
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from proofstone.run.evidence import Retriever
     from proofstone.run.forecast import DryRun
     from proofstone.run.judges import JudgeSpec, JudgingForecast
-    from proofstone.run.pilot import Pilot
     from proofstone.run.remaining_work import Group
 
 
@@ -100,23 +98,26 @@ def forecast_specs(
             hint="or 0, to ask nobody and see what the longest replies would cost",
         )
     check_own_prompts(session, specs)
-    connections = (max_connections, cache, spending)
     retriever = _told_retriever(session, specs, spending)
-    groups = Background(lambda stop: _survey(session, specs, retriever, stop, *connections)).wait()
-    pilots = _pilots(session, groups, pilot)
-    shown = [each.progress for each in pilots if each.sample]
-    _clear_pilots(session, pilots)
+    groups = _surveyed(session, specs, retriever, max_connections, cache, spending)
+    pilots = [pilot_of(group, pilot) for group in groups]
+    if loads := pilot_loads(session.store, pilots, session.config):
+        let_out(session, loads)  # a pilot's calls are calls like any
     names = list(dict.fromkeys(spec.model for spec in specs))
-    background = Background(
-        lambda stop: _forecast(session, names, pilots, pilot, stop, *connections)
-    )
-    watching = None if watch is None else lambda: watch(shown)
 
-    def interrupted() -> None:
-        if on_interrupt is not None:
-            on_interrupt(sum(progress.in_flight for progress in shown))
+    async def work(stop: asyncio.Event) -> DryRun:
+        async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
+            askers = {asker.model.name: asker for asker in opened.values()}
+            used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
+            record = on_record(session.store, used, session.clock, runs=["a pilot"])
+            async with record as kept:
+                await ask_pilots(
+                    session.store, pilots, askers, stop=stop, clock=session.clock, kept=kept
+                )
+        budget = None if spending is None else spending.budget
+        return forecast_runs(pilots, askers, n=pilot, budget=budget, interrupted=stop.is_set())
 
-    return background.wait_stoppable(watching, interrupted)
+    return watched(work, [each.progress for each in pilots if each.sample], watch, on_interrupt)
 
 
 def forecast_judging(
@@ -127,39 +128,14 @@ def forecast_judging(
     max_connections: int | None = None,
 ) -> JudgingForecast:
     """What judging the replies to come of these runs takes at the most; nobody is asked."""
-    retriever = _told_retriever(session, specs)
-    groups = Background(
-        lambda stop: _survey(session, specs, retriever, stop, max_connections, "same", None)
+    groups = _surveyed(session, specs, _told_retriever(session, specs), max_connections)
+    surveys = [survey for group in groups for survey in group.surveys]
+    return with_askers(
+        session,
+        judges.models,
+        lambda askers: forecast_of_runs(session.store, surveys, judges, list(askers.values())),
+        max_connections=max_connections,
     )
-    surveys = [survey for group in groups.wait() for survey in group.surveys]
-    methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
-
-    async def work(stop: asyncio.Event) -> JudgingForecast:
-        async with session_askers(session, list(judges.models), max_connections, stop) as askers:
-            return await forecast_of_runs(
-                session.store, methods, surveys, judges, list(askers.values())
-            )
-
-    return Background(work).wait()
-
-
-def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
-    """The prompts of the first ``n`` questions in each way as they would be sent."""
-    check_own_prompts(session, specs)
-    retriever = _told_retriever(session, specs)
-
-    async def work(stop: asyncio.Event) -> list[RenderedPrompt]:
-        names = list(dict.fromkeys(spec.model for spec in specs))
-        async with session_askers(session, names, None, stop) as askers:
-            runs = [
-                (planned, askers[spec.model])
-                for planned, spec in zip(
-                    planned_specs(session, specs, askers, retriever), specs, strict=True
-                )
-            ]
-            return await render_prompts(session.store, find_method, runs, n)
-
-    return Background(work).wait()
 
 
 def _told_retriever(
@@ -172,68 +148,29 @@ def _told_retriever(
     return retriever
 
 
-async def _survey(
+def _surveyed(
     session: Session,
     specs: Sequence[RunSpec],
     retriever: Retriever,
-    stop: asyncio.Event,
-    max_connections: int | None,
-    cache: CacheUse,
-    spending: Spending | None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
 ) -> list[Group]:
     """What is left of all runs, in groups that a pilot each is drawn from."""
-    names = list(dict.fromkeys(spec.model for spec in specs))
-    async with session_askers(session, names, max_connections, stop, cache, spending) as askers:
+
+    async def survey(askers: dict[str, Asker]) -> list[Group]:
         plans = planned_specs(session, specs, askers, retriever)
-        surveys = [
-            await survey_run(session.store, find_method(plan.run.method), plan, askers[spec.model])
-            for plan, spec in zip(plans, specs, strict=True)
-        ]
-    return group_surveys(surveys)
-
-
-def _pilots(session: Session, groups: Sequence[Group], n: int) -> list[Pilot]:
-    return [pilot_of(group, n) for group in groups]
-
-
-def _clear_pilots(session: Session, pilots: Sequence[Pilot]) -> None:
-    """Lets out what the pilots send, once it is allowed: they are calls like any."""
-    loads = pilot_loads(session.store, pilots, session.config)
-    if loads:
-        let_out(session, loads)
-
-
-async def _forecast(
-    session: Session,
-    names: Sequence[str],
-    pilots: Sequence[Pilot],
-    n: int,
-    stop: asyncio.Event,
-    max_connections: int | None,
-    cache: CacheUse,
-    spending: Spending | None,
-) -> DryRun:
-    async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
-        askers = {asker.model.name: asker for asker in opened.values()}
-        used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
-        record = on_record(session.store, used, session.clock, runs=["a pilot"])
-        async with record as kept:
-            await ask_pilots(
-                session.store,
-                find_method,
-                pilots,
-                askers,
-                stop=stop,
-                clock=session.clock,
-                kept=kept,
-            )
-        return forecast_runs(
-            pilots,
-            askers,
-            n=n,
-            budget=None if spending is None else spending.budget,
-            interrupted=stop.is_set(),
+        return group_surveys(
+            [
+                await survey_run(session.store, plan, askers[spec.model])
+                for plan, spec in zip(plans, specs, strict=True)
+            ]
         )
+
+    return with_askers(
+        session, list(dict.fromkeys(spec.model for spec in specs)), survey,
+        max_connections=max_connections, cache=cache, spending=spending,
+    )  # fmt: skip
 
 
 _PROMPTS = 64
@@ -271,24 +208,34 @@ def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredIt
             yield stored
 
 
-async def render_prompts(
-    store: Store,
-    find_method: Callable[[str], Method],
-    runs: Sequence[tuple[PlannedRun, Asker]],
-    n: int,
+def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
+    """The prompts of the first ``n`` questions in each way as they would be sent; models that are
+    sent the same stand together, and one that is sent something else (a text model) has prompts of
+    its own."""
+    check_own_prompts(session, specs)
+    retriever = _told_retriever(session, specs)
+
+    async def render(askers: dict[str, Asker]) -> list[RenderedPrompt]:
+        plans = planned_specs(session, specs, askers, retriever)
+        runs = [(plan, askers[spec.model]) for plan, spec in zip(plans, specs, strict=True)]
+        return await _rendered(session.store, runs, n)
+
+    return with_askers(session, list(dict.fromkeys(spec.model for spec in specs)), render)
+
+
+async def _rendered(
+    store: Store, runs: Sequence[tuple[PlannedRun, Asker]], n: int
 ) -> list[RenderedPrompt]:
-    """The prompts of the first ``n`` questions in each way; models that are sent the same stand
-    together, and one that is sent something else (a text model) has prompts of its own."""
     found: dict[tuple[str, bytes, tuple[Message, ...]], RenderedPrompt] = {}
     shown: dict[tuple[str, str, str], int] = {}
     for planned, asker in runs:
-        method, run = find_method(planned.run.method), planned.run
+        run = planned.run
         # Forms follow each other: what is left of n goes to the next one of the same run.
         key = (run.respondent, run.way, str(run.settings))
         left = n - shown.get(key, 0)
         for stored in _first_asked(store, planned, left):
             shown[key] = shown.get(key, 0) + 1
-            first = await first_request(method, planned, stored)
+            first = await first_request(planned, stored)
             if first is None:
                 continue
             step, request = first

@@ -30,7 +30,7 @@ from proofstone.judging.attacks import (
 from proofstone.judging.panel import JudgingRules, Panel
 from proofstone.judging.question import ReplyForm, pose
 from proofstone.judging.verdicts import JudgeAccount, judge_accounts
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.budget import cost_usd
 from proofstone.models.config import ModelConfig
@@ -256,17 +256,6 @@ def judge_spec(judges: Judges) -> JudgeSpec | None:
     return judges if judges.models else None
 
 
-def judge_loads(
-    store: Store, item_sets: Sequence[bytes], judges: JudgeSpec, config: ModelConfig
-) -> Loads:
-    """What judging the replies to these item sets would send to each host that is not this machine,
-    at the most: each question with its answer, once for each that judges there."""
-    sizes = {each: store.items.item_set(each).n_items for each in dict.fromkeys(item_sets)}
-    return loads_of(
-        judges, config, {each: (store.origins.of_set(each, n), n) for each, n in sizes.items()}
-    )
-
-
 def loads_of(
     judges: JudgeSpec,
     config: ModelConfig,
@@ -394,7 +383,6 @@ def forecast_of_questions(
 
 async def forecast_of_runs(
     store: Store,
-    method_of: Mapping[str, Method],
     surveys: Sequence[Survey],
     spec: JudgeSpec,
     askers: Sequence[Asker],
@@ -402,7 +390,7 @@ async def forecast_of_runs(
     """What grading the replies that are still to come takes, at the most: every question with its
     answer, and a reply from nothing to the longest that there may be."""
     found = [
-        (survey, await _sampled(store, method_of[survey.planned.run.method], survey.planned.run))
+        (survey, await _sampled(store, find_method(survey.planned.run.method), survey.planned.run))
         for survey in surveys
     ]
     judges = []

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from proofstone.errors import CallFailed
 from proofstone.method import Method, find_method
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to, open_endpoint
-from proofstone.records.calls import Clock, Message
-from proofstone.records.items import ItemSet, LoadedItem, Oracle, Way
-from proofstone.records.runs import Reply
+from proofstone.records.items import ItemSet, Way
 from proofstone.run.evidence import (
     Retriever,
-    ask_item,
     passages_behind,
     retrieved_origins,
     spread_items,
 )
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run
+from proofstone.run.prompts import first_prompt
 from proofstone.session.egress import Load, Loads, Outgoing, joined_origins
+from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
@@ -37,12 +34,17 @@ _AT_ONCE = 500  # positions in one statement
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
 
-async def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
+def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
     """What is left of a run to send; nothing of a run that is done. Sends nothing."""
     left = planned.total - _done(store, planned)
     if left <= 0:
         return Outgoing()
-    length = await _mean_length(store, method, planned)
+    items = spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED)
+    lengths = [
+        sum(len(message.content) for message in first_prompt(method, item, planned.way))
+        for item in items
+    ]
+    length = sum(lengths) / len(lengths) if lengths else 0.0
     passages = _of_passages(store, planned)
     return Outgoing(
         items=planned.n_asked,
@@ -126,58 +128,23 @@ def _uncounted(origins: Iterable[Origin]) -> list[Origin]:
     return [structs.replace(origin, n_items=0) for origin in origins]
 
 
-async def _mean_length(store: Store, method: Method, planned: PlannedRun) -> float:
-    """Characters of a question's first prompt, over questions evenly spread through the set."""
-    items = spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED)
-    lengths = [await _length(method, item, planned.way) for item in items]
-    return sum(lengths) / len(lengths) if lengths else 0.0
-
-
-async def _length(method: Method, item: LoadedItem, way: Way) -> int:
-    counter = _CountingCall()
-    with suppress(CallFailed):  # by the counter, which has no reply to give
-        await ask_item(method, item, way, counter)
-    return counter.characters
-
-
-class _CountingCall:
-    """A ``Call`` that sends nothing: it counts the first prompt and ends the item."""
-
-    def __init__(self) -> None:
-        self.characters = 0
-
-    async def __call__(
-        self,
-        step: str,
-        messages: Sequence[Message],
-        *,
-        oracle: Oracle | None = None,
-        schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
-        self.characters += sum(len(message.content) for message in messages)
-        raise CallFailed("not_sent", f"step {step} was only counted")
-
-
-async def plan_loads(
-    store: Store,
-    specs: Sequence[RunSpec],
-    config: ModelConfig,
-    clock: Clock,
-    retriever: Retriever | None = None,
+def plan_loads(
+    session: Session, specs: Sequence[RunSpec], retriever: Retriever | None = None
 ) -> Loads:
     """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
 
     Raises what ``open_model`` and ``plan_run`` raise.
     """
     loads: Loads = {}
+    store, config = session.store, session.config
     for spec in specs:
         to = leaves_to(spec.model, config)
-        model = open_endpoint(spec.model, config, clock=clock)
+        model = open_endpoint(spec.model, config, clock=session.clock)
         if to is None or to.is_local or model is None:
             continue
         method = find_method(store.items.item_set(spec.item_set).method)
         planned = plan_run(store, method, spec, model, retriever)
-        outgoing = await what_would_leave(store, method, planned)
+        outgoing = what_would_leave(store, method, planned)
         if outgoing.requests:
             known = loads.get(to, Load())
             loads[to] = known.with_run(spec.model, spec.item_set, outgoing)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proofstone.errors import BudgetReached, CallFailed
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.budget import cost_usd
 from proofstone.records.calls import CallRecord, Clock, Message
@@ -93,7 +93,6 @@ def pilot_of(group: Group, n: int) -> Pilot:
 
 async def ask_pilots(
     store: Store,
-    find_method: Callable[[str], Method],
     pilots: Sequence[Pilot],
     askers: Mapping[str, Asker],
     *,

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from proofstone.errors import CallFailed
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.models.ask import Asked, Asker
 from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import Message, ModelRequest
@@ -97,9 +97,9 @@ def group_surveys(surveys: Sequence[Survey]) -> list[Group]:
     return [Group(surveys=tuple(group)) for group in groups.values()]
 
 
-async def survey_run(store: Store, method: Method, planned: PlannedRun, asker: Asker) -> Survey:
+async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
     """What is left of a run. Of made-up replies nothing more is said than how many there are."""
-    counted = _Count(planned)
+    counted, method = _Count(planned), find_method(planned.run.method)
     for page in _pages(store, planned):
         cells = [(stored, (stored.position, n)) for stored, samples in page for n in samples]
         counted.left += [cell for _stored, cell in cells]
@@ -108,10 +108,9 @@ async def survey_run(store: Store, method: Method, planned: PlannedRun, asker: A
     return counted.survey()
 
 
-async def first_request(
-    method: Method, planned: PlannedRun, stored: StoredItem
-) -> tuple[str, ModelRequest] | None:
+async def first_request(planned: PlannedRun, stored: StoredItem) -> tuple[str, ModelRequest] | None:
     """The step and request that asking an item begins with; None where it begins with none."""
+    method = find_method(planned.run.method)
     return await _look(method, planned, stored, 0, sent_to_model(planned.run.settings), None)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import datetime
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from proofstone.errors import NoPrice, StoreFailed
 from proofstone.models.ask import Asker
@@ -20,6 +20,7 @@ from proofstone.models.registry import open_asker
 from proofstone.models.reply_cache import CacheUse
 from proofstone.models.spending import Exposure, Spending
 from proofstone.records.calls import CallRecord, CallStore, Clock
+from proofstone.session.background import Background
 from proofstone.session.session import Session
 from proofstone.store.calls import Expense
 from proofstone.store.database import this_process
@@ -34,6 +35,9 @@ _RUNS_NAMED = 8
 
 
 Kept = Callable[[CallRecord], None]
+
+
+T = TypeVar("T")
 
 
 def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
@@ -188,3 +192,21 @@ def session_askers(
         cache=cache,
         spending=spending,
     )
+
+
+def with_askers(
+    session: Session,
+    names: Sequence[str],
+    ask: Callable[[dict[str, Asker]], Awaitable[T]],
+    *,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    spending: Spending | None = None,
+) -> T:
+    """What ``ask`` makes with askers of these models, at work in the background."""
+
+    async def work(stop: asyncio.Event) -> T:
+        async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
+            return await ask(opened)
+
+    return Background(work).wait()

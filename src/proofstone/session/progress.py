@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import click
 
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.runs import Spent
+from proofstone.session.background import Background
 from proofstone.session.terminal import say
 
 
@@ -91,6 +94,9 @@ class RunProgress:
     def complete(self) -> bool:
         """Whether nothing is left to ask."""
         return self.done >= self.total
+
+
+T = TypeVar("T")
 
 
 Watch = Callable[[list["RunProgress"]], None]
@@ -211,3 +217,20 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def watched(
+    work: Callable[[asyncio.Event], Coroutine[Any, Any, T]],
+    shown: list[RunProgress],
+    watch: Watch | None,
+    on_interrupt: Callable[[int], None] | None,
+) -> T:
+    """The result of ``work`` in the background, while ``watch`` sees the counters ``shown``; at a
+    first KeyboardInterrupt ``on_interrupt`` gets how many replies are waited for."""
+
+    def interrupted() -> None:
+        if on_interrupt is not None:
+            on_interrupt(sum(progress.in_flight for progress in shown))
+
+    watching = None if watch is None else lambda: watch(shown)
+    return Background(work).wait_stoppable(watching, interrupted)

@@ -19,8 +19,9 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
 from proofstone.results.reading import leaderboard, write_report
-from proofstone.run.campaign import Watch, report_control, run_specs
+from proofstone.run.campaign import report_control, run_specs
 from proofstone.run.plan import RunSpec
+from proofstone.session.progress import Watch
 from proofstone.session.session import Session
 
 if TYPE_CHECKING:

@@ -46,8 +46,8 @@ from proofstone.wording.messages import counted
 if TYPE_CHECKING:
     from proofstone.documents.sources import Stated
     from proofstone.ingest.records import Watch as ReadWatch
-    from proofstone.run.campaign import Watch
     from proofstone.run.forecast import BuildForecast
+    from proofstone.session.progress import Watch
     from proofstone.session.session import Session
     from proofstone.start.start_answers import Answers
 
