@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,9 +18,9 @@ from proofstone.records.runs import Run, Score, VerifiedRun
 from proofstone.run.campaign import loads_of_judging
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import Judges, forecast_of_replies, judge_spec, loads_of, seated
-from proofstone.run.score import Scored, score_run, score_units
+from proofstone.run.score import Judging, Scored, score_run, score_units
 from proofstone.run.self_preference import kin_of
-from proofstone.session.askers import session_askers
+from proofstone.session.askers import with_askers
 from proofstone.session.background import Background
 from proofstone.session.egress import let_out
 from proofstone.session.models import family_of_model
@@ -31,12 +30,13 @@ from proofstone.session.targets import Target, find_target
 from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:
+    from proofstone.models.ask import Asker
     from proofstone.models.budget import Budget
     from proofstone.models.reply_cache import CacheUse
     from proofstone.models.spending import Spending
-    from proofstone.run.campaign import Watch
     from proofstone.run.judges import JudgeSpec, JudgingForecast
     from proofstone.run.self_preference import Kin
+    from proofstone.session.progress import Watch
 
 
 T = TypeVar("T")
@@ -80,23 +80,15 @@ def score(
         _check_judged(method, record)
         let_out(session, loads_of_judging(session, [record.item_set], spec))
 
-    async def work(stop: asyncio.Event) -> Scored:
-        if spec is None:
-            return await score_run(
-                session.store, method, key, record, clock=session.clock, again=again
-            )
-        spending = start_spending(session, budget)
-        names = list(spec.models)
-        async with (
-            session_askers(session, names, max_connections, stop, cache, spending) as askers,
-            seated(session.store, spec, askers, session.clock) as judging,
-        ):
-            return await score_run(
-                session.store, method, key, record,
-                clock=session.clock, again=again, judging=judging,
-            )  # fmt: skip
-
-    return Background(work).wait()
+    scored = partial(
+        score_run, session.store, method, key, record, clock=session.clock, again=again
+    )
+    if spec is None:
+        return Background(lambda _stop: scored()).wait()
+    return _seated(
+        session, spec, lambda judging: scored(judging=judging),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
 
 
 def score_forecast(
@@ -116,14 +108,15 @@ def score_forecast(
                        hint="--judge PROVIDER/NAME")  # fmt: skip
     _check_judged(find_method(record.method), record)
 
-    async def work(stop: asyncio.Event) -> JudgingForecast:
-        async with session_askers(session, list(spec.models), max_connections, stop) as askers:
-            return await forecast_of_replies(
-                session.store, find_method(record.method), key, record, spec,
-                list(askers.values()), again=again,
-            )  # fmt: skip
-
-    return Background(work).wait()
+    return with_askers(
+        session,
+        spec.models,
+        lambda askers: forecast_of_replies(
+            session.store, find_method(record.method), key, record, spec, list(askers.values()),
+            again=again,
+        ),
+        max_connections=max_connections,
+    )  # fmt: skip
 
 
 def _check_judged(method: Method, run: Run) -> None:
@@ -239,17 +232,31 @@ def with_judges(
     texts = {names[0].encode(): (origins, n)}
     more = {"about": about} if about else {}
     let_out(session, loads_of(judges, session.config, texts, **more))
-    spending = start_spending(session, budget)
+    return _seated(
+        session, judges, lambda judging: ask(judging.judge),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
 
-    async def work(stop: asyncio.Event) -> T:
-        models = list(judges.models)
-        async with (
-            session_askers(session, models, max_connections, stop, cache, spending) as askers,
-            seated(session.store, judges, askers, session.clock) as judging,
-        ):
-            return await ask(judging.judge)
 
-    return Background(work).wait()
+def _seated(
+    session: Session,
+    judges: JudgeSpec,
+    ask: Callable[[Judging], Awaitable[T]],
+    *,
+    max_connections: int | None,
+    cache: CacheUse,
+    budget: Budget | str | None,
+) -> T:
+    """What ``ask`` makes with these judges at work."""
+
+    async def sit(askers: dict[str, Asker]) -> T:
+        async with seated(session.store, judges, askers, session.clock) as judging:
+            return await ask(judging)
+
+    return with_askers(
+        session, judges.models, sit, max_connections=max_connections, cache=cache,
+        spending=start_spending(session, budget),
+    )  # fmt: skip
 
 
 def runs_meant(session: Session, targets: Sequence[str]) -> tuple[str, ...]:
