@@ -10,10 +10,10 @@ from msgspec import structs
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.records.runs import Plan, plan_id
-from proofstone.results.plan import PlanAsked, plan_lines
+from proofstone.records.runs import Assumed, Plan, PlanAsked, plan_id
+from proofstone.results.plan import plan_lines
 from proofstone.run.run_facts import n_begun, plan_in_force
-from proofstone.stats.power import Assumed, resolution_before
+from proofstone.stats.power import resolution_before
 
 ANN, BOB = "sim/ann?ability=0.9", "sim/bob?ability=0.2"
 PAIR = PlanAsked(comparisons=((ANN, BOB),), estimand="bank")

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import studentized_range
 
 from proofstone.errors import BadUsage
+from proofstone.records.runs import Assumed
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.intervals import expected_range, range_p
-from proofstone.stats.power import Assumed
 from proofstone.stats.stability import discriminate, discriminate_shares, top_k
 
 Floats = NDArray[np.float64]

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from proofstone.records.runs import Assumed
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.power import (
-    Assumed,
     resolution_after,
     resolution_before,
     separations,

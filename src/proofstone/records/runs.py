@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct, structs
 
@@ -17,6 +17,7 @@ from proofstone.records.items import (
     left_out_of,
     own_prompt_of,
 )
+from proofstone.records.options import Opt
 from proofstone.records.verdicts import PanelVerdict
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
@@ -330,6 +331,77 @@ class VerifiedRun(Struct, frozen=True, kw_only=True):
     n: int
     waiting: int
     counts: Mapping[str, Mapping[str, int]]
+
+
+class Assumed(Struct, frozen=True, kw_only=True):
+    """What is taken for true of two respondents before anything was asked.
+
+    ``accuracy`` of both. ``repeatability``: the share of the variance of one right-or-wrong answer
+    that lies between items, the rest being between samples of the same item; 1 where a model
+    always answers alike. ``correlation`` of the two respondents' chances over items.
+    ``design_effect``: how many times shared facts multiply the variance.
+    """
+
+    accuracy: Annotated[float, Opt("Assumed, of both.", shows_default=True)] = 0.5
+    repeatability: Annotated[
+        float,
+        Opt(
+            "Assumed: the share of an answer's variance that lies between items.",
+            shows_default=True,
+        ),
+    ] = 0.7
+    correlation: Annotated[float, Opt("Assumed, of two models over items.", shows_default=True)] = (
+        0.5
+    )
+    design_effect: Annotated[
+        float,
+        Opt("Assumed: how many times shared facts multiply the variance.", shows_default=True),
+    ] = 1.0
+
+    def unit_variance(self, samples: int) -> float:
+        """The variance of one unit's difference between two means of ``samples`` answers."""
+        own = self.accuracy * (1.0 - self.accuracy)
+        items = self.repeatability * (1.0 - self.correlation)
+        chance = (1.0 - self.repeatability) / samples
+        return 2.0 * own * (items + chance) * self.design_effect
+
+
+class PlanAsked(Struct, frozen=True, kw_only=True):
+    """What a user fixes of a plan. An empty ``measure`` is the method's headline, an empty
+    ``stopping`` when every reply is there; ``n_items`` of None are those of the target."""
+
+    measure: Annotated[str, Opt("The primary measure; else the usual.", metavar="NAME")] = ""
+    comparisons: Annotated[
+        tuple[tuple[str, str], ...],
+        Opt(
+            "A comparison that is planned; several may be.",
+            flags=("--compare",), metavar="MODEL MODEL",
+        ),
+    ] = ()  # fmt: skip
+    exclusions: Annotated[
+        tuple[str, ...],
+        Opt("What is left out, and when.", flags=("--exclude",), metavar="TEXT"),
+    ] = ()
+    n_items: Annotated[
+        int | None, Opt("How many items; else all of the target.", flags=("--items",), least=1)
+    ] = None
+    samples: Annotated[int, Opt(least=1, shows_default=True)] = 1
+    stopping: Annotated[
+        str,
+        Opt(
+            "When asking ends; else once, when every reply is there.",
+            flags=("--stop",), metavar="TEXT",
+        ),
+    ] = ""  # fmt: skip
+    level: Annotated[
+        str, Opt(choices=("sample", "subfield", "field", "discipline"), shows_default=True)
+    ] = "sample"
+    estimand: Annotated[
+        Literal["bank", "knowledge"], Opt(choices=("knowledge", "bank"), shows_default=True)
+    ] = "knowledge"
+    confidence: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.95
+    power: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.8
+    assumed: Assumed = Assumed()
 
 
 class Plan(Struct, frozen=True, gc=False, kw_only=True):

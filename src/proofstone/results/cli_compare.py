@@ -11,8 +11,10 @@ import click
 
 from proofstone.ingest.cli_editions import compare_sources
 from proofstone.records.ids import short
-from proofstone.results.audit.column_options import column_options, read_asked
+from proofstone.records.runs import PlanAsked
+from proofstone.results.audit.cli_columns import column_options, read_asked
 from proofstone.session.options import (
+    asked_for,
     json_option,
     output_option,
     read_list,
@@ -25,7 +27,6 @@ from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Asked
-    from proofstone.stats.flags import Estimand
 
 
 _OF_SOURCES = ("most", "output", "folder", "as_json")
@@ -315,77 +316,10 @@ def gate_command(
 
 @click.command("plan")
 @click.argument("target")
-@click.option("--measure", default="", metavar="NAME", help="The primary measure; else the usual.")
-@click.option(
-    "--compare",
-    "comparisons",
-    nargs=2,
-    multiple=True,
-    metavar="MODEL MODEL",
-    help="A comparison that is planned; several may be.",
-)
-@click.option(
-    "--exclude", "exclusions", multiple=True, metavar="TEXT", help="What is left out, and when."
-)
-@click.option("--items", type=click.IntRange(1), help="How many items; else all of the target.")
-@click.option("--samples", type=click.IntRange(1), default=1, show_default=True)
-@click.option(
-    "--stop", metavar="TEXT", help="When asking ends; else once, when every reply is there."
-)
-@click.option(
-    "--level",
-    type=click.Choice(["sample", "subfield", "field", "discipline"]),
-    default="sample",
-    show_default=True,
-)
-@click.option(
-    "--estimand", type=click.Choice(["knowledge", "bank"]), default="knowledge", show_default=True
-)
-@click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
-@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.8, show_default=True)
-@click.option("--accuracy", type=float, default=0.5, show_default=True, help="Assumed, of both.")
-@click.option(
-    "--repeatability",
-    type=float,
-    default=0.7,
-    show_default=True,
-    help="Assumed: the share of an answer's variance that lies between items.",
-)
-@click.option(
-    "--correlation",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="Assumed, of two models over items.",
-)
-@click.option(
-    "--design-effect",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Assumed: how many times shared facts multiply the variance.",
-)
+@asked_for(PlanAsked)
 @workspace_option
 @json_option
-def plan_command(
-    target: str,
-    measure: str,
-    comparisons: tuple[tuple[str, str], ...],
-    exclusions: tuple[str, ...],
-    items: int | None,
-    samples: int,
-    stop: str | None,
-    level: str,
-    estimand: Estimand,
-    confidence: float,
-    power: float,
-    accuracy: float,
-    repeatability: float,
-    correlation: float,
-    design_effect: float,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
+def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bool) -> None:
     """Fix the analysis of a form's or bank's runs, before they are run.
 
     Primary measure, comparisons, exclusions, sample size and stopping rule are frozen with a hash
@@ -396,27 +330,10 @@ def plan_command(
     plan' shows all.
     """
     from proofstone.browse.show import look_at
-    from proofstone.results.plan import ONCE, PlanAsked, make_plan
+    from proofstone.results.plan import make_plan
     from proofstone.run.run_facts import n_begun
     from proofstone.session.session import open_session
-    from proofstone.stats.power import Assumed
 
-    asked = PlanAsked(
-        measure=measure,
-        comparisons=comparisons,
-        exclusions=exclusions,
-        n_items=items,
-        samples=samples,
-        stopping=stop or ONCE,
-        estimand=estimand,
-        level=level,
-        confidence=confidence,
-        power=power,
-        assumed=Assumed(
-            accuracy=accuracy, repeatability=repeatability, correlation=correlation,
-            design_effect=design_effect,
-        ),
-    )  # fmt: skip
     with open_session(folder) as session:
         plan = make_plan(session, target, asked)
         shown = str(look_at(session.store, session.find(f"plan:{plan.id.hex()}")))

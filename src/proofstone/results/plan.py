@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
@@ -13,37 +13,20 @@ from proofstone.models.config import scrubber_of
 from proofstone.page.numbers import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
-from proofstone.records.runs import Plan, Run, plan_id
+from proofstone.records.runs import Plan, PlanAsked, Run, plan_id
 from proofstone.results.board import Leaderboard, PlanMark
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.dates import minute
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
-from proofstone.stats.flags import ESTIMANDS, Estimand, estimand_name
-from proofstone.stats.power import Assumed, resolution_before
+from proofstone.stats.flags import ESTIMANDS, estimand_name
+from proofstone.stats.power import resolution_before
 from proofstone.stats.ranks import Comparison
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, listed, say, word
 
-ONCE = "once, when every reply of the planned runs is there"
-
-
-class PlanAsked(Struct, frozen=True, kw_only=True):
-    """What a user fixes. An empty ``measure`` is the method's headline; ``n_items`` of None those
-    of the target."""
-
-    measure: str = ""
-    comparisons: tuple[tuple[str, str], ...] = ()
-    exclusions: tuple[str, ...] = ()
-    n_items: int | None = None
-    samples: int = 1
-    stopping: str = ONCE
-    estimand: Estimand = "knowledge"
-    level: str = "sample"
-    confidence: float = 0.95
-    power: float = 0.8
-    assumed: Assumed = Assumed()
+_ONCE = "once, when every reply of the planned runs is there"
 
 
 def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
@@ -84,7 +67,7 @@ def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) 
         exclusions=tuple(scrub(text) for text in asked.exclusions),
         n_items=n_items,
         samples=asked.samples,
-        stopping=scrub(asked.stopping),
+        stopping=scrub(asked.stopping or _ONCE),
         assumed=structs.asdict(asked.assumed),
         resolves=None if math.isnan(resolution.difference) else resolution.difference,
         at=session.clock.now(),

@@ -342,6 +342,8 @@ def _click_option(
     if get_origin(kind) is tuple:
         kind = get_args(kind)[0]
         declared["multiple"] = True
+        if get_origin(kind) is tuple:  # several words each time
+            declared["nargs"], kind = len(get_args(kind)), get_args(kind)[0]
     else:
         declared |= {"default": default, "show_default": option.shows_default}
     return click.option(*flags, field.name, type=_click_type(kind, option), **declared)

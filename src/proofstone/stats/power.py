@@ -14,6 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import special
 
+from proofstone.records.runs import Assumed
 from proofstone.stats.estimates import Spread
 from proofstone.stats.intervals import t_quantile, unknown
 from proofstone.stats.repeats import sample_means
@@ -53,28 +54,6 @@ class Separation(Struct, frozen=True, kw_only=True):
     standard_error: float
     needed: float
     times: float
-
-
-class Assumed(Struct, frozen=True, kw_only=True):
-    """What is taken for true of two respondents before anything was asked.
-
-    ``accuracy`` of both. ``repeatability``: the share of the variance of one right-or-wrong answer
-    that lies between items, the rest being between samples of the same item; 1 where a model
-    always answers alike. ``correlation`` of the two respondents' chances over items.
-    ``design_effect``: how many times shared facts multiply the variance.
-    """
-
-    accuracy: float = 0.5
-    repeatability: float = 0.7
-    correlation: float = 0.5
-    design_effect: float = 1.0
-
-    def unit_variance(self, samples: int) -> float:
-        """The variance of one unit's difference between two means of ``samples`` answers."""
-        own = self.accuracy * (1.0 - self.accuracy)
-        items = self.repeatability * (1.0 - self.correlation)
-        chance = (1.0 - self.repeatability) / samples
-        return 2.0 * own * (items + chance) * self.design_effect
 
 
 def resolution_before(

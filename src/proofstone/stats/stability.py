@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.errors import BadUsage
+from proofstone.records.runs import Assumed
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread
 from proofstone.stats.flags import Estimand, Flag
@@ -37,7 +38,6 @@ from proofstone.stats.intervals import (
     tails,
     unknown,
 )
-from proofstone.stats.power import Assumed
 from proofstone.stats.resampling import (
     Strata,
     blocks_of_draws,

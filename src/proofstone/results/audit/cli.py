@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proofstone.correct.cli import tell_work_list, work_list_option
-from proofstone.results.audit.column_options import (
+from proofstone.results.audit.cli_columns import (
     column_option,
     column_options,
     named_pairs,

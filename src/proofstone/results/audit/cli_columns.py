@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from proofstone.errors import BadUsage
 from proofstone.session.options import encoding_option, read_list, with_options
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def column_options(command: Command) -> Command:
 def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
     """What the values of ``column_options``, with those of further columns, ask for; ``more`` are
     fields of ``Asked`` beside them."""
-    from proofstone.results.audit.audit import Asked  # noqa: PLC0415
-    from proofstone.results.audit.column_names import Layout  # noqa: PLC0415 - numpy
-    from proofstone.results.audit.result_files import FILE_KINDS  # noqa: PLC0415
+    from proofstone.results.audit.audit import Asked
+    from proofstone.results.audit.column_names import Layout
+    from proofstone.results.audit.result_files import FILE_KINDS
 
     columns = dict(given)
     rest = {"kind": columns.pop("kind")}
@@ -120,7 +121,7 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
 def _by_kind(texts: Sequence[str]) -> dict[FileKind | None, list[str]]:
     """What is said of one kind of file (``lm-eval:filter=strict``) by that kind; under None what
     is said of all."""
-    from proofstone.results.audit.result_files import FILE_KINDS  # noqa: PLC0415 - numpy
+    from proofstone.results.audit.result_files import FILE_KINDS
 
     found: dict[FileKind | None, list[str]] = {}
     for text in texts:
@@ -141,8 +142,6 @@ def _the_one(role: str, columns: Sequence[str]) -> str:
 
 def _percent(percent: bool, shares: bool) -> bool | None:
     """What scores are said to be; None where that is left to the reader."""
-    from proofstone.errors import BadUsage  # noqa: PLC0415
-
     if percent and shares:
         raise BadUsage(
             "--percent and --shares say two things of the same scores",
