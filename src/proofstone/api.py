@@ -17,9 +17,8 @@ from proofstone.session.folders import create_folder
 from proofstone.session.session import Session, workspace_folder
 
 if TYPE_CHECKING:
-    from proofstone.browse import export as browse_export
     from proofstone.browse import exporting, filtered_import
-    from proofstone.build import building, form_build
+    from proofstone.build import building, forms
     from proofstone.check import contradictions as check_contradictions
     from proofstone.check import giveaway
     from proofstone.correct import bank_moves as correct_bank_moves
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from proofstone.correct import retire as correct_retire
     from proofstone.correct import rule as correct_rule
     from proofstone.correct import work_list as correct_work_list
-    from proofstone.ingest import editions, pages, taxonomy, vision
+    from proofstone.ingest import bank_files, editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
     from proofstone.keep import purge as keep_purge
     from proofstone.results import compare_inputs, reading
@@ -80,11 +79,10 @@ class _Module:
 
 
 if not TYPE_CHECKING:
-    browse_export = _Module("browse.export")
     exporting = _Module("browse.exporting")
     building = _Module("build.building")
     filtered_import = _Module("browse.filtered_import")
-    form_build = _Module("build.form_build")
+    forms = _Module("build.forms")
     check_contradictions = _Module("check.contradictions")
     giveaway = _Module("check.giveaway")
     correct_bank_moves = _Module("correct.bank_moves")
@@ -94,6 +92,7 @@ if not TYPE_CHECKING:
     correct_work_list = _Module("correct.work_list")
     editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
+    bank_files = _Module("ingest.bank_files")
     taxonomy = _Module("ingest.taxonomy")
     vision = _Module("ingest.vision")
     keep_backup = _Module("keep.backup")
@@ -122,11 +121,11 @@ class Workspace(Session):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     # making
-    import_bank = Verb(lambda: browse_export.read_bank)
+    import_bank = Verb(lambda: bank_files.read_bank)
     import_sifted = Verb(lambda: filtered_import.read_sifted)
-    import_form = Verb(lambda: browse_export.read_form)
-    build_bank = Verb(lambda: form_build.make_bank)
-    build_form = Verb(lambda: form_build.compose_forms)
+    import_form = Verb(lambda: bank_files.read_form)
+    build_bank = Verb(lambda: forms.make_bank)
+    build_form = Verb(lambda: forms.compose_forms)
     build_in_steps = Verb(lambda: building.build_in_steps)
     forecast_build = Verb(lambda: building.forecast_build)
     prompts_of_build = Verb(lambda: building.prompts_of_build)

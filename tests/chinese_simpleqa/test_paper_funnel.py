@@ -12,9 +12,8 @@ import pytest
 from msgspec import Struct, structs
 
 from proofstone.build.flow import perform_plain, plain_keys
-from proofstone.build.funnel import read_funnel
-from proofstone.build.funnels import funnel_lines
-from proofstone.build.walking import MemoryJournal, make_row
+from proofstone.build.funnel import funnel_lines, read_funnel
+from proofstone.build.journal import MemoryJournal, make_row
 from proofstone.judging.difficulty import DifficultyRule, MemberAnswer, decide_difficulty
 from proofstone.judging.question import read_label
 from proofstone.methods.chinese_simpleqa.payloads import Pair

@@ -10,12 +10,12 @@ import pytest
 from encyclo_k.scripted_author import Panelists, panelists
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.built import funnel_sections
-from proofstone.build.verdicts import JudgedRow, list_verdicts, read_accounts
+from proofstone.build.rows import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short
 from proofstone.records.verdicts import PanelVerdict
+from proofstone.results.bank_sections import bank_sections
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold")
@@ -179,7 +179,7 @@ def test_the_page_of_a_bank_says_what_its_judges_did(workspace: Workspace) -> No
     """A line a question and judge beside the funnel; of a dissenter what it was against."""
     result = built(workspace, [A, B, C], panelists(dissent="c"))
     (form,) = workspace.build_form(result.bank, setting="statements")
-    section, against_people = funnel_sections(workspace.store, [form])
+    section, against_people = bank_sections(workspace.store, [form])
     assert against_people.finding.startswith("Nobody has read what the judges judged")
     _funnel, judges = section.tables
     assert [row for row in judges.rows if row[1] == "support"] == [

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from proofstone.build.flow import Performed, Workshop, perform_pipeline, plain_keys
 from proofstone.build.funnel import read_funnel
-from proofstone.build.walking import MemoryJournal, StepProgress, make_row, read_row, walk
+from proofstone.build.journal import MemoryJournal, StepProgress, make_row, read_row, walk
 from proofstone.errors import CallFailed
 from proofstone.records.building import (
     BatchRows,

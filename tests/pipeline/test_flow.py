@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numbered import Bench, Number
 
 from proofstone.build.flow import Channel
-from proofstone.build.walking import make_row
+from proofstone.build.journal import make_row
 from proofstone.records.building import BatchStep, Drop, Kept, Step, StepContext
 
 

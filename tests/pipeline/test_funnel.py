@@ -9,7 +9,7 @@ from numbered import Bench
 
 from proofstone.build.flow import plain_keys
 from proofstone.build.funnel import ended_rows, read_funnel
-from proofstone.build.walking import MemoryJournal, make_row
+from proofstone.build.journal import MemoryJournal, make_row
 from proofstone.records.building import Drop, Outcome, PipelineRow, Step
 from proofstone.records.builds import StepFunnel, StepName
 

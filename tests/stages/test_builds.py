@@ -238,8 +238,8 @@ def test_passages_enter_with_their_source(workspace: Workspace) -> None:
 def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None:
     """The sources whose passages entered, at the endpoint that was asked; and a page of a form of
     its bank says how that was built."""
-    from proofstone.build.built import funnel_sections  # noqa: PLC0415
     from proofstone.ingest.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.results.bank_sections import bank_sections  # noqa: PLC0415
     from proofstone.session.egress import what_was_sent  # noqa: PLC0415
 
     book = workspace.folder / "book.txt"
@@ -252,7 +252,7 @@ def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None
     assert [(source.title, source.n_items) for source in sent.sources] == [("book", 2)]
     assert built.bank is not None
     forms = workspace.build_form(f"bank:{built.bank.id.hex()}")
-    (section,) = funnel_sections(workspace.store, forms)
+    (section,) = bank_sections(workspace.store, forms)
     cost = 3 * (100 * 2 + 5 * 10) / 1e6
     entered = "Of 2 rows that entered the build, 3 are left"
     assert section.finding == f"{entered}, for {cost:.6f} USD."

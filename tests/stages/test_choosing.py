@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.build.choosing import Candidate, choose_documents, dealt, spread_over
 from proofstone.records.ids import Draws
+from proofstone.start.guide import Candidate, choose_documents, dealt, spread_over
 
 
 def candidate(file: str, size: int = 1) -> Candidate:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.build.place import PLACING
+from proofstone.build.placement import PLACING
 from proofstone.build.plan import BuildSpec, entering_rows
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage, NotFound

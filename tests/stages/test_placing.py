@@ -13,7 +13,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.verdicts import JudgedRow, list_verdicts, read_accounts
+from proofstone.build.rows import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short

@@ -10,11 +10,11 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show_item import describe
-from proofstone.build.built import funnel_sections
 from proofstone.check.semantic_map import stored_map_section
 from proofstone.page.section import Section
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import GroupsApart, GroupSeparation, StoredMap
+from proofstone.results.bank_sections import bank_sections
 from proofstone.store.merge import merge
 from small_bank import BOOKS, PER_BOOK
 
@@ -90,7 +90,7 @@ def test_the_card_says_it_in_a_line_and_the_page_has_it_among_its_sections(
         "separation of 24 true statements by book: 0.50 [0.40, 0.60] (0 mixed, 1 apart), test"
     )
     (form,) = workspace.store.lookup.every("form")
-    sections = funnel_sections(workspace.store, [workspace.store.items.item_set(form.id)])
+    sections = bank_sections(workspace.store, [workspace.store.items.item_set(form.id)])
     assert [each.name for each in sections] == [section(workspace).name]
 
 

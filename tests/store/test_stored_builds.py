@@ -9,7 +9,7 @@ from msgspec import Struct
 from rows_for_tests import call, open_store, source
 from sqlalchemy import select
 
-from proofstone.build.walking import make_row
+from proofstone.build.journal import make_row
 from proofstone.errors import RunInUse
 from proofstone.records.building import Drop, Outcome, PipelineRow, Step
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from proofstone.build.build_view import list_builds, show_build
+from proofstone.build.cli_show import list_builds, show_build
 from proofstone.build.cli_taxonomy import (
     export_taxonomy,
     list_taxonomies,
@@ -38,8 +38,8 @@ from proofstone.session.terminal import (
 )
 
 if TYPE_CHECKING:
-    from proofstone.browse.export import ReferenceCounts
     from proofstone.browse.show_item import ShownReply
+    from proofstone.ingest.bank_files import ReferenceCounts
     from proofstone.records.tables import SiftedRows
     from proofstone.session.description import Description
 
@@ -135,11 +135,8 @@ def import_command(
     falsified one that is too short, or whose true one was dropped. The funnel is printed and kept:
     show BANK tells it.
     """
-    from proofstone.browse.export import (
-        read_bank,
-        read_form,
-    )
     from proofstone.browse.filtered_import import read_sifted
+    from proofstone.ingest.bank_files import read_bank, read_form
     from proofstone.session.session import open_session
 
     taken: dict[str, Any] = {

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from proofstone.browse.export import export_bank, export_items, export_responses
-from proofstone.build.built import ended_fields
+from proofstone.browse.export import export_responses
+from proofstone.build.rows import ended_fields
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
+from proofstone.ingest.bank_files import export_bank, export_items
 from proofstone.method import find_method
 from proofstone.results.reading import leaderboard, selection_of
 from proofstone.run.run_facts import plan_row
@@ -104,7 +105,7 @@ def _export_results(
 
 
 def _export_build(session: Session, found: Found, file: Path, what: What | None) -> int:
-    from proofstone.build.verdicts import verdict_fields  # noqa: PLC0415
+    from proofstone.build.rows import verdict_fields  # noqa: PLC0415
 
     if what not in (None, "verdicts"):
         raise BadUsage(f"a build has no {what}", hint="it has: its dropped rows, verdicts")

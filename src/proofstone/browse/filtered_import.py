@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.browse.export import import_bank
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.tables import TellUnread
 from proofstone.files.write import check_target, write_rows
+from proofstone.ingest.bank_files import read_bank
 from proofstone.method import USUAL_METHOD, find_method
 from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import Funnel
@@ -38,7 +38,7 @@ def read_sifted(
     tell_unread: TellUnread | None = None,
     encoding: str = "",
 ) -> SiftedBank:
-    """As ``import_bank``, of the rows that the method's filters leave, as they leave them; keeps
+    """As ``read_bank``, of the rows that the method's filters leave, as they leave them; keeps
     the counts with the bank, and writes every row dropped or cleaned to ``dropped``.
 
     Raises BadUsage where the method has no filters, and BadInput where they leave nothing.
@@ -57,9 +57,9 @@ def read_sifted(
             raise _nothing_left(path, sifted[-1].funnel)
         return chosen.read_facts(sifted[-1].kept)
 
-    bank, _is_new = import_bank(
-        session.store, chosen, path,
-        name=name, clock=session.clock, roles=roles, read=read, tell_unread=tell_unread,
+    bank = read_bank(
+        session, path,
+        name=name, method=method, roles=roles, read=read, tell_unread=tell_unread,
         encoding=encoding,
     )  # fmt: skip
     session.store.funnels.add(bank.id, sifted[-1].funnel, session.clock.now())

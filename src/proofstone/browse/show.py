@@ -11,7 +11,7 @@ from msgspec import structs
 from proofstone.browse.show_item import describe, replies_of
 from proofstone.browse.show_source import describe_page, describe_plan
 from proofstone.browse.trace import PURGED, Ancestry, call_line
-from proofstone.build.built import describe_build
+from proofstone.build.rows import describe_build
 from proofstone.errors import BadUsage, TextPurged
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from proofstone.browse.filtered_import import funnel_sentences
 from proofstone.browse.show_source import describe_passage, describe_source
 from proofstone.browse.trace import PURGED, history_lines, ruling_line
-from proofstone.build.funnels import funnel_sentence
+from proofstone.build.funnel import funnel_sentence
 from proofstone.check.semantic_map import stored_map_lines
 from proofstone.correct.bank_moves import facts_elsewhere
 from proofstone.correct.rule import response_name

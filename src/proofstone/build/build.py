@@ -1,57 +1,35 @@
-"""The dry run of a build: a few rows really worked on, to see what all of them take.
-
-The rows are a seeded sample of those that enter. What steps make of them is kept, so the build that
-follows takes it from the journal. Batch steps are left out: of a sample they would say nothing, and
-every row is taken to come through them.
-"""
+"""Building in steps: from the rows that enter to a bank, until done, stopped or held up."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 
 from proofstone import __version__
+from proofstone.build.calls import AskedRole, RoleCall
 from proofstone.build.flow import Workshop, perform_pipeline
 from proofstone.build.funnel import read_funnel
-from proofstone.build.models import AskedRole, RoleCall
-from proofstone.build.place import PLACING, place_sources
+from proofstone.build.journal import StepProgress, read_row, walk
+from proofstone.build.placement import place_sources
 from proofstone.build.plan import PlannedBuild, entering_rows
-from proofstone.build.walking import StepProgress, Visit, count_unfinished, read_row, walk
 from proofstone.errors import BadInput, BudgetReached
-from proofstone.method import find_method
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget, cost_usd, total_tokens
-from proofstone.records.building import BatchStep, Maker, PipelineRow, Step, StepContext
+from proofstone.records.building import BatchStep, Maker, Step, StepContext
 from proofstone.records.builds import Build, BuildFunnel, role_of_seat
 from proofstone.records.calls import CallRecord, Clock
-from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Bank
 from proofstone.records.runs import Spent
 from proofstone.records.taxonomy import Placement
-from proofstone.run.forecast import (
-    CONFIDENCE,
-    Amounts,
-    BuildForecast,
-    Range,
-    Reach,
-    StepForecast,
-    reach_of,
-)
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.session.lease import lease_held
 from proofstone.session.progress import RunProgress
-from proofstone.stats.power import Sampled, forecast_total
-from proofstone.store.builds import EnteringRow, StoreJournal
+from proofstone.store.builds import StoreJournal
 from proofstone.store.store import Store
 from proofstone.store.writer import BuildPlace, Writer
-
-# Building in steps: from the rows that enter to a bank (or the places of sources), until done,
-# stopped or held up.
 
 
 @dataclass(slots=True)
@@ -274,241 +252,3 @@ def _reasons(funnel: BuildFunnel) -> str:
         (reason, n) for step in funnel.steps for reason, n in step.dropped.items() if n
     ]
     return ", ".join(f"{n:,} {reason}" for reason, n in dropped)
-
-
-_BILLED = 200
-
-
-_PAGE = 512
-
-
-class _RowSeen(Struct, frozen=True):
-    """What one row of a pilot took, step by step, and how many rows are left of it; ``is_whole``:
-    none of it is held up."""
-
-    entered: tuple[int, ...]
-    spent: tuple[Spent, ...]
-    seconds: tuple[float, ...]
-    left: int
-    is_whole: bool
-
-
-def draw_pilot(store: Store, planned: PlannedBuild, n: int) -> list[EnteringRow]:
-    """A seeded sample of ``n`` of the rows that enter, in their order; the same each time."""
-    build = planned.build
-    draws = Draws(build.seed, 0, "pilot of a build")
-    chosen = set(draws.sample(range(build.n_inputs), min(n, build.n_inputs)))
-    rows = entering_rows(store, planned.builder, planned.spec, build.params)
-    return [row for place, row in enumerate(rows) if place in chosen]
-
-
-async def ask_pilot(
-    store: Store,
-    method: Maker,
-    planned: PlannedBuild,
-    rows: Sequence[EnteringRow],
-    askers: Mapping[str, Asker],
-    *,
-    progress: BuildProgress,
-    stop: asyncio.Event,
-    clock: Clock,
-    budget: Budget | None = None,
-    kept: Callable[[CallRecord], None] | None = None,
-) -> BuildForecast:
-    """Brings the rows of a pilot through the steps, and says what all rows would take."""
-    entering = [each.row for each in rows]
-    store.outcomes.keep_rows(entering)
-    places = [at for at, s in enumerate(planned.pipeline.steps) if not isinstance(s, BatchStep)]
-    async with store.writer(kept) as writer:
-        work = Workplace(store, method, planned, askers, writer, progress, stop, bounds=True)
-
-        def reached(position: int, step: Step | BatchStep, identity: bytes) -> None:
-            work.journal.register(identity, step)
-            progress.shown[places[position]].begin(clock)
-
-        await perform_pipeline(
-            [planned.pipeline.steps[at] for at in places],
-            [planned.keys[at] for at in places],
-            lambda: [entering],
-            work.workshop(),
-            progress=[progress.steps[at] for at in places],
-            reached=reached,
-        )
-    progress.refresh()
-    for shown in progress.shown:
-        shown.end(clock)
-    return _Forecaster(store, planned, work, places, entering, budget).forecast()
-
-
-class _Forecaster:
-    """Reads from the journal what the rows of a pilot took, and multiplies it up."""
-
-    def __init__(
-        self,
-        store: Store,
-        planned: PlannedBuild,
-        work: Workplace,
-        places: Sequence[int],
-        entering: Sequence[PipelineRow],
-        budget: Budget | None,
-    ) -> None:
-        self._store, self._planned = store, planned
-        self._work, self._budget = work, budget
-        self._steps = [planned.pipeline.steps[at] for at in places]
-        self._keys = [planned.keys[at] for at in places]
-        self._journal = work.journal
-        seen = [self._seen(row) for row in entering]
-        self._seen_rows = [each for each in seen if each.is_whole]
-        self._n_pilot = len(entering)
-        self._left = self._count_left()
-
-    def forecast(self) -> BuildForecast:
-        """What is left to do would take, step by step and in all."""
-        build, work = self._planned.build, self._work
-        total = self._amounts(range(len(self._steps)))
-        stopped = work.stopped_asker()
-        reason = None if stopped is None else stopped.stopped
-        failed: dict[str, int] = {}
-        for step in work.progress.steps:
-            for kind, n in step.failed.items():
-                failed[kind] = failed.get(kind, 0) + n
-        return BuildForecast(
-            steps=tuple(self._step(place) for place in range(len(self._steps))),
-            total=total,
-            rows=self._survivors(),
-            n_inputs=build.n_inputs,
-            left=self._left,
-            pilot=self._n_pilot,
-            sampled=len(self._seen_rows),
-            left_out=tuple(
-                s.name for s in self._planned.pipeline.steps if isinstance(s, BatchStep)
-            ),
-            failed=failed,
-            spent=work.progress.spent(),
-            simulated=build.simulated,
-            unpriced=tuple(
-                dict.fromkeys(
-                    each.model.name
-                    for each in work.askers.values()
-                    if each.price is None and not each.model.simulated
-                )
-            ),
-            reach=None if self._budget is None else self._reach(self._budget, total),
-            stopped="" if reason is None else str(reason),
-            over_budget=isinstance(reason, BudgetReached),
-            interrupted=work.stop.is_set(),
-        )
-
-    def _seen(self, row: PipelineRow) -> _RowSeen:
-        entered = [0] * len(self._keys)
-        spent, seconds = [Spent()] * len(self._keys), [0.0] * len(self._keys)
-        held = False
-
-        def visit(seen: Visit) -> None:
-            nonlocal held
-            place, ids = seen.place, [each.id for each in seen.rows]
-            entered[place] = len(ids)
-            held = held or None in seen.outcomes
-            if self._steps[place].asks:
-                key = self._journal.step(self._keys[place])
-                spent[place] = self._store.outcomes.spent(key, ids)
-                seconds[place] = self._store.outcomes.latency_s(key, ids)
-
-        (left,) = walk(self._keys, [[row]], self._journal, visit)
-        return _RowSeen(tuple(entered), tuple(spent), tuple(seconds), len(left), not held)
-
-    def _count_left(self) -> int:
-        build = self._planned.build
-        rows = entering_rows(self._store, self._planned.builder, self._planned.spec, build.params)
-        journal = StoreJournal(self._store.outcomes)
-        journal.know(self._store.builds.step_keys(self._keys))
-        return count_unfinished(self._keys, _pages(row.row for row in rows), journal)
-
-    def _step(self, place: int) -> StepForecast:
-        step = self._steps[place]
-        n_all = self._planned.build.n_inputs
-        return StepForecast(
-            name=step.name,
-            models=tuple(dict.fromkeys(self._planned.build.models[role] for role in step.asks)),
-            rows=self._total([seen.entered[place] for seen in self._seen_rows], n_all),
-            amounts=self._amounts([place]),
-        )
-
-    def _survivors(self) -> Range | None:
-        return self._total([each.left for each in self._seen_rows], self._planned.build.n_inputs)
-
-    def _amounts(self, places: Sequence[int]) -> Amounts:
-        def summed(value: Callable[[_RowSeen, int], float]) -> Range | None:
-            rows = self._seen_rows
-            return self._predicted([sum(value(each, place) for place in places) for each in rows])
-
-        asking = [place for place in places if self._steps[place].asks]
-        if not asking:
-            nothing = Range(0.0, 0.0, 0.0)
-            return Amounts(requests=nothing, tokens=nothing, cost_usd=nothing)
-        priced = not any(each.spent[at].unpriced for each in self._seen_rows for at in asking)
-        return Amounts(
-            requests=summed(lambda each, at: each.spent[at].calls),
-            tokens=summed(lambda each, at: each.spent[at].tokens),
-            cost_usd=summed(lambda each, at: each.spent[at].cost_usd) if priced else None,
-            seconds=self._seconds(asking),
-        )
-
-    def _seconds(self, asking: Sequence[int]) -> Range | None:
-        """Steps of one endpoint share its connections; endpoints go on beside each other."""
-        longest = Range(0.0, 0.0, 0.0)
-        by_slots: dict[int, list[int]] = {}
-        for place in asking:
-            limiter = self._work.askers[self._steps[place].asks[0]].limiter
-            by_slots.setdefault(id(limiter), []).append(place)
-        for together in by_slots.values():
-            asker = self._work.askers[self._steps[together[0]].asks[0]]
-            at_once = max(1, min(asker.max_connections, self._left))
-            took = self._predicted(
-                [sum(each.seconds[at] for at in together) / at_once for each in self._seen_rows]
-            )
-            if took is None:
-                return None
-            longest = max(longest, took, key=lambda each: each.high)
-        return longest
-
-    def _total(self, values: Sequence[float], n_all: int) -> Range | None:
-        """The total over all rows: known of the pilot, predicted of the others."""
-        others = self._predicted(values, n_all - len(values))
-        if others is None:
-            return None
-        known = float(sum(values))
-        return others + Range(known, known, known)
-
-    def _predicted(self, values: Sequence[float], left: int | None = None) -> Range | None:
-        left = self._left if left is None else left
-        if left <= 0:
-            return Range(0.0, 0.0, 0.0)
-        if len(values) < 2:
-            return None
-        found = forecast_total([Sampled(list(values), left)], CONFIDENCE)
-        return Range(found.low, found.high, found.likely)
-
-    def _reach(self, budget: Budget, total: Amounts) -> Reach:
-        worst = 0.0
-        for role in self._work.roles.values():
-            if budget.unit == "USD":
-                worst = max(worst, cost_usd(role.asker.price, role.largest, _BILLED) or 0.0)
-            else:
-                worst = max(worst, float(total_tokens(role.largest)))
-        needed = total.cost_usd if budget.unit == "USD" else total.tokens
-        return reach_of(budget, needed, worst, is_left=self._left > 0)
-
-
-def _pages(rows: Iterable[PipelineRow]) -> Iterator[list[PipelineRow]]:
-    iterator = iter(rows)
-    while page := list(islice(iterator, _PAGE)):
-        yield page
-
-
-# Who builds in steps, by the name that builds are stored under.
-
-
-def find_maker(name: str) -> Maker:
-    """The method of this name, or what places sources. Raises as ``find_method``."""
-    return PLACING if name == PLACING.name else find_method(name)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from proofstone.build.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.build.list_files import list_files
 from proofstone.build.live_sources import (
     gather_inputs,
@@ -18,7 +17,17 @@ from proofstone.build.live_sources import (
     tell_unread_pages,
 )
 from proofstone.build.outbound import clear_build, web_finders
-from proofstone.build.plan import BuildSpec, PlannedBuild, builder_of, entering_rows, plan_build
+from proofstone.build.plan import (
+    BuildSpec,
+    Models,
+    PlannedBuild,
+    builder_of,
+    entering_rows,
+    maker_of_kind,
+    models_by_seat,
+    plan_build,
+    purposes_of,
+)
 from proofstone.errors import BadUsage
 from proofstone.ingest.pages import document_of
 from proofstone.method import find_method
@@ -35,7 +44,7 @@ from proofstone.session.spending import start_spending
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildProgress, BuildResult
-    from proofstone.build.build_prompts import StepPrompt
+    from proofstone.build.calls import StepPrompt
     from proofstone.models.ask import Asker
     from proofstone.models.budget import Budget
     from proofstone.models.reply_cache import CacheUse
@@ -130,7 +139,7 @@ def forecast_build(
     connections = (max_connections, cache, start_spending(session, budget))
     spec = gather_inputs(session, chosen, spec, connections[2])
     planned = _plan(session, spec, chosen, connections)
-    from proofstone.build.build import draw_pilot  # noqa: PLC0415
+    from proofstone.build.pilot import draw_pilot  # noqa: PLC0415
 
     rows = draw_pilot(session.store, planned, pilot)
     if pilot_rows:
@@ -184,7 +193,7 @@ def prompts_of_build(
         finder.sends = "nothing"
 
     async def work(stop: asyncio.Event) -> list[StepPrompt]:
-        from proofstone.build.build_prompts import show_prompts  # noqa: PLC0415
+        from proofstone.build.calls import show_prompts  # noqa: PLC0415
 
         async with _role_askers(session, spec.models, stop, connections) as opened:
             askers = {role: opened[model] for role, model in spec.models.items()}
@@ -338,7 +347,7 @@ async def _ask_pilot(
     stop: asyncio.Event,
     connections: Any,
 ) -> BuildForecast:
-    from proofstone.build.build import ask_pilot  # noqa: PLC0415
+    from proofstone.build.pilot import ask_pilot  # noqa: PLC0415
 
     spending = connections[2]
     budget = None if spending is None else spending.budget

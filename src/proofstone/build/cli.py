@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.build.build_models import named_models, role_options
-from proofstone.build.placed import show_placed
+from proofstone.build.cli_taxonomy import show_placed
 from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
 from proofstone.records.banks import Parameter
 from proofstone.records.building import StepBuilder
@@ -34,6 +33,7 @@ from proofstone.session.options import (
     json_option,
     languages_option,
     quiet_option,
+    read_once,
     read_panel,
     read_seeds,
     read_settings,
@@ -50,14 +50,79 @@ from proofstone.session.terminal import pasted, print_json, say, tell_known_name
 if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
     from proofstone.method import Method
-    from proofstone.records.building import ModelRole
+    from proofstone.records.building import ModelRole, StepBuilder
     from proofstone.records.builds import Build
     from proofstone.run.self_preference import Kin
 
 
-# ``build KIND`` of a kind that is built in steps, with models or without.
-
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def role_options(builder: StepBuilder) -> Callable[[Command], Command]:
+    """The options of roles that have one of their own; values arrive under the role's name."""
+    return with_options(
+        *(
+            click.option(
+                f"--{role}", role, multiple=True, metavar="PROVIDER/NAME,...",
+                help=f"{declared.help[0].upper()}{declared.help[1:]}.",
+            )
+            for role, declared in builder.roles.items()
+            if declared.has_option
+        )
+    )  # fmt: skip
+
+
+def named_models(
+    builder: StepBuilder, models: Sequence[str], options: dict[str, Any]
+) -> str | dict[str, list[str]]:
+    """The models of ``-m``, and those of the roles' own options, which are taken out of
+    ``options``. UsageError where a model stands twice in a panel."""
+    by_role = _by_role(models)
+    own = {
+        role: read_once(options.pop(role), "each member has one answer")
+        for role, declared in builder.roles.items()
+        if declared.has_option
+    }
+    own = {role: named for role, named in own.items() if named}
+    if not own:
+        return by_role
+    if isinstance(by_role, str):
+        by_role = {
+            role: [by_role]
+            for role, declared in builder.roles.items()
+            if declared.purpose == "build" and not declared.optional
+        }
+    return {**by_role, **own}
+
+
+def _by_role(options: Sequence[str]) -> str | dict[str, list[str]]:
+    """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME``, of a panel
+    ``ROLE=A,B,C`` (a query of a name may have an equals sign too, behind a slash)."""
+    entries = [
+        (entry, at > 0)
+        for option in options
+        for at, entry in enumerate(filter(None, map(str.strip, option.split(","))))
+    ]
+    by_role: dict[str, list[str]] = {}
+    last = ""
+    for entry, is_further in entries:
+        role, equals, model = entry.partition("=")
+        if equals and "/" not in role:
+            by_role[role] = [model]
+            last = role
+        elif is_further and last:
+            by_role[last].append(entry)
+        elif by_role or len({entry for entry, _is_further in entries}) > 1:
+            raise click.BadParameter(
+                f"{entry!r}: name the role of each of several models, as ROLE={entry}",
+                param_hint="--model",
+            )
+        else:
+            return entry
+    return by_role
+
+
+# ``build KIND`` of a kind that is built in steps, with models or without.
 
 
 _SETTINGS = ("temperature", "max_tokens", "reasoning_effort")
@@ -149,7 +214,7 @@ def perform(
         build_in_steps,
         kin_of_build,
     )
-    from proofstone.build.pilot import perform_dry_build, read_dry_build
+    from proofstone.build.cli_pilot import perform_dry_build, read_dry_build
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.spending import start_spending
 
@@ -240,7 +305,7 @@ def build_from_tables(
     as_json: bool,
 ) -> None:
     """Builds a bank by rules and prints it."""
-    from proofstone.build.form_build import make_bank
+    from proofstone.build.forms import make_bank
 
     bank = make_bank(session, kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params)
     if as_json:
@@ -365,7 +430,7 @@ class BuildGroup(click.Group):
 
 
 def _placing() -> Mapping[str, StepBuilder]:
-    from proofstone.build.place import PLACING
+    from proofstone.build.placement import PLACING
 
     return PLACING.pipelines
 
@@ -457,7 +522,7 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
 
         The same bank, seed and parameters give the same form, byte for byte, on any machine.
         """
-        from proofstone.build.form_build import compose_forms
+        from proofstone.build.forms import compose_forms
         from proofstone.session.session import method_of, open_session
 
         _swept(sweep, params)  # what cannot be read is said before anything is opened
@@ -548,7 +613,7 @@ def report_build(
 ) -> int:
     """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
     bank was to be called."""
-    from proofstone.build.funnels import funnel_lines, pending_sentences
+    from proofstone.build.funnel import funnel_lines, pending_sentences
 
     build, bank = result.build, result.bank
     shown_build = f"build:{short(build.id)}"

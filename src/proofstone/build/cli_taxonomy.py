@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.records.ids import short
+from proofstone.records.taxonomy import Placement
 from proofstone.session.terminal import (
     print_json,
     print_table,
@@ -174,3 +176,24 @@ def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
         click.echo("\n\n".join(map(tabulation_text, tables)))
     else:
         say("its method declares no statistics")
+
+
+# What a build of strata came to: each source with its place.
+
+_MOST_PLACED = 40
+
+
+def show_placed(placed: Sequence[Placement], build: str = "") -> None:
+    """The sources by their place, the first of them where there are many."""
+    import msgspec
+
+    rows: list[tuple[Any, ...]] = []
+    for one in placed[:_MOST_PLACED]:
+        levels = [level for level in msgspec.structs.astuple(one.stratum) if level]
+        rows.append((f"source:{short(one.source)}", " / ".join(levels)))
+    print_table(rows)
+    if len(placed) > _MOST_PLACED:
+        click.echo(f"and {len(placed) - _MOST_PLACED:,} more (--json has all)")
+    if build:
+        noun = "source" if len(placed) == 1 else "sources"
+        click.echo(f"placed   {len(placed):,} {noun}   {build}")

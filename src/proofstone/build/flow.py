@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.build.walking import (
+from proofstone.build.journal import (
     PURGED,
     SAME,
     Pages,

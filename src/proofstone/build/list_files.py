@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proofstone.browse.export import export_bank, export_items
 from proofstone.errors import BadUsage, NotFound
+from proofstone.ingest.bank_files import export_bank, export_items
 from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.session.session import Session

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from proofstone.build.form_build import read_parameters
+from proofstone.build.forms import read_parameters
 from proofstone.build.plan import builder_for
 from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.records.building import Maker

@@ -1,189 +1,267 @@
-"""``build KIND --dry-run``: what a build would take, and ``--show``: what it would send."""
+"""The dry run of a build: a few rows really worked on, to see what all of them take.
+
+The rows are a seeded sample of those that enter. What steps make of them is kept, so the build that
+follows takes it from the journal. Batch steps are left out: of a sample they would say nothing, and
+every row is taken to come through them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
-import click
-import msgspec
 from msgspec import Struct
 
-from proofstone.build.building import forecast_build, prompts_of_build
-from proofstone.errors import BudgetReached, EndpointUnusable
-from proofstone.page.text import aligned, printable
-from proofstone.records.ids import short
-from proofstone.run.forecast_text import budget_lines, message_text, price_notes, shown_range
-from proofstone.session.spending import beside_told, spent_text, start_spending
-from proofstone.session.terminal import print_json, say
+from proofstone.build.build import BuildProgress, Workplace
+from proofstone.build.flow import perform_pipeline
+from proofstone.build.journal import Visit, count_unfinished, walk
+from proofstone.build.plan import PlannedBuild, entering_rows
+from proofstone.errors import BudgetReached
+from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget, cost_usd, total_tokens
+from proofstone.records.building import BatchStep, Maker, PipelineRow, Step
+from proofstone.records.calls import CallRecord, Clock
+from proofstone.records.ids import Draws
+from proofstone.records.runs import Spent
+from proofstone.run.forecast import (
+    CONFIDENCE,
+    Amounts,
+    BuildForecast,
+    Range,
+    Reach,
+    StepForecast,
+    reach_of,
+)
+from proofstone.stats.power import Sampled, forecast_total
+from proofstone.store.builds import EnteringRow, StoreJournal
+from proofstone.store.store import Store
 
-if TYPE_CHECKING:
-    from proofstone.build.build_prompts import StepPrompt
-    from proofstone.run.forecast import Amounts, BuildForecast, Range
-    from proofstone.run.self_preference import Kin
-
-
-class DryBuild(Struct, frozen=True):
-    """How many rows the pilot works on (None: no pilot), and of how many prompts are shown."""
-
-    pilot: int | None
-    show: int
-
-
-def read_dry_build(dry_run: bool, pilot: int | None, show: int | None) -> DryBuild | None:
-    """The dry run that options mean, None where they mean a build."""
-    if not dry_run and pilot is not None:
-        raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
-    if not dry_run and show is None:
-        return None
-    from proofstone.run.dry_run import PILOT  # noqa: PLC0415
-
-    return DryBuild((pilot or PILOT) if dry_run else None, show or 0)
+_BILLED = 200
 
 
-def perform_dry_build(
-    session: Any,
-    kind: str,
-    inputs: Sequence[str],
-    asked: dict[str, Any],
-    wanted: DryBuild,
-    kin: Sequence[Kin],
+_PAGE = 512
+
+
+class _RowSeen(Struct, frozen=True):
+    """What one row of a pilot took, step by step, and how many rows are left of it; ``is_whole``:
+    none of it is held up."""
+
+    entered: tuple[int, ...]
+    spent: tuple[Spent, ...]
+    seconds: tuple[float, ...]
+    left: int
+    is_whole: bool
+
+
+def draw_pilot(store: Store, planned: PlannedBuild, n: int) -> list[EnteringRow]:
+    """A seeded sample of ``n`` of the rows that enter, in their order; the same each time."""
+    build = planned.build
+    draws = Draws(build.seed, 0, "pilot of a build")
+    chosen = set(draws.sample(range(build.n_inputs), min(n, build.n_inputs)))
+    rows = entering_rows(store, planned.builder, planned.spec, build.params)
+    return [row for place, row in enumerate(rows) if place in chosen]
+
+
+async def ask_pilot(
+    store: Store,
+    method: Maker,
+    planned: PlannedBuild,
+    rows: Sequence[EnteringRow],
+    askers: Mapping[str, Asker],
     *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Shows prompts and the forecast; returns the exit code."""
-    from proofstone.session.progress import tell_interrupt, watching  # noqa: PLC0415
+    progress: BuildProgress,
+    stop: asyncio.Event,
+    clock: Clock,
+    budget: Budget | None = None,
+    kept: Callable[[CallRecord], None] | None = None,
+) -> BuildForecast:
+    """Brings the rows of a pilot through the steps, and says what all rows would take."""
+    entering = [each.row for each in rows]
+    store.outcomes.keep_rows(entering)
+    places = [at for at, s in enumerate(planned.pipeline.steps) if not isinstance(s, BatchStep)]
+    async with store.writer(kept) as writer:
+        work = Workplace(store, method, planned, askers, writer, progress, stop, bounds=True)
 
-    prompts: list[StepPrompt] = []
-    if wanted.show:
-        prompts = prompts_of_build(session, kind, inputs, wanted.show, **asked)
-        if not as_json:
-            click.echo("\n".join(_prompt_lines(prompts)))
-    if wanted.pilot is None:
-        if as_json:
-            print_json({"prompts": prompts, "kin": kin})
-        return 0
-    spending = asked["budget"] = start_spending(session, asked["budget"])
-    what = "spent besides, for the pilot's rows alone"
-    with beside_told(spending, what, quiet=quiet), watching(quiet=quiet) as watch:
-        found = forecast_build(
-            session,
-            kind,
-            inputs,
-            **asked,
-            pilot=wanted.pilot,
-            watch=watch,
-            on_interrupt=tell_interrupt,
+        def reached(position: int, step: Step | BatchStep, identity: bytes) -> None:
+            work.journal.register(identity, step)
+            progress.shown[places[position]].begin(clock)
+
+        await perform_pipeline(
+            [planned.pipeline.steps[at] for at in places],
+            [planned.keys[at] for at in places],
+            lambda: [entering],
+            work.workshop(),
+            progress=[progress.steps[at] for at in places],
+            reached=reached,
         )
-    if as_json:
-        whole = {**msgspec.structs.asdict(found), "kin": kin}
-        print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
-    else:
-        click.echo("\n".join(forecast_lines(found)))
-    for line in _talk(found):
-        say(line, quiet=quiet)
-    return _exit_code(found)
+    progress.refresh()
+    for shown in progress.shown:
+        shown.end(clock)
+    return _Forecaster(store, planned, work, places, entering, budget).forecast()
 
 
-def forecast_lines(found: BuildForecast) -> list[str]:
-    """The result: a row a step, what the pilot took, how the ranges came about, the budget."""
-    rows = [
-        ["", "", "rows", "calls", "tokens", "USD", "time"],
-        *(_row(s.name, ", ".join(s.models), s.rows, s.amounts) for s in found.steps),
-        _row("total", "", None, found.total),
-    ]
-    used = _used(rows)
-    rows = [[cell for cell, is_used in zip(row, used, strict=True) if is_used] for row in rows]
-    lines = aligned(rows, left=(0, 1) if any(s.models for s in found.steps) else (0,))
-    return [
-        *lines,
-        *_left(found),
-        *_pilot(found),
-        *_ranges(found),
-        *budget_lines(found.reach, "do"),
-        *price_notes(found.unpriced),
-    ]
+class _Forecaster:
+    """Reads from the journal what the rows of a pilot took, and multiplies it up."""
+
+    def __init__(
+        self,
+        store: Store,
+        planned: PlannedBuild,
+        work: Workplace,
+        places: Sequence[int],
+        entering: Sequence[PipelineRow],
+        budget: Budget | None,
+    ) -> None:
+        self._store, self._planned = store, planned
+        self._work, self._budget = work, budget
+        self._steps = [planned.pipeline.steps[at] for at in places]
+        self._keys = [planned.keys[at] for at in places]
+        self._journal = work.journal
+        seen = [self._seen(row) for row in entering]
+        self._seen_rows = [each for each in seen if each.is_whole]
+        self._n_pilot = len(entering)
+        self._left = self._count_left()
+
+    def forecast(self) -> BuildForecast:
+        """What is left to do would take, step by step and in all."""
+        build, work = self._planned.build, self._work
+        total = self._amounts(range(len(self._steps)))
+        stopped = work.stopped_asker()
+        reason = None if stopped is None else stopped.stopped
+        failed: dict[str, int] = {}
+        for step in work.progress.steps:
+            for kind, n in step.failed.items():
+                failed[kind] = failed.get(kind, 0) + n
+        return BuildForecast(
+            steps=tuple(self._step(place) for place in range(len(self._steps))),
+            total=total,
+            rows=self._survivors(),
+            n_inputs=build.n_inputs,
+            left=self._left,
+            pilot=self._n_pilot,
+            sampled=len(self._seen_rows),
+            left_out=tuple(
+                s.name for s in self._planned.pipeline.steps if isinstance(s, BatchStep)
+            ),
+            failed=failed,
+            spent=work.progress.spent(),
+            simulated=build.simulated,
+            unpriced=tuple(
+                dict.fromkeys(
+                    each.model.name
+                    for each in work.askers.values()
+                    if each.price is None and not each.model.simulated
+                )
+            ),
+            reach=None if self._budget is None else self._reach(self._budget, total),
+            stopped="" if reason is None else str(reason),
+            over_budget=isinstance(reason, BudgetReached),
+            interrupted=work.stop.is_set(),
+        )
+
+    def _seen(self, row: PipelineRow) -> _RowSeen:
+        entered = [0] * len(self._keys)
+        spent, seconds = [Spent()] * len(self._keys), [0.0] * len(self._keys)
+        held = False
+
+        def visit(seen: Visit) -> None:
+            nonlocal held
+            place, ids = seen.place, [each.id for each in seen.rows]
+            entered[place] = len(ids)
+            held = held or None in seen.outcomes
+            if self._steps[place].asks:
+                key = self._journal.step(self._keys[place])
+                spent[place] = self._store.outcomes.spent(key, ids)
+                seconds[place] = self._store.outcomes.latency_s(key, ids)
+
+        (left,) = walk(self._keys, [[row]], self._journal, visit)
+        return _RowSeen(tuple(entered), tuple(spent), tuple(seconds), len(left), not held)
+
+    def _count_left(self) -> int:
+        build = self._planned.build
+        rows = entering_rows(self._store, self._planned.builder, self._planned.spec, build.params)
+        journal = StoreJournal(self._store.outcomes)
+        journal.know(self._store.builds.step_keys(self._keys))
+        return count_unfinished(self._keys, _pages(row.row for row in rows), journal)
+
+    def _step(self, place: int) -> StepForecast:
+        step = self._steps[place]
+        n_all = self._planned.build.n_inputs
+        return StepForecast(
+            name=step.name,
+            models=tuple(dict.fromkeys(self._planned.build.models[role] for role in step.asks)),
+            rows=self._total([seen.entered[place] for seen in self._seen_rows], n_all),
+            amounts=self._amounts([place]),
+        )
+
+    def _survivors(self) -> Range | None:
+        return self._total([each.left for each in self._seen_rows], self._planned.build.n_inputs)
+
+    def _amounts(self, places: Sequence[int]) -> Amounts:
+        def summed(value: Callable[[_RowSeen, int], float]) -> Range | None:
+            rows = self._seen_rows
+            return self._predicted([sum(value(each, place) for place in places) for each in rows])
+
+        asking = [place for place in places if self._steps[place].asks]
+        if not asking:
+            nothing = Range(0.0, 0.0, 0.0)
+            return Amounts(requests=nothing, tokens=nothing, cost_usd=nothing)
+        priced = not any(each.spent[at].unpriced for each in self._seen_rows for at in asking)
+        return Amounts(
+            requests=summed(lambda each, at: each.spent[at].calls),
+            tokens=summed(lambda each, at: each.spent[at].tokens),
+            cost_usd=summed(lambda each, at: each.spent[at].cost_usd) if priced else None,
+            seconds=self._seconds(asking),
+        )
+
+    def _seconds(self, asking: Sequence[int]) -> Range | None:
+        """Steps of one endpoint share its connections; endpoints go on beside each other."""
+        longest = Range(0.0, 0.0, 0.0)
+        by_slots: dict[int, list[int]] = {}
+        for place in asking:
+            limiter = self._work.askers[self._steps[place].asks[0]].limiter
+            by_slots.setdefault(id(limiter), []).append(place)
+        for together in by_slots.values():
+            asker = self._work.askers[self._steps[together[0]].asks[0]]
+            at_once = max(1, min(asker.max_connections, self._left))
+            took = self._predicted(
+                [sum(each.seconds[at] for at in together) / at_once for each in self._seen_rows]
+            )
+            if took is None:
+                return None
+            longest = max(longest, took, key=lambda each: each.high)
+        return longest
+
+    def _total(self, values: Sequence[float], n_all: int) -> Range | None:
+        """The total over all rows: known of the pilot, predicted of the others."""
+        others = self._predicted(values, n_all - len(values))
+        if others is None:
+            return None
+        known = float(sum(values))
+        return others + Range(known, known, known)
+
+    def _predicted(self, values: Sequence[float], left: int | None = None) -> Range | None:
+        left = self._left if left is None else left
+        if left <= 0:
+            return Range(0.0, 0.0, 0.0)
+        if len(values) < 2:
+            return None
+        found = forecast_total([Sampled(list(values), left)], CONFIDENCE)
+        return Range(found.low, found.high, found.likely)
+
+    def _reach(self, budget: Budget, total: Amounts) -> Reach:
+        worst = 0.0
+        for role in self._work.roles.values():
+            if budget.unit == "USD":
+                worst = max(worst, cost_usd(role.asker.price, role.largest, _BILLED) or 0.0)
+            else:
+                worst = max(worst, float(total_tokens(role.largest)))
+        needed = total.cost_usd if budget.unit == "USD" else total.tokens
+        return reach_of(budget, needed, worst, is_left=self._left > 0)
 
 
-def _row(name: str, models: str, rows: Range | None, amounts: Amounts) -> list[str]:
-    first = [name, printable(models), "" if rows is None else shown_range(rows, "amount")]
-    if amounts.requests is not None and not amounts.requests.high:
-        return [*first, "", "", "", ""]
-    return [
-        *first,
-        shown_range(amounts.requests, "amount"),
-        shown_range(amounts.tokens, "amount"),
-        shown_range(amounts.cost_usd, "usd"),
-        shown_range(amounts.seconds, "time") if amounts.seconds else "",
-    ]
-
-
-def _used(rows: Sequence[Sequence[str]]) -> list[bool]:
-    """The columns of which more than the head says something."""
-    return [not at or any(row[at] for row in rows[1:]) for at in range(len(rows[0]))]
-
-
-def _left(found: BuildForecast) -> Iterator[str]:
-    if found.rows is not None:
-        before = f", before {', '.join(found.left_out)}" if found.left_out else ""
-        yield f"rows     {shown_range(found.rows, 'amount')} left in the end{before}"
-
-
-def _pilot(found: BuildForecast) -> Iterator[str]:
-    done = f"pilot    {found.sampled:,} of {found.pilot:,} rows through"
-    if found.spent.calls and not found.simulated:
-        yield f"{done}: {spent_text(found.spent)}"
-        yield "         what was made of them is kept: the build takes it from there"
-    else:
-        yield f"{done}{'' if found.simulated else ', nobody was asked'}"
-
-
-def _ranges(found: BuildForecast) -> Iterator[str]:
-    if not found.left:
-        yield "every row is through: nothing is left to do"
-        return
-    if not found.is_known:
-        yield "too few rows of the pilot came through to say what the others take"
-        return
-    yield (
-        f"{found.confidence:.0%} prediction intervals, for {found.left:,} of {found.n_inputs:,} "
-        "rows that are left to do, what is dropped on the way counted"
-    )
-    if found.left_out:
-        names = ", ".join(found.left_out)
-        yield f"a sample says nothing of {names}: every row is taken to come through"
-
-
-def _talk(found: BuildForecast) -> Iterator[str]:
-    if found.stopped:
-        code = (BudgetReached if found.over_budget else EndpointUnusable).code
-        yield f"error [{code}] {found.stopped}"
-    if found.failed:
-        kinds = ", ".join(f"{kind} {n}" for kind, n in found.failed.items())
-        yield f"note: {sum(found.failed.values()):,} calls of the pilot failed: {kinds}"
-
-
-def _exit_code(found: BuildForecast) -> int:
-    if found.interrupted:
-        return 130
-    if found.stopped:
-        return (BudgetReached if found.over_budget else EndpointUnusable).exit_code
-    return 0 if found.is_known else 3
-
-
-def _prompt_lines(prompts: Sequence[StepPrompt]) -> Iterator[str]:
-    told: set[tuple[str, str]] = set()
-    for prompt in prompts:
-        model = printable(prompt.to.model)
-        yield f"=== {prompt.step}: {prompt.name}   row {short(prompt.row)}   to {model}"
-        settings = msgspec.json.encode(prompt.to.settings).decode()
-        line = f"--- settings of {model}: {settings}"
-        line += f"; not sent: {', '.join(prompt.to.dropped)}" if prompt.to.dropped else ""
-        if (prompt.step, line) not in told:
-            told.add((prompt.step, line))
-            yield line
-        for message in prompt.messages:
-            yield f"--- {message.role}"
-            yield message_text(message)
-        yield ""
+def _pages(rows: Iterable[PipelineRow]) -> Iterator[list[PipelineRow]]:
+    iterator = iter(rows)
+    while page := list(islice(iterator, _PAGE)):
+        yield page

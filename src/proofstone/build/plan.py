@@ -14,13 +14,14 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.build.flow import plain_keys
-from proofstone.build.form_build import read_parameters
-from proofstone.build.models import BuildReads, OpenIndex, OpenWebSearch, open_reads
-from proofstone.build.walking import ids_digest, make_row
+from proofstone.build.forms import read_parameters
+from proofstone.build.journal import ids_digest, make_row
+from proofstone.build.reads import BuildReads, OpenIndex, OpenWebSearch, open_reads
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage
+from proofstone.method import find_method, method_names
 from proofstone.records.building import BatchStep, Maker, Pipeline, StepBuilder
-from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seats_of
+from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seated, seats_of
 from proofstone.records.calls import Model
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Passage, Source, SourcedPassage
@@ -31,6 +32,54 @@ from proofstone.store.builds import EnteringRow
 from proofstone.store.store import Store
 from proofstone.texts.languages import in_languages
 from proofstone.wording.messages import counted
+
+# A model for all roles that build, or models by role: several where a panel holds it.
+Models = str | Mapping[str, str | Sequence[str]]
+
+
+def maker_of_kind(kind: str) -> Maker:
+    """Who builds ``kind`` in steps: a method, or what places sources. Raises BadUsage."""
+    from proofstone.build.placement import PLACING  # noqa: PLC0415
+
+    if kind in PLACING.pipelines:
+        return PLACING
+    for name in method_names():
+        method = find_method(name)
+        if kind in method.pipelines:
+            return method
+    raise BadUsage(f"no method builds {kind!r} in steps")
+
+
+def models_by_seat(
+    method: Maker, kind: str, models: Models, judge: str | Sequence[str]
+) -> dict[str, str]:
+    """The model at each seat: as named by role, else the one for all roles of its purpose. The
+    seats of a panel stand in the order of their models' names, so that the order in which they are
+    named makes no other build."""
+    roles = builder_of(method, kind).roles
+    by_role = {} if isinstance(models, str) else {r: _listed(m) for r, m in models.items()}
+    usual = {"build": _listed(models) if isinstance(models, str) else [], "judge": _listed(judge)}
+    for role, declared in roles.items():
+        if role not in by_role and not declared.optional and usual.get(declared.purpose):
+            by_role[role] = usual[declared.purpose]
+    return {
+        seat: model
+        for role, named in by_role.items()
+        for seat, model in seated(role, sorted(named)).items()
+    }
+
+
+def purposes_of(method: Maker, kind: str, seats: Mapping[str, str]) -> dict[str, str]:
+    """What the model at each seat is asked for; empty at a seat of no role."""
+    roles = builder_of(method, kind).roles
+    return {
+        seat: roles[role].purpose if (role := role_of_seat(seat)) in roles else "" for seat in seats
+    }
+
+
+def _listed(models: str | Sequence[str]) -> list[str]:
+    return ([models] if models else []) if isinstance(models, str) else list(models)
+
 
 # Sources as builds take them: at the place that holds, and sampled so that their subject shows.
 

@@ -15,6 +15,7 @@ from proofstone.page.numbers import points, shown_estimate
 from proofstone.page.section import Column, Figure, Mark, Section, Table
 from proofstone.records.calls import Embedder
 from proofstone.records.ids import Draws, short
+from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Audience, GroupsApart, GroupSeparation, StoredMap
 from proofstone.run.forms import fewer_facts, retired_facts
@@ -439,3 +440,16 @@ def _stored_maps_texts(store: Store, found: Found, kept: StoredMap) -> dict[byte
         return {}
     facts = store.knowledge.facts_by_id(kept.rows, readable=True)
     return {each.row: each.text for each in contrasts.of_facts(facts.values())}
+
+
+def bank_sections(
+    store: Store, item_sets: Sequence[ItemSet], audience: Audience
+) -> Iterator[Section]:
+    """Where the banks of item sets and the sets lie in meaning: each map that was kept."""
+    banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
+    named = (
+        *(f"bank:{bank.hex()}" for bank in banks),
+        *(f"form:{item_set.id.hex()}" for item_set in item_sets),
+    )
+    maps = (stored_map_section(store, store.lookup.find(name), audience) for name in named)
+    yield from (section for section in maps if section is not None)

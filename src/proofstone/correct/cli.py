@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from proofstone.build.placed import show_placed, tell_followed
+from proofstone.build.cli_taxonomy import show_placed
+from proofstone.correct.bank_moves import Followed
 from proofstone.errors import BadInput, BadUsage
 from proofstone.records.ids import short
 from proofstone.session.options import json_option, read_list, workspace_option
@@ -457,3 +458,16 @@ def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
         click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
     for line in next_lines:
         say(line)
+
+
+def tell_followed(followed: Followed) -> None:
+    """A bank that follows placements, and what can be done with it."""
+    from proofstone.wording.messages import counted
+
+    click.echo(f"bank   {followed.bank}  corrects {followed.former}")
+    moved, sources = counted(followed.n_facts, "fact"), counted(followed.n_sources, "source")
+    click.echo(f"  moved    {moved} of {sources}")
+    if followed.n_with_them:
+        click.echo(f"  with it  {followed.n_with_them:,} that name one of them")
+    build = f"proofstone build form {pasted(followed.bank)} --seeds 3"
+    say(f"next: {build}   (forms stay as they were)")

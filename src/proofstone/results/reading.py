@@ -129,7 +129,7 @@ def _page(
     sections: tuple[Section, ...] | None = None,
 ) -> PageData:
     """All that the page of a leaderboard shows; ``sections`` are made where there are none."""
-    from proofstone.build.built import funnel_sections  # noqa: PLC0415
+    from proofstone.results.bank_sections import bank_sections  # noqa: PLC0415
     from proofstone.results.report import page_data  # noqa: PLC0415
     from proofstone.results.sections.catalogue import make_sections  # noqa: PLC0415
     from proofstone.results.summary import make_opening  # noqa: PLC0415
@@ -139,7 +139,7 @@ def _page(
     sheet = made.evidence.sheet
     if sections is None:
         audience = options.get("audience", "internal")
-        built = funnel_sections(session.store, made.selection.item_sets, audience)
+        built = bank_sections(session.store, made.selection.item_sets, audience)
         own = (make(made.evidence) for make in find_method(made.selection.method).sections)
         sections = (*make_sections(made.evidence), *filter(None, own), *built)
     return page_data(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from proofstone.page.numbers import MISSING, shown_estimate
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import aligned
+from proofstone.records.items import ItemSet
 from proofstone.records.reviews import (
     CheckedJudge,
     CheckedQuestion,
@@ -15,8 +16,9 @@ from proofstone.records.reviews import (
     ReviewFunnel,
     policy_words,
 )
+from proofstone.records.tables import Audience
 from proofstone.results.truth_check import RATE_NAMES
-from proofstone.review.agreement import AGREEMENT, COEFFICIENTS, agreed
+from proofstone.review.agreement import AGREEMENT, COEFFICIENTS, agreed, check_judges
 from proofstone.review.state import ReviewState, standing
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
@@ -344,3 +346,15 @@ def _rate_sentence(checked: CheckedRate) -> str:
     told = f"{RATE_NAMES[checked.name]}: {checked.wrong:,} of {checked.rate.n:,}"
     unsure = f"; {checked.unsure:,} nobody could tell" if checked.unsure else ""
     return f"{told}, {shown_estimate(checked.rate)} %{unsure}"
+
+
+def bank_sections(
+    store: Store, item_sets: Sequence[ItemSet], _audience: Audience
+) -> Iterator[Section]:
+    """How the banks of item sets were reviewed: judges against people, then what became of them."""
+    named = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
+    banks = [store.lookup.find(f"bank:{bank.hex()}") for bank in named]
+    checked = (check_judges(store, bank) for bank in banks)
+    yield from (checked_judges_section(questions) for questions in checked if questions)
+    reviewed = (review_funnel(store, bank) for bank in banks)
+    yield from (review_section(funnel) for funnel in reviewed if funnel is not None)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.browse.export import read_form
 from proofstone.errors import BadInput, BadUsage, NotFound, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
+from proofstone.ingest.bank_files import read_form
 from proofstone.method import USUAL_METHOD, every_method, find_method, find_preset
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged

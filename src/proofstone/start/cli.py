@@ -24,7 +24,7 @@ from proofstone.session.terminal import pasted, print_json, print_text, say
 
 if TYPE_CHECKING:
     from proofstone.session.session import Session
-    from proofstone.start.start_answers import Answers
+    from proofstone.start.answers import Answers
 
 
 # ``demo``: the whole path, on real facts, with a real model.
@@ -175,8 +175,7 @@ def start_command(
 
 def _given(said: dict[str, Any]) -> Answers:
     """The answers that options give. UsageError where two contradict each other."""
-    from proofstone.start.start_answers import Answers
-    from proofstone.start.start_questions import NONE, read_budget_text
+    from proofstone.start.answers import NONE, Answers, read_budget_text
 
     if said["private"] and said["licence"]:
         raise click.UsageError("--private documents have no --licence: leave out either")
@@ -243,8 +242,7 @@ class _Asking:
     def __init__(self, session: Session, documents: Path, given: Answers, *, yes: bool) -> None:
         from proofstone.errors import BadUsage
         from proofstone.session.folders import MARK
-        from proofstone.start.start_answers import kept_answers
-        from proofstone.start.start_questions import asks_here, missing_flags
+        from proofstone.start.answers import asks_here, kept_answers, missing_flags
 
         missing = missing_flags(given)
         if missing and not yes and not asks_here():
@@ -279,8 +277,7 @@ class _Asking:
     def _complete(
         self, answers: Answers, names: Any, languages: dict[str, int], choices: Any
     ) -> Answers:
-        from proofstone.start.start_answers import keep_answers
-        from proofstone.start.start_questions import FLAGS, complete_answers
+        from proofstone.start.answers import FLAGS, complete_answers, keep_answers
 
         return complete_answers(
             answers,

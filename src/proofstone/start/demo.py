@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.build.form_build import compose_forms, make_bank
+from proofstone.build.forms import compose_forms, make_bank
 from proofstone.errors import Incomplete
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet

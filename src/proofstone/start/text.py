@@ -15,7 +15,7 @@ from proofstone.wording.messages import counted
 if TYPE_CHECKING:
     from proofstone.ingest.records import Ingested, IngestReport
     from proofstone.page.html import QuestionBeside
-    from proofstone.start.start_answers import SideBySide, StartReport
+    from proofstone.start.answers import SideBySide, StartReport
 
 
 _WIDTH = 80

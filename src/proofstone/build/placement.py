@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, convert, structs
 
-from proofstone.build.asking import NONE, PlacedRow, place_question, words_digest
 from proofstone.errors import BadUsage
 from proofstone.ingest.taxonomy import find_taxonomy, locate
 from proofstone.judging.panel import (
@@ -38,10 +40,99 @@ from proofstone.records.taxonomy import (
     Placement,
     SampledSource,
     Taxonomy,
+    TaxonomyNode,
+    TaxonomyPath,
     placement_id,
 )
-from proofstone.records.verdicts import PanelVerdict
+from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
 from proofstone.store.store import Store
+
+# A source on its way to its place.
+
+
+class PlacedRow(Struct, frozen=True):
+    """A source with the ``path`` found so far; ``ended`` says why it goes no deeper: none of the
+    nodes below fits, the judges did not decide, or the taxonomy ends there."""
+
+    sampled: SampledSource
+    path: TaxonomyPath
+    ended: str = ""
+
+
+NONE = "none of these"  # in every language: it is a label among names that are not translated
+
+
+_INCLUDED = 8  # names below a node that say what it means
+
+
+class _Wording(Struct, frozen=True, forbid_unknown_fields=True):
+    task: str
+    above: str
+    none_means: str
+    includes: str
+    alone: str
+    document: str
+    title: str
+    headings: str
+    levels: dict[str, str]
+
+
+def place_question(taxonomy: Taxonomy, path: TaxonomyPath, sampled: SampledSource) -> JudgeQuestion:
+    """Which of the nodes right below ``path`` a source belongs to, or none of them."""
+    language = "zh" if sampled.source.language.startswith("zh") else "en"
+    words = _wordings()[language]
+    level = words.levels[TAXONOMY_LEVELS[len(path)]]
+    above = words.above.replace("{path}", " / ".join(path)) if path else ""
+    labels = [
+        Label(node.name, _meaning(taxonomy, node, words, level)) for node in taxonomy.below(path)
+    ]
+    return JudgeQuestion(
+        task=words.task.replace("{level}", level).replace("{above}", above),
+        labels=(*labels, Label(NONE, words.none_means.replace("{level}", level))),
+        exhibits=(Exhibit(words.document, _document(sampled, words)),),
+        language=language,
+    )
+
+
+def words_digest() -> str:
+    """What a step that asks depends on besides its taxonomy."""
+    return digest(_questions().encode()).hex()
+
+
+def _meaning(taxonomy: Taxonomy, node: TaxonomyNode, words: _Wording, level: str) -> str:
+    below = _names_below(taxonomy, node)
+    if not below:
+        also = ", ".join(node.also)
+        return f"{words.alone.replace('{level}', level)}{f' ({also})' if also else ''}"
+    names = "; ".join(below[:_INCLUDED]) + ("; ..." if len(below) > _INCLUDED else "")
+    return words.includes.replace("{names}", names)
+
+
+def _names_below(taxonomy: Taxonomy, node: TaxonomyNode) -> list[str]:
+    """The names below a node; those below one of its own name, which says nothing, in its place."""
+    names: list[str] = []
+    for each in taxonomy.below(node.path):
+        names += _names_below(taxonomy, each) if each.name == node.name else [each.name]
+    return names
+
+
+def _document(sampled: SampledSource, words: _Wording) -> str:
+    parts = [f"{words.title}: {sampled.source.title}"]
+    if sampled.headings:
+        parts.append(f"{words.headings}: {'; '.join(sampled.headings)}")
+    parts += [f"...\n{excerpt}" for excerpt in sampled.excerpts]
+    return "\n\n".join(parts)
+
+
+@cache
+def _wordings() -> dict[str, _Wording]:
+    return convert(tomllib.loads(_questions()), dict[str, _Wording])
+
+
+@cache
+def _questions() -> str:
+    return (files(__package__) / "questions.toml").read_text(encoding="utf-8")
+
 
 # Placements from a build that judged where sources stand.
 

@@ -8,20 +8,15 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from proofstone.errors import BadUsage, CallFailed, NotAsked
-from proofstone.models.ask import Asker
-from proofstone.records.building import ModelRole, Pipeline
-from proofstone.records.calls import CallRecord, Message, ModelRequest, Searcher
-from proofstone.records.ids import canonical_json, digest
-from proofstone.records.items import SEARCH_WAYS, Oracle, SearchWay
+from proofstone.errors import BadUsage
+from proofstone.records.building import Pipeline
+from proofstone.records.calls import Searcher
+from proofstone.records.items import SEARCH_WAYS, SearchWay
 from proofstone.records.knowledge import Fact
 from proofstone.records.models import WEB_SEARCHES
-from proofstone.records.runs import Reply, Usage
 from proofstone.run.evidence import read_search
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
-from proofstone.session.progress import RunProgress
 from proofstone.store.store import Store
-from proofstone.store.writer import BuildPlace, Writer
 
 
 class WebSearch(Searcher, Protocol):
@@ -124,96 +119,3 @@ def _open_web(name: str, open_web: OpenWebSearch | None) -> WebSearch:
 
 
 # The calls that steps of a build are handed: a role's model, asked for one row.
-
-
-class AskedRole:
-    """A role with the model behind it and the settings that it is asked with; ``largest`` is the
-    most that one of its requests may take, where ``bounds`` are watched."""
-
-    def __init__(
-        self, role: ModelRole, asker: Asker, settings: Mapping[str, Any], *, bounds: bool = False
-    ) -> None:
-        self.role = role
-        self.asker = asker
-        self.settings = settings
-        self.bounds = bounds
-        self.largest = Usage(0, 0)
-
-    def watch(self, request: ModelRequest) -> None:
-        """Takes in how much a request may take."""
-        most = self.asker.most_tokens(request)
-        self.largest = Usage(
-            max(self.largest.prompt or 0, most.prompt or 0),
-            max(self.largest.completion or 0, most.completion or 0),
-        )
-
-
-def request_for_row(
-    asked: AskedRole,
-    row: bytes,
-    name: str,
-    messages: Sequence[Message],
-    schema: Mapping[str, Any] | None,
-    reask: int,
-    sample: int,
-    oracle: Oracle | None,
-) -> ModelRequest:
-    """What a step asks of a role for one row: the same when it is only shown."""
-    settings, prompt = asked.settings, canonical_json(messages)
-    return ModelRequest(
-        messages=tuple(messages),
-        prompt=prompt,
-        prompt_hash=digest(prompt),
-        settings=settings if schema is None else {**settings, "schema": schema},
-        sample=sample,
-        reask=reask,
-        purpose=asked.role.purpose,
-        oracle=oracle,
-        draw_key=f"{row.hex()}:{name}" if oracle is not None else "",
-    )
-
-
-class RoleCall:
-    """``StepCall`` of one role for one row; each attempt is written with its place."""
-
-    __slots__ = ("_asked", "_place", "_progress", "_writer")
-
-    def __init__(
-        self, asked: AskedRole, writer: Writer, place: BuildPlace, progress: RunProgress
-    ) -> None:
-        self._asked = asked
-        self._writer = writer
-        self._place = place
-        self._progress = progress
-
-    async def __call__(
-        self,
-        name: str,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        reask: int = 0,
-        sample: int = 0,
-        oracle: Oracle | None = None,
-    ) -> Reply:
-        """The reply to one request; see ``StepCall``."""
-        request = request_for_row(
-            self._asked, self._place.row, name, messages, schema, reask, sample, oracle
-        )
-        if self._asked.bounds:
-            self._asked.watch(request)
-        asked = await self._asked.asker.ask(request, self._keep)
-        if asked.key is None:
-            await self._keep(asked.record)
-        else:
-            self._progress.cached += 1
-            await self._writer.write(asked.key, self._place)
-        if asked.reply is None:
-            # The last failure of a model that cannot be asked any more says nothing of this row.
-            kind = CallFailed if self._asked.asker.stopped is None else NotAsked
-            raise kind(asked.record.error, asked.record.detail)
-        return asked.reply
-
-    async def _keep(self, call: CallRecord) -> None:
-        self._progress.count(call)
-        await self._writer.write(call, self._place)

@@ -11,8 +11,7 @@ from proofstone.records.ids import short
 from proofstone.session.terminal import print_json, print_table, print_text, say, visible
 
 if TYPE_CHECKING:
-    from proofstone.build.built import EndedRow
-    from proofstone.build.verdicts import JudgedRow
+    from proofstone.build.rows import EndedRow, JudgedRow
     from proofstone.judging.question import QuestionAccount
     from proofstone.judging.verdicts import JudgeAccount
     from proofstone.records.verdicts import Ballot
@@ -51,7 +50,7 @@ def short_text(text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
@@ -67,7 +66,7 @@ _NONE = "no verdict is kept of this build: nobody judged, or it was before verdi
 
 def show_judges(session: Session, found: Found, *, as_json: bool) -> None:
     """Each question of a build with what its judges did."""
-    from proofstone.build.verdicts import read_accounts  # noqa: PLC0415
+    from proofstone.build.rows import read_accounts
 
     key, build = session.store.builds.build(found.id)
     accounts = read_accounts(session.store, key, build)
@@ -84,7 +83,7 @@ def show_verdicts(
     session: Session, found: Found, *, step: str | None, limit: int, as_json: bool
 ) -> None:
     """The verdicts of a build, of one step where it is named."""
-    from proofstone.build.verdicts import list_verdicts  # noqa: PLC0415
+    from proofstone.build.rows import list_verdicts
 
     judged = list_verdicts(session.store, found, step=step, limit=limit + 1)
     judged = first_of(judged, limit, f"-n {limit * 10}")
@@ -99,7 +98,7 @@ def show_verdicts(
 def account_lines(account: QuestionAccount) -> list[str]:
     """A question in a line, and a table of its judges; columns in which nobody has anything are
     left out."""
-    from proofstone.page.text import aligned  # noqa: PLC0415
+    from proofstone.page.text import aligned
 
     rows = [_HEAD, *(_judge_row(judge) for judge in account.judges)]
     kept = [at for at in range(len(_HEAD)) if at < 3 or any(row[at] for row in rows[1:])]
@@ -149,7 +148,7 @@ def _ballot(ballot: Ballot) -> str:
 
 def list_builds(session: Session, *, as_json: bool) -> None:
     """All builds, newest first, each with how far it is and its bank."""
-    from proofstone.build.built import build_states  # noqa: PLC0415
+    from proofstone.build.rows import build_states
 
     states = build_states(session.store)
     if as_json:
@@ -190,7 +189,7 @@ def show_build(
     if judges and step is None and reason is None:
         show_judges(session, found, as_json=as_json)
         return
-    from proofstone.build.built import describe_build, list_ended  # noqa: PLC0415
+    from proofstone.build.rows import describe_build, list_ended
 
     if dropped or pending:
         ended = list_ended(
@@ -211,13 +210,13 @@ def show_build(
         )
     description, funnel = describe_build(session.store, found)
     if as_json:
-        import msgspec  # noqa: PLC0415
+        import msgspec
 
         fields = msgspec.structs.asdict(description)
         counts = {**msgspec.structs.asdict(funnel), "left": funnel.left}
         print_json({**fields, "funnel": counts})
         return
-    from proofstone.build.funnels import funnel_lines  # noqa: PLC0415
+    from proofstone.build.funnel import funnel_lines
 
     print_text("\n".join([str(description), "", *funnel_lines(funnel)]))
 
