@@ -93,25 +93,38 @@ def record_of(kind: type[Record], row: Row[Any], /, **given: Any) -> Record:
     """The record of a row: each field is what is given for it, else the column of its name (of
     ``id`` the hash, of ``at`` created_at)."""
     return kind(
-        **{
-            name: given[name] if name in given else getattr(row, _COLUMNS_OF.get(name, name))
-            for name in kind.__struct_fields__
-        }
+        **{f: getattr(row, column) for f, column in _columns_read(kind, tuple(given))}, **given
     )
+
+
+@cache
+def _columns_read(kind: type[Struct], given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    names = (name for name in kind.__struct_fields__ if name not in given)
+    return tuple((name, _COLUMNS_OF.get(name, name)) for name in names)
 
 
 def row_of(table: Table, record: Struct, /, **given: Any) -> dict[str, Any]:
     """The row of a record, without its key: each column is what is given for it, else the field of
     its name (hash: ``id``, created_at: ``at``). One that may be empty and has neither is left
     out."""
-    row = {}
-    for name, column in table.columns.items():
-        field = _FIELDS_OF.get(name, name)
-        if name in given:
-            row[name] = given[name]
-        elif name != "id" and (field in record.__struct_fields__ or not column.nullable):
-            row[name] = getattr(record, field)
-    return row
+    return {
+        name: getattr(record, field) if field else given[name]
+        for name, field in _columns_written(table, type(record), tuple(given))
+    }
+
+
+@cache
+def _columns_written(
+    table: Table, kind: type[Struct], given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """The columns that are written, each with its field; empty where it is given."""
+    columns = {str(name): column for name, column in table.columns.items()}  # hashed faster so
+    fields = {name: _FIELDS_OF.get(name, name) for name in columns if name != "id"}
+    return tuple(
+        (name, "" if name in given else field)
+        for name, field in fields.items()
+        if name in given or field in kind.__struct_fields__ or not columns[name].nullable
+    )
 
 
 def with_ids(table: Table, **fields: str) -> Select[Any]:
