@@ -16,8 +16,8 @@ from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.models.limits import SystemClock
 from proofstone.models.names import Destination
 from proofstone.session.cli_egress import describe
-from proofstone.session.egress import Leaving, Load, Outgoing, clear_loads, keep_local
-from proofstone.session.permits import Permits
+from proofstone.session.egress import Load, clear_loads, keep_local
+from proofstone.session.permits import Leaving, Outgoing, Permits
 from proofstone.store.provenance import Origin
 from scripted_proxy import ScriptedProxy
 from scripted_server import ScriptedServer

@@ -12,8 +12,7 @@ from msgspec import structs
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
-from proofstone.session.egress import Leaving
-from proofstone.session.permits import SentLog
+from proofstone.session.permits import Leaving, SentLog
 from scripted_server import Act, ScriptedServer, Seen
 from serving import HurriedClock, serving
 

@@ -26,8 +26,8 @@ from proofstone.run.request import Asking, RunRequest, specs_of
 from proofstone.run.retrieved_prompt import evidence_block
 from proofstone.run.run_file import read_run_file
 from proofstone.run.run_files import perform_request, save_request
-from proofstone.session.egress import Leaving, clear_loads
-from proofstone.session.permits import Permits
+from proofstone.session.egress import clear_loads
+from proofstone.session.permits import Leaving, Permits
 from proofstone.store import schema
 from scripted_server import Seen, answering
 from serving import HurriedClock, configure, serving

@@ -20,7 +20,7 @@ from proofstone.ingest.vision import NOTHING, PROMPT, VisionScanner, read_transc
 from proofstone.records.knowledge import Stratum
 from proofstone.records.pages import Page
 from proofstone.session.cli_egress import describe
-from proofstone.session.egress import Leaving
+from proofstone.session.permits import Leaving
 from scripted_server import Act, Seen, answer, error
 from serving import configure, serving
 

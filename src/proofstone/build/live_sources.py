@@ -21,8 +21,8 @@ from proofstone.records.building import Maker
 from proofstone.records.builds import OnlineWanted, WebText, WikiText
 from proofstone.search.retrieval import web_finder
 from proofstone.session.background import Background
-from proofstone.session.egress import Load, Outgoing, let_out
-from proofstone.session.permits import SentBeside
+from proofstone.session.egress import Load, let_out
+from proofstone.session.permits import Outgoing, SentBeside
 from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
 

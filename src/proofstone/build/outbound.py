@@ -14,7 +14,8 @@ from proofstone.models.registry import leaves_to
 from proofstone.search.outbound import web_loads
 from proofstone.search.sources import OF_THE_WEB, WEB
 from proofstone.search.web_finder import WebFinder
-from proofstone.session.egress import Load, Loads, Outgoing, joined_origins, let_out
+from proofstone.session.egress import Load, Loads, let_out
+from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
 from proofstone.store.builds import EnteringRow
 from proofstone.store.provenance import Origin

@@ -28,7 +28,8 @@ from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.retrieval import open_embedder
 from proofstone.session.askers import session_askers
 from proofstone.session.background import Background
-from proofstone.session.egress import Outgoing, joined_origins, let_out
+from proofstone.session.egress import let_out
+from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target

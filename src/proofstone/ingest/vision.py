@@ -37,7 +37,8 @@ from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
 from proofstone.session.background import Background
-from proofstone.session.egress import Outgoing, let_out
+from proofstone.session.egress import let_out
+from proofstone.session.permits import Outgoing
 from proofstone.session.progress import RunProgress
 from proofstone.session.session import Session
 from proofstone.session.spending import start_spending

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
-from proofstone.errors import BadInput, BudgetReached
+from proofstone.errors import BadInput, BadUsage, BudgetReached
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.config import ModelConfig, scrubber_of
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
-from proofstone.records.items import shown_name
+from proofstone.records.items import OwnPrompt, shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label
+from proofstone.run.forms import plain_form
 from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, perform_judge_trial
 from proofstone.run.loop import perform_run
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.run.outbound import plan_loads
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
-from proofstone.run.prompts import check_told_apart
+from proofstone.run.prompts import first_prompt, with_prompt
 from proofstone.run.request import specs_of
 from proofstone.run.run_facts import perform_control, shares_of
 from proofstone.run.score import Judging, score_run
@@ -437,7 +438,7 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
                 "it would be sent and kept",
                 hint="take it out of the template",
             )
-    check_told_apart(session.store, find_method, specs)
+    _check_told_apart(session.store, specs)
 
 
 def _let_out_runs(
@@ -490,3 +491,36 @@ def keep_cards(
     }
     if names:
         store.models.record(snapshots(config, sorted(names), clock.now()), asked)
+
+
+def _check_told_apart(store: Store, specs: Sequence[RunSpec]) -> None:
+    """Raises BadUsage where one template would ask in several ways alike: their replies would be
+    read and compared as if they had been asked for different things."""
+    asked: dict[tuple[bytes, bytes], tuple[OwnPrompt, list[str]]] = {}
+    for spec in specs:
+        if spec.prompt is not None:
+            key = (spec.item_set, spec.prompt.hash)
+            ways = asked.setdefault(key, (spec.prompt, []))[1]
+            ways += [] if spec.way in ways else [spec.way]
+    for (identity, _hash), (prompt, ways) in asked.items():
+        if len(ways) > 1:
+            _check_set(store, identity, prompt, ways)
+
+
+def _check_set(store: Store, identity: bytes, prompt: OwnPrompt, ways: Sequence[str]) -> None:
+    item_set = store.items.item_set(identity)
+    method = find_method(item_set.method)
+    first = next(iter(store.items.page(identity, -1, 1)))
+    seen: dict[str, str] = {}
+    for name in ways:
+        way = with_prompt(
+            method, method.prepare(name, 0, plain_form(item_set), None), prompt, item_set
+        )
+        text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
+        if text in seen:
+            raise BadUsage(
+                f"{prompt.name} asks {seen[text]} and {name} alike",
+                hint="ask in one way, let the template look at {{ way }}, or give each way a "
+                f'template in a run file: [ask.{name}] prompt = "FILE"',
+            )
+        seen[text] = name

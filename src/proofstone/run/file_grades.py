@@ -27,7 +27,7 @@ from proofstone.session.session import Session, create_session
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
     from proofstone.models.reply_cache import CacheUse
-    from proofstone.session.egress import AskEgress
+    from proofstone.session.permits import AskEgress
 
 
 class GradedFile(Struct, frozen=True):

@@ -52,7 +52,8 @@ from proofstone.run.forecast import Amounts, Range
 from proofstone.run.remaining_work import Survey
 from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record
-from proofstone.session.egress import Load, Outgoing
+from proofstone.session.egress import Load
+from proofstone.session.permits import Outgoing
 from proofstone.stats.ranks import share_estimate
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

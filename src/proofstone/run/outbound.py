@@ -19,7 +19,8 @@ from proofstone.run.evidence import (
 )
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run
 from proofstone.run.prompts import first_prompt
-from proofstone.session.egress import Load, Loads, Outgoing, joined_origins
+from proofstone.session.egress import Load, Loads
+from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
@@ -45,21 +46,7 @@ def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgo
         for item in items
     ]
     length = sum(lengths) / len(lengths) if lengths else 0.0
-    passages = _of_passages(store, planned)
-    return Outgoing(
-        items=planned.n_asked,
-        requests=left,
-        characters=round(left * length),
-        origins=joined_origins(
-            [
-                *_of_questions(store, planned),
-                *_of_shots(store, planned.way, planned.item_set),
-                *_uncounted(passages),
-            ],
-            max,
-        ),
-        passages=sum(origin.n_items for origin in passages),
-    )
+    return _outgoing(store, planned, _of_questions(store, planned), planned.n_asked, left, length)
 
 
 def cells_would_leave(
@@ -69,19 +56,25 @@ def cells_would_leave(
     characters."""
     positions = sorted({position for position, _sample in cells})
     origins = store.origins.of_positions(planned.item_set.id, positions)
+    return _outgoing(store, planned, origins, len(positions), len(cells), length)
+
+
+def _outgoing(
+    store: Store,
+    planned: PlannedRun,
+    questions: Sequence[Origin],
+    n_items: int,
+    n_requests: int,
+    length: float,
+) -> Outgoing:
+    """So many requests on questions of these origins, with what goes along with them."""
     passages = _of_passages(store, planned)
+    shots = _of_shots(store, planned.way, planned.item_set)
     return Outgoing(
-        items=len(positions),
-        requests=len(cells),
-        characters=round(len(cells) * length),
-        origins=joined_origins(
-            [
-                *origins,
-                *_of_shots(store, planned.way, planned.item_set),
-                *_uncounted(passages),
-            ],
-            max,
-        ),
+        items=n_items,
+        requests=n_requests,
+        characters=round(n_requests * length),
+        origins=joined_origins([*questions, *shots, *_uncounted(passages)], max),
         passages=sum(origin.n_items for origin in passages),
     )
 

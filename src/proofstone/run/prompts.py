@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
@@ -30,13 +30,8 @@ from proofstone.records.items import (
 )
 from proofstone.records.runs import ANSWER_FORMAT, Reply, Run
 from proofstone.run.evidence import ask_item, asked_page
-from proofstone.run.forms import plain_form
 from proofstone.store.store import Store
 from proofstone.texts.templates import answer_format_in
-
-if TYPE_CHECKING:
-    from proofstone.run.plan import RunSpec
-
 
 _NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
@@ -147,47 +142,6 @@ def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_ite
     for messages in first_prompts(store, method, way, item_set, n_items):
         if way.own_prompt is not None and not messages[-1].text.strip():
             raise BadInput(f"the template {way.own_prompt.name} makes an empty prompt")
-
-
-def check_told_apart(
-    store: Store, find_method: Callable[[str], Method], specs: Sequence[RunSpec]
-) -> None:
-    """Raises BadUsage where one template would ask in several ways alike: their replies would be
-    read and compared as if they had been asked for different things."""
-    asked: dict[tuple[bytes, bytes], tuple[OwnPrompt, list[str]]] = {}
-    for spec in specs:
-        if spec.prompt is not None:
-            key = (spec.item_set, spec.prompt.hash)
-            ways = asked.setdefault(key, (spec.prompt, []))[1]
-            ways += [] if spec.way in ways else [spec.way]
-    for (identity, _hash), (prompt, ways) in asked.items():
-        if len(ways) > 1:
-            _check_set(store, find_method, identity, prompt, ways)
-
-
-def _check_set(
-    store: Store,
-    find_method: Callable[[str], Method],
-    identity: bytes,
-    prompt: OwnPrompt,
-    ways: Sequence[str],
-) -> None:
-    item_set = store.items.item_set(identity)
-    method = find_method(item_set.method)
-    first = next(iter(store.items.page(identity, -1, 1)))
-    seen: dict[str, str] = {}
-    for name in ways:
-        way = with_prompt(
-            method, method.prepare(name, 0, plain_form(item_set), None), prompt, item_set
-        )
-        text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
-        if text in seen:
-            raise BadUsage(
-                f"{prompt.name} asks {seen[text]} and {name} alike",
-                hint="ask in one way, let the template look at {{ way }}, or give each way a "
-                f'template in a run file: [ask.{name}] prompt = "FILE"',
-            )
-        seen[text] = name
 
 
 def check_fit(

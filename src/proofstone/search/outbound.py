@@ -12,7 +12,8 @@ from proofstone.models.names import destination_of
 from proofstone.models.registry import leaves_to
 from proofstone.search.embedding import EndpointEmbedder
 from proofstone.search.sources import OF_THE_WEB, WEB
-from proofstone.session.egress import Load, Outgoing, questions_would_leave
+from proofstone.session.egress import Load, questions_would_leave
+from proofstone.session.permits import Outgoing
 from proofstone.store.provenance import Origin
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from proofstone.search.web import (
 )
 from proofstone.search.web_pages import KeptPage, WebPages
 from proofstone.session.background import Background
-from proofstone.session.egress import AskEgress, Leaving
+from proofstone.session.permits import AskEgress, Leaving
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig

@@ -10,7 +10,7 @@ import click
 from proofstone.session.terminal import say
 
 if TYPE_CHECKING:
-    from proofstone.session.egress import Leaving, Outgoing
+    from proofstone.session.permits import Leaving, Outgoing
     from proofstone.store.provenance import Origin
 
 

@@ -1,16 +1,17 @@
-"""What a person has allowed to leave, kept in the workspace's folder: one line a permission."""
+"""What is about to leave, and what a person has allowed to: a line a permission in the folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from proofstone.errors import StoreFailed, WorkspaceUnusable
+from proofstone.store.provenance import Origin
 
 _NAME = "permitted.jsonl"
 
@@ -101,3 +102,77 @@ class SentLog:
         """Adds lines."""
         with suppress(OSError), self._path.open("ab") as file:
             file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+class Outgoing(Struct, frozen=True, kw_only=True):
+    """What one or more runs would send to one place: questions, requests (each sample counts, and
+    what the cache may spare), characters of their first prompts (estimated from some), origins. Of
+    a build the items are rows (``noun``). ``passages`` of the sources are sent in their own words
+    with questions; of pages that go as images each is one, and has no characters."""
+
+    items: int = 0
+    noun: str = "question"
+    requests: int = 0
+    characters: int = 0
+    origins: tuple[Origin, ...] = ()
+    passages: int = 0
+
+    def __add__(self, other: Outgoing) -> Outgoing:
+        """Both, of different item sets."""
+        return Outgoing(
+            items=self.items + other.items,
+            noun=other.noun,
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=joined_origins([*self.origins, *other.origins], lambda a, b: a + b),
+            passages=self.passages + other.passages,
+        )
+
+    def again(self, other: Outgoing) -> Outgoing:
+        """Both, of one item set: its questions are counted once."""
+        return Outgoing(
+            items=max(self.items, other.items),
+            noun=other.noun,
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=joined_origins([*self.origins, *other.origins], max),
+            passages=max(self.passages, other.passages),
+        )
+
+
+def joined_origins(
+    origins: Iterable[Origin], count: Callable[[int, int], int]
+) -> tuple[Origin, ...]:
+    """Origins by title and licence, each once; ``count`` makes one number of two."""
+    found: dict[tuple[str, str], Origin] = {}
+    for origin in origins:
+        key = (origin.title, origin.licence)
+        known = found.get(key)
+        if known is not None:
+            names = tuple(sorted({*origin.names, *known.names}))
+            n_items = count(origin.n_items, known.n_items)
+            found[key] = Origin(origin.title, origin.licence, n_items, names)
+        else:
+            found[key] = origin
+    return tuple(found[key] for key in sorted(found))
+
+
+class Leaving(Struct, frozen=True, kw_only=True):
+    """What is about to be sent to one host, by which models, and whether it needs a person's word:
+    "listed" in the policy, "permitted" before, "new" (the origins in ``asked``), or a "probe" that
+    holds nothing of the workspace."""
+
+    to: str
+    models: tuple[str, ...]
+    state: Literal["listed", "permitted", "new", "probe"]
+    outgoing: Outgoing = Outgoing()
+    asked: tuple[Origin, ...] = ()
+
+
+class AskEgress(Protocol):
+    """Tells a person what is about to be sent; for a "new" one the answer is how it was permitted
+    ("asked", "--yes"), or "" where it was not. For all others the answer means nothing."""
+
+    def __call__(self, leaving: Leaving) -> str:
+        """How it was permitted."""
+        ...

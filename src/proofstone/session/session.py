@@ -17,7 +17,7 @@ from proofstone.session.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
-    from proofstone.session.egress import AskEgress
+    from proofstone.session.permits import AskEgress
     from proofstone.store.lookup import Found
 
 Held = TypeVar("Held")

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from proofstone.models.budget import Budget
     from proofstone.models.reply_cache import CacheUse
     from proofstone.run.judges import JudgeSpec
-    from proofstone.session.egress import AskEgress
+    from proofstone.session.permits import AskEgress
 
 
 _TRIED = 64  # questions by which the size of all is judged
