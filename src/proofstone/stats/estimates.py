@@ -167,6 +167,13 @@ class Spread(ErrorParts):
     own_groups: Floats | None = None
     by_key: KeyVariances | None = None
 
+    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Floats]:
+        """The first and the second of every pair of means, how much larger the first is, and the
+        variance of that (R (R - 1) / 2 each)."""
+        first, second = np.triu_indices(len(self.means), 1)
+        difference = self.means[first] - self.means[second]
+        return first, second, difference, self.difference_variances()[first, second]
+
     def difference_variances(self) -> Floats:
         """The variance of ``means[a] - means[b]`` (R, R), floored in the same way, and at 0: the
         sums of a constant difference end a rounding error below it."""

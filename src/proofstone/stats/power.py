@@ -88,8 +88,7 @@ def units_for(
 
 def resolution_after(spread: Spread, *, confidence: float = 0.95, power: float = 0.8) -> Resolution:
     """What the scores behind ``spread`` can resolve, for the median of all pairs of respondents."""
-    first, second = np.triu_indices(len(spread.means), 1)
-    variances = spread.difference_variances()[first, second]
+    variances = spread.pairs()[-1]
     error = float(np.sqrt(np.median(variances))) if len(variances) else float("nan")
     return _resolution(error, spread.n_units, spread.groups, confidence, power)
 

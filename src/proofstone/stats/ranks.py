@@ -77,13 +77,10 @@ def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
 
     With fewer than two effective groups nothing is resolved. m = 1 has no pair and rank 1.
     """
-    m = len(spread.means)
-    first, second = np.triu_indices(m, 1)
-    difference = spread.means[first] - spread.means[second]
-    variance = spread.difference_variances()[first, second]
+    _first, _second, difference, variance = spread.pairs()
     p = _two_sided(difference, variance, spread.groups)
     half = _half_widths(variance, spread.groups, confidence)
-    return _ranking(m, difference, half, p, confidence)
+    return _ranking(len(spread.means), difference, half, p, confidence)
 
 
 def _ranking(m: int, difference: Floats, half: Floats, p: Floats, confidence: float) -> Ranking:
@@ -633,9 +630,7 @@ def rank_jointly(
     is at least 1 / (n_draws + 1).
     """
     m = len(spread.means)
-    first, second = np.triu_indices(m, 1)
-    difference = spread.means[first] - spread.means[second]
-    variance = spread.difference_variances()[first, second]
+    first, second, difference, variance = spread.pairs()
     alike = variance < NO_SPREAD_BELOW
     own = spread.own_groups
     if (own is None and spread.groups < 2.0) or (alike & (difference != 0.0)).any():

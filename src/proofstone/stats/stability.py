@@ -795,11 +795,10 @@ def measure_reliability(
     sd, noise, groups = float("nan"), float("nan"), 0.0
     if n and m > 1:
         spread = measure_spread(values[units], equal_weights(n), keys.among(units), estimand)
-        first, second = np.triu_indices(m, 1)
         sd = float(spread.means.std(ddof=1))
         groups = spread.groups
         if groups >= 2.0:
-            noise = float(np.sqrt(spread.difference_variances()[first, second].mean() / 2.0))
+            noise = float(np.sqrt(spread.pairs()[-1].mean() / 2.0))
     value = 1.0 - noise**2 / sd**2 if sd > 1e-12 else float("nan")
     low, high = _feldt(value, groups, m, confidence)
     return Reliability(

@@ -181,7 +181,7 @@ def assemble(
     outcome = _outcomes(parts, problems)
     problems.refuse()
     strata = {name: facts[name] for part in parts for name in part.layout.strata}
-    key_columns = _named(parts, "clusters")
+    key_columns = list(dict.fromkeys(name for part in parts for name in part.layout.clusters))
     edges = cluster_edges([facts[name] for name in key_columns])
     gold = _letters([facts[part.layout.gold] for part in parts if part.layout.gold], n_units)
     options = [facts[part.layout.options] for part in parts if part.layout.options]
@@ -225,10 +225,6 @@ def assemble(
 def _fact_columns(layout: Layout) -> Iterator[str]:
     yield from (*layout.strata, *layout.clusters)
     yield from (name for name in (layout.gold, layout.options) if name)
-
-
-def _named(parts: Sequence[ScoresIn], role: str) -> list[str]:
-    return list(dict.fromkeys(name for part in parts for name in getattr(part.layout, role)))
 
 
 def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray[np.int64]:

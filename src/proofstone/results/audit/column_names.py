@@ -144,16 +144,14 @@ class Layout(Struct, frozen=True, kw_only=True):
             "labels": listed(self.labels),
             "scores": say("percent, divided by 100") if self.percent else "",
             "letters": word(_GRADED[self.graded]) if self.graded else "",
-            "missing": _spellings(self.missing) if self.missing else "",
+            "missing": say("empty or {spellings}", spellings=listed(self.missing))
+            if self.missing
+            else "",
             "not used": _named(self.unused),
         }
         for what, names in groups.items():
             if names:
                 yield say("{role}: {columns}", role=word(what), columns=names)
-
-
-def _spellings(missing: tuple[str, ...]) -> str:
-    return say("empty or {spellings}", spellings=listed(missing))
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -183,7 +183,9 @@ def _given(
         before += len(table)
         for name, own in zip(layout.labels, who, strict=True):
             label = known.codes(table.columns[name])
-            _note_nameless(number, part, label, item, own, problems)
+            for column, codes in ((layout.item, item), (layout.annotator, own)):
+                for record in np.flatnonzero((label >= 0) & (codes < 0)).tolist():
+                    problems.add(number, record, "is empty", column=column, hint=CELLS)
             kept = (label >= 0) & (item >= 0) & (own >= 0)
             one = np.full(int(kept.sum()), number)
             found.append((one, *(each[kept] for each in (rows, unit, item, own, label))))
@@ -198,14 +200,6 @@ def _labelled(part: ScoresIn, records: TextCodes) -> Codes:
     told = zip(*(column.codes.tolist() for column in columns), strict=True)
     keys = ("\x1f".join(names[c] for names, c in zip(named, codes, strict=True)) for codes in told)
     return np.fromiter(map(records.__getitem__, keys), dtype=np.int64, count=len(part.table))
-
-
-def _note_nameless(
-    number: int, part: ScoresIn, label: Codes, item: Codes, who: Codes, problems: Problems
-) -> None:
-    for column, codes in ((part.layout.item, item), (part.layout.annotator, who)):
-        for record in np.flatnonzero((label >= 0) & (codes < 0)).tolist():
-            problems.add(number, record, "is empty", column=column, hint=CELLS)
 
 
 def _note_repeats(

@@ -272,13 +272,13 @@ def _why_not(each: _Found, found: Sequence[_Found]) -> str:
     if each.totals is not None and logs:
         times = {time_of(log.path) for log in logs if log.kind == "lm-eval"}
         return say(_NAMES_MODELS if time_of(each.path) in times else _TOTALS_ALONE)
-    if each.kind == "table" and each.folder is not None and any(_is_log(x) for x in found):
+    if (
+        each.kind == "table"
+        and each.folder is not None
+        and any(x.kind in ("lm-eval", "inspect") for x in found)
+    ):
         return say(_NOT_JSON if each.path.suffix.lower() == ".json" else _BESIDE_LOGS)
     return ""
-
-
-def _is_log(each: _Found) -> bool:
-    return each.kind in ("lm-eval", "inspect")
 
 
 def _refuse_empty(paths: Iterable[Path], skipped: Sequence[FileSkipped]) -> None:
