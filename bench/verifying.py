@@ -28,15 +28,7 @@ from proofstone.methods.bequ.records import (
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
 from proofstone.methods.bequ.verification.planning import make_plan
-from proofstone.methods.bequ.verification.verify import (
-    EntityCorpus,
-    TextIndex,
-    posed_questions,
-    triple_words,
-)
-from proofstone.records.items import SearchWay
-from proofstone.records.tables import Row
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
     EntityFacts,
     Group,
@@ -46,6 +38,14 @@ from proofstone.records.triples import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.methods.bequ.verification.verify import (
+    EntityCorpus,
+    TextIndex,
+    posed_questions,
+    triple_words,
+)
+from proofstone.records.items import SearchWay
+from proofstone.records.tables import Row
 from proofstone.records.verdicts import Passage
 from proofstone.search.dense import SentenceEncoder
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofstone.methods.bequ.verification.records import Against, read_against
 from proofstone.records.ids import canonical_json
-from proofstone.records.triples import Against, read_against
 
 NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).filter(bool)
 

@@ -14,9 +14,9 @@ from proofstone.methods.bequ.report.board_text import (
     render_triple_board,
     render_triple_parts,
 )
+from proofstone.methods.bequ.verification.records import Group, Measured, Volunteered
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Group, Measured, Volunteered
 from proofstone.results.board import LeftOut
 from proofstone.stats.ranks import RankInterval
 

@@ -30,9 +30,9 @@ from proofstone.methods.bequ.verification.people import (
 )
 from proofstone.methods.bequ.verification.plan import Gathered
 from proofstone.methods.bequ.verification.planning import make_plan
+from proofstone.methods.bequ.verification.records import Verdict, Verified
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.calls import Judge
-from proofstone.records.triples import Verdict, Verified
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 
 N = 40

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
     EntityFacts,
     Group,

@@ -14,9 +14,9 @@ from proofstone.cli import main
 from proofstone.methods.bequ.report.held import hold
 from proofstone.methods.bequ.report.page import TriplePage, render_triple_page
 from proofstone.methods.bequ.report.sections import answer_of, findings_of, triple_sections
+from proofstone.methods.bequ.verification.records import EntityFacts
 from proofstone.records.models import Card
 from proofstone.records.scores import Respondent
-from proofstone.records.triples import EntityFacts
 from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard

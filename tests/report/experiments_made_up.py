@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from proofstone.methods.bequ.experiments.evidence import Asked, Experiment, Tallies
 from proofstone.methods.bequ.report.board import triple_board
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     EntityFacts,
     Group,
     Verdict,

@@ -8,8 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from proofstone.methods.bequ.report.board import TripleBoard, triple_board
-from proofstone.records.models import Card
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     EntityFacts,
     Group,
     Verdict,
@@ -18,6 +17,7 @@ from proofstone.records.triples import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.records.models import Card
 from proofstone.records.verdicts import Passage
 
 __all__ = ["HOSTILE", "Skill", "board_of", "entity_facts", "runs_of"]

@@ -13,9 +13,9 @@ from proofstone.methods.bequ.experiments.groups import (
     analysis_of,
     experiment_sections,
 )
+from proofstone.methods.bequ.verification.records import EntityFacts
 from proofstone.page.section import Section, Table
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import EntityFacts
 from proofstone.stats.ranks import RankInterval
 from table_texts import heads, rows
 

@@ -19,9 +19,9 @@ from proofstone.methods.bequ.report.sections import (
     triple_sections,
 )
 from proofstone.methods.bequ.report.words import counted_rows, is_above, shown_range
+from proofstone.methods.bequ.verification.records import Group
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Group
 from proofstone.results.page_parts import Provenance
 from proofstone.wording.messages import speaking
 from report.made_up_triples import HOSTILE, TIERS, Skill, board_of, runs_of

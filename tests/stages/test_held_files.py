@@ -23,7 +23,7 @@ from proofstone.methods.bequ.report.held import (
     web_address,
     wikidata_address,
 )
-from proofstone.records.triples import EntityFacts, Verified
+from proofstone.methods.bequ.verification.records import EntityFacts, Verified
 from proofstone.records.verdicts import Passage
 from report.made_up_triples import HOSTILE, Skill, runs_of
 

@@ -39,7 +39,6 @@ from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import CallRecord, Clock, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest, short
 from proofstone.records.runs import Estimate, Reply, Run, Usage
-from proofstone.records.triples import DIRECTIONS
 from proofstone.records.verdicts import (
     Ballot,
     JudgeQuestion,
@@ -85,9 +84,10 @@ def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[
     """What judges said of a reply in each whole scoring of its run, newest first, by the keys of
     run and item; nothing where no judge was asked."""
     for scoring in reversed(store.scores.of_run(run)):
+        if scoring.settings:  # what a method judges in a way of its own is told by itself
+            continue
         for score in store.traces.scores(scoring.key, item):
-            is_told = score.measure not in DIRECTIONS  # verified triples are told by themselves
-            if is_told and score.sample == sample and score.verdict is not None:
+            if score.sample == sample and score.verdict is not None:
                 head = f"--- judged in scoring:{short(scoring.id)}, {score.measure}"
                 yield "\n".join([head, *verdict_lines(score.verdict)])
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.method import Method, PayloadType
+from proofstone.method import Method, PayloadType, later
 from proofstone.records.banks import BankReader, BuiltFact, TokenCounter
 from proofstone.records.calls import Call, Judge, Message
 from proofstone.records.ids import Draws
@@ -164,4 +164,10 @@ METHOD = Method(
         ),
     ),
     headline="accuracy",
+    query=lambda item: str(item.facts[0].payload.question),
+    sections=later("proofstone_recall.checks:SECTIONS"),
+    commands=later("proofstone_recall.checks:COMMANDS"),
+    contrasts=later("proofstone_recall.checks:CONTRASTS"),
+    reviewing=later("proofstone_recall.checks:REVIEWING"),
+    verifying=later("proofstone_recall.checks:VERIFYING"),
 )

@@ -64,8 +64,8 @@ def show_verified(
         render_triple_parts,
     )
     from proofstone.methods.bequ.report.verified_boards import verified_board
+    from proofstone.methods.bequ.verification.records import BREAKDOWNS
     from proofstone.methods.bequ.verification.stored_verdicts import how_to_verify
-    from proofstone.records.triples import BREAKDOWNS
     from proofstone.results.reading import selection_of
 
     wanted = [name for name in BREAKDOWNS if name in by]

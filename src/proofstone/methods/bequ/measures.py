@@ -11,9 +11,9 @@ from typing import Any
 
 from proofstone.methods.bequ.entities import ElicitedTriple, KnownTriple, entity_of
 from proofstone.methods.bequ.records import ReferenceTriple, family_of
+from proofstone.methods.bequ.verification.records import EntityFacts, TripleText
 from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.runs import Measure, Outcome, Worth
-from proofstone.records.triples import EntityFacts, TripleText
 from proofstone.records.verdicts import Passage
 from proofstone.wording.messages import noted
 

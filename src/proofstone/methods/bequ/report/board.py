@@ -16,9 +16,7 @@ from proofstone.methods.bequ.verification.measures import (
     rankable,
 )
 from proofstone.methods.bequ.verification.people import PeopleSaid, checked_of, correct_by_people
-from proofstone.records.models import Card
-from proofstone.records.runs import Estimate
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     BREAKDOWNS,
     Breakdown,
     Group,
@@ -26,6 +24,8 @@ from proofstone.records.triples import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.records.models import Card
+from proofstone.records.runs import Estimate
 from proofstone.results.board import LeftOut
 from proofstone.stats.ranks import RankInterval, share_estimate
 

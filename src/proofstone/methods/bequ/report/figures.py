@@ -16,10 +16,10 @@ from proofstone.methods.bequ.report.words import (
     shown_range,
     value_name,
 )
+from proofstone.methods.bequ.verification.records import Breakdown
 from proofstone.page.numbers import shown_estimate, shown_share
 from proofstone.page.section import Column, Curve, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Breakdown
 from proofstone.results.sections.figures import Scored, precision_recall_figure
 from proofstone.wording.messages import counted, joined, paragraph, say, say_of, word
 

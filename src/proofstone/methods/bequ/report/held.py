@@ -18,9 +18,14 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from proofstone import __version__
+from proofstone.methods.bequ.verification.records import (
+    DIRECTIONS,
+    EntityFacts,
+    Verified,
+    VerifiedRuns,
+)
 from proofstone.page.text import visible
 from proofstone.records.ids import digest
-from proofstone.records.triples import DIRECTIONS, EntityFacts, Verified, VerifiedRuns
 from proofstone.session.written_files import HELD, check_folder, files_into, take_away
 from proofstone.wording.messages import word
 

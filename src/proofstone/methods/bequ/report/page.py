@@ -32,6 +32,7 @@ from proofstone.methods.bequ.report.sections import (
 )
 from proofstone.methods.bequ.report.verified_boards import make_verified_board
 from proofstone.methods.bequ.report.words import MEASURE_HELP, MEASURE_NAMES
+from proofstone.methods.bequ.verification.records import Group, VerifiedRuns
 from proofstone.methods.bequ.verification.verified_tables import tables_of
 from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
@@ -40,7 +41,6 @@ from proofstone.page.section import Section
 from proofstone.page.text import visible
 from proofstone.records.ids import short
 from proofstone.records.tables import Audience
-from proofstone.records.triples import Group, VerifiedRuns
 from proofstone.results.board import Leaderboard
 from proofstone.results.page import MOST_LANES, page_environment, page_policy
 from proofstone.results.page_files import (

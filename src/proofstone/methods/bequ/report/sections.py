@@ -25,10 +25,10 @@ from proofstone.methods.bequ.report.words import (
     shown_range,
     value_name,
 )
+from proofstone.methods.bequ.verification.records import Breakdown, Group, Measured
 from proofstone.page.numbers import points, shown_estimate, shown_share
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Breakdown, Group, Measured
 from proofstone.results.board import RowGroup
 from proofstone.results.cards import card_value, group_order
 from proofstone.results.sentences import group_heading

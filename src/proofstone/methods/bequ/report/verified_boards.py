@@ -20,10 +20,10 @@ from proofstone.methods.bequ.verification.measures import (
     spreads_of,
 )
 from proofstone.methods.bequ.verification.people import read_people
+from proofstone.methods.bequ.verification.records import BREAKDOWNS, Breakdown, Group, VerifiedRuns
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.models.config import ModelConfig
 from proofstone.records.models import shown_names
-from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, VerifiedRuns
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.compare import RateCompared, TriplesCompared
 from proofstone.results.report import left_out_with, notes_with

@@ -10,10 +10,10 @@ from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.report.board_text import TIED, people_line, rank_cell
 from proofstone.methods.bequ.verification.people import Corrected
 from proofstone.methods.bequ.verification.plan import Told
+from proofstone.methods.bequ.verification.records import Group, Measured
 from proofstone.methods.bequ.verification.triple_files import ToVerify, Verification
 from proofstone.page.numbers import shown_estimate
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Group, Measured
 from proofstone.session.terminal import print_table, print_text
 from proofstone.wording.messages import counted
 

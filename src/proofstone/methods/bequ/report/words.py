@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Mapping
 
 from proofstone.methods.bequ.report.board import TripleRow
+from proofstone.methods.bequ.verification.records import Breakdown
 from proofstone.page.numbers import shown_share
 from proofstone.records.runs import Estimate
-from proofstone.records.triples import Breakdown
 from proofstone.stats.intervals import t_quantile
 from proofstone.wording.messages import counted, noted, say, word
 

@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from proofstone.records.triples import DIRECTIONS, Breakdown, EntityFacts, Group, Measured, Verified
+from proofstone.methods.bequ.verification.records import (
+    DIRECTIONS,
+    Breakdown,
+    EntityFacts,
+    Group,
+    Measured,
+    Verified,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields
+from proofstone.methods.bequ.verification.records import DIRECTIONS, Direction, Group, Verified
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import Row
-from proofstone.records.triples import DIRECTIONS, Direction, Group, Verified
 
 if TYPE_CHECKING:
     import numpy as np

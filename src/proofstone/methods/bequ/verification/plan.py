@@ -17,10 +17,10 @@ from msgspec import Struct, structs
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.bequ.entities import plain_name
 from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, SamplingWay
+from proofstone.methods.bequ.verification.records import EntityFacts, Group
 from proofstone.methods.bequ.verification.rows import NamedReference, read_elicited, read_reference
 from proofstone.records.ids import Draws
 from proofstone.records.tables import Row
-from proofstone.records.triples import EntityFacts, Group
 
 # Which triples are verified: drawn by seed, as the paper draws or uniformly over triples.
 #

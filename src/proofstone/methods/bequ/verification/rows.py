@@ -14,8 +14,14 @@ from msgspec import Struct
 from proofstone.errors import Problem
 from proofstone.files.fields import Fields, came, read_json
 from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, ReferenceTriple, object_text
+from proofstone.methods.bequ.verification.records import (
+    EntityFacts,
+    Group,
+    Measured,
+    Verified,
+    VerifiedRuns,
+)
 from proofstone.records.tables import Row
-from proofstone.records.triples import EntityFacts, Group, Measured, Verified, VerifiedRuns
 from proofstone.records.verdicts import Passage
 
 # Results as rows of files: a verdict a row, and tables in the columns that BeQu publishes.

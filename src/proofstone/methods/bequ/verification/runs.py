@@ -29,6 +29,13 @@ from proofstone.methods.bequ.verification.planning import (
     make_plan,
 )
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
+from proofstone.methods.bequ.verification.records import (
+    DIRECTIONS,
+    Against,
+    Direction,
+    Group,
+    Verdict,
+)
 from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, posed_questions
 from proofstone.records.calls import Clock, Embedder
@@ -36,7 +43,6 @@ from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
-from proofstone.records.triples import DIRECTIONS, Against, Direction, Group, Verdict
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
 from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, seated
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row

@@ -15,11 +15,7 @@ from proofstone.correct.rule import response_name
 from proofstone.errors import BadUsage, NotFound, TextPurged
 from proofstone.method import Method, find_method
 from proofstone.methods.bequ.measures import entity_facts, triple_text
-from proofstone.methods.bequ.verification.rows import verdict_rows
-from proofstone.records.ids import content_id, short
-from proofstone.records.items import own_prompt_of
-from proofstone.records.runs import Run, run_label
-from proofstone.records.triples import (
+from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
     Against,
     EntityFacts,
@@ -32,6 +28,10 @@ from proofstone.records.triples import (
     Volunteered,
     read_against,
 )
+from proofstone.methods.bequ.verification.rows import verdict_rows
+from proofstone.records.ids import content_id, short
+from proofstone.records.items import own_prompt_of
+from proofstone.records.runs import Run, run_label
 from proofstone.records.verdicts import Passage
 from proofstone.results.reading import selection_of
 from proofstone.results.table import CURRENT, View, chosen_scorings, respondents_of

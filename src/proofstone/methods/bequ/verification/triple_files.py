@@ -35,10 +35,16 @@ from proofstone.methods.bequ.verification.people import (
 )
 from proofstone.methods.bequ.verification.plan import Gathered, Spool, Told
 from proofstone.methods.bequ.verification.planning import VerifyPlan, make_plan
+from proofstone.methods.bequ.verification.records import (
+    BREAKDOWNS,
+    EntityFacts,
+    Group,
+    Measured,
+    Verified,
+)
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.records.calls import Embedder, Judge
-from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured, Verified
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.file_grades import passing_workspace
 from proofstone.run.judges import Judges, judge_spec

@@ -9,8 +9,8 @@ from typing import Any
 
 from proofstone.files.write import write_rows
 from proofstone.methods.bequ.report.board import TripleBoard
+from proofstone.methods.bequ.verification.records import VerifiedRuns
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
-from proofstone.records.triples import VerifiedRuns
 from proofstone.results.page_files import MoreTables
 
 _DETAILED = "results_detailed.csv"

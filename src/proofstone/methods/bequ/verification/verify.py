@@ -43,10 +43,10 @@ from proofstone.methods.bequ.verification.questions import (
     precision_question,
     recall_question,
 )
+from proofstone.methods.bequ.verification.records import Direction, Verdict, VerdictLabel, Verified
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchWay
-from proofstone.records.triples import Direction, Verdict, VerdictLabel, Verified
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict, Passage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes

@@ -1,0 +1,27 @@
+"""A method stands on top: nothing outside its folder names it, the registry apart."""
+
+from __future__ import annotations
+
+import re
+
+from tools.resolved import ROOT
+
+from proofstone.method import carried_names
+
+PACKAGE = ROOT / "src" / "proofstone"
+REGISTRY = PACKAGE / "method.py"
+
+
+def test_no_module_outside_names_a_method() -> None:
+    """Neither in an import nor in a string, a comment or a message; papers may be cited."""
+    named = re.compile("|".join(rf"\b{name}\b" for name in carried_names()))
+    found = [
+        f"{path.relative_to(PACKAGE).as_posix()}:{number}"
+        for path in sorted(PACKAGE.rglob("*"))
+        if path.suffix in {".py", ".toml", ".jinja", ".js", ".css"}
+        and path != REGISTRY
+        and PACKAGE / "methods" not in path.parents
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(line)
+    ]
+    assert found == []
