@@ -33,11 +33,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def reference_options(command: Command) -> Command:
-    """The settings of every method that verifies, as options; each arrives under its method's
-    name."""
+    """The settings of every method that verifies, as options; each arrives as
+    ``settings of METHOD``, which is no name of an option."""
     for method in every_method():
         if method.verifying is not None:
-            command = asked_for(method.verifying.settings, method.name)(command)
+            command = asked_for(method.verifying.settings, f"settings of {method.name}")(command)
     return command
 
 

@@ -115,7 +115,7 @@ def score_command(
         contestants = list(dict.fromkeys(map(partial(respondent_of, session), runs)))
         tell_judges(session, judges, contestants, quiet=quiet)
         if reference is not None and not only_list:
-            settings = options[verifying_of(session, runs)[0].name]
+            settings = options[f"settings of {verifying_of(session, runs)[0].name}"]
             verifying = ReferenceCommand(session, runs, reference, settings, as_json, quiet)
             if dry_run:
                 verifying.foresee(**asking)
