@@ -17,7 +17,8 @@ from proofstone.session.folders import create_folder
 from proofstone.session.session import Session, workspace_folder
 
 if TYPE_CHECKING:
-    from proofstone.browse import exporting, filtered_import
+    from proofstone.browse import export as browse_export
+    from proofstone.browse import filtered_import
     from proofstone.build import building, forms
     from proofstone.check import contradictions as check_contradictions
     from proofstone.check import giveaway
@@ -79,7 +80,7 @@ class _Module:
 
 
 if not TYPE_CHECKING:
-    exporting = _Module("browse.exporting")
+    browse_export = _Module("browse.export")
     building = _Module("build.building")
     filtered_import = _Module("browse.filtered_import")
     forms = _Module("build.forms")
@@ -176,8 +177,8 @@ class Workspace(Session):
     statistics = Verb(lambda: reading.describe)
     coverage = Verb(lambda: taxonomy.coverage_of)
     scorings = Verb(lambda: run_score.list_scorings)
-    score_table = Verb(lambda: exporting.score_table)
-    export = Verb(lambda: exporting.write_export)
+    score_table = Verb(lambda: browse_export.score_table)
+    export = Verb(lambda: browse_export.write_export)
     compare = Verb(lambda: compare_inputs.compare_targets)
     compare_editions = Verb(lambda: editions.compare_editions)
     write_editions = Verb(lambda: editions.write_editions)

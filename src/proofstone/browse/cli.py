@@ -550,7 +550,7 @@ def export_command(
     apostrophe before it, so that no spreadsheet takes it for a formula; 'import' takes it away
     again. Numbers stay numbers.
     """
-    from proofstone.browse.exporting import write_export
+    from proofstone.browse.export import write_export
     from proofstone.session.session import open_session
 
     if fold_near is not None and what != "triples":

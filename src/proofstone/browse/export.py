@@ -1,26 +1,127 @@
-"""Import and export: files into rows and rows into files, checked whole."""
+"""Export: what of a workspace goes into a file, by the kind of row that is named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import structs
 
+from proofstone.build.rows import ended_fields, verdict_fields
+from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
-from proofstone.method import Method
+from proofstone.ingest.bank_files import export_bank, export_items
+from proofstone.method import Method, find_method
 from proofstone.models.replies import read_reply
 from proofstone.records.calls import CallRecord
 from proofstone.records.ids import short
 from proofstone.records.items import context_of, own_prompt_of, shown_name
 from proofstone.records.runs import OUTCOMES, Run, Score
 from proofstone.records.scores import ScoreTable
-from proofstone.results.table import headline
+from proofstone.results.board import board_rows
+from proofstone.results.reading import leaderboard, selection_of
+from proofstone.results.table import headline, read_scores
+from proofstone.run.run_facts import plan_row
+from proofstone.session.models import family_of_model
+from proofstone.session.session import Session, method_of
+from proofstone.session.targets import Target, find_target
 from proofstone.store.items import StoredItem
+from proofstone.store.lookup import Found
 from proofstone.store.store import Store
+
+What = Literal["facts", "items", "responses", "scores", "leaderboard", "verdicts", "triples"]
+
+
+_USUAL: dict[str, What] = {"bank": "facts", "form": "items", "run": "responses"}
+
+
+def write_export(
+    session: Session, /, target: Target, path: Path | str, what: What | None = None, **options: Any
+) -> int:
+    """Writes rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel); returns how many.
+
+    Of a bank its facts, of a form its items, of a run its responses, of a plan the plan, of
+    a build the rows that it dropped or that are held up, each with why, or with ``what``
+    "verdicts" every ballot of its judges; with ``what`` also the
+    "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are those of
+    ``leaderboard``, and of a run that elicits them its "triples" (with
+    ``fold_near``, a cosine, those in other words folded) and, once verified, "verdicts": a row
+    each with its evidence and columns that people fill. Facts and items can be
+    imported again. Raises BadUsage for what a row has none of.
+    """
+    found = find_target(session.store, target, ("bank", "form", "run", "plan", "build"))
+    n_rows = _export(session, found, Path(path), what, options)
+    if what not in ("scores", "leaderboard") and found.kind != "plan":
+        session.store.written.add(Path(path), found.kind, [found.id], session.clock.now())
+    return n_rows
+
+
+def _export(
+    session: Session, found: Found, path: Path, what: What | None, options: dict[str, Any]
+) -> int:
+    store = session.store
+    if found.kind == "build":
+        return _export_build(session, found, path, what)
+    if found.kind == "plan":
+        return write_rows(path, [plan_row(store.plans.one(found.key))])
+    usual = _USUAL[found.kind]
+    what = what or usual
+    if what in ("scores", "leaderboard"):
+        return _export_results(session, found, path, what, options)
+    if what == "verdicts" or (what == "triples" and found.kind == "run"):
+        return _export_verifiable(session, found, path, what, options)
+    if what != usual:
+        hint = f"it has: {usual}, scores, leaderboard"
+        raise BadUsage(f"a {found.kind} has no {what}", hint=hint)
+    method = method_of(session, found)
+    if found.kind == "run":
+        return write_rows(path, response_rows(store, method, *store.runs.run(found.id)))
+    return (export_bank if found.kind == "bank" else export_items)(store, method, found.id, path)
+
+
+def score_table(session: Session, /, *targets: Target, **options: Any) -> ScoreTable:
+    """The scores of runs, forms or a bank as columns; ``to_arrow()``, ``to_pandas()`` and
+    ``to_polars()`` of it are tables of these libraries. ``view`` as in ``leaderboard``."""
+    selection = selection_of(session, targets)
+    method = find_method(selection.method)
+    return read_scores(
+        session.store, method, selection, family=partial(family_of_model, session), **options
+    )
+
+
+def _export_results(
+    session: Session, found: Found, file: Path, what: What, options: dict[str, Any]
+) -> int:
+    if what == "leaderboard":
+        return write_rows(file, board_rows(leaderboard(session, found, **options)))
+    return write_rows(file, score_rows(score_table(session, found, **options)))
+
+
+def _export_build(session: Session, found: Found, file: Path, what: What | None) -> int:
+    if what not in (None, "verdicts"):
+        raise BadUsage(f"a build has no {what}", hint="it has: its dropped rows, verdicts")
+    fields = ended_fields if what is None else verdict_fields
+    return write_rows(file, fields(session.store, found))
+
+
+def _export_verifiable(
+    session: Session, found: Found, file: Path, what: What, options: dict[str, Any]
+) -> int:
+    """What a method exports whose replies hold what can be verified."""
+    if what == "triples":
+        method, lacks = method_of(session, found), "replies of {} hold no triples"
+    else:
+        method = find_method(selection_of(session, [found]).method)
+        lacks = "runs of {} hold no triples to verify"
+    if method.verifying is None:
+        raise BadUsage(lacks.format(method.name))
+    rows = method.verifying.said_rows if what == "triples" else method.verifying.verdict_rows
+    return write_rows(file, rows(session, found, options))
+
 
 # Runs, scores and leaderboards as rows for a file.
 
@@ -152,9 +253,3 @@ def _call(call: CallRecord) -> dict[str, Any]:
         "started_at": started.isoformat(timespec="seconds"),
         "request": call.request_hash.hex(),
     }
-
-
-def export_responses(store: Store, method: Method, run: bytes, path: Path) -> int:
-    """Writes the responses of a run to a file, see ``response_rows``; returns how many."""
-    key, record = store.runs.run(run)
-    return write_rows(path, response_rows(store, method, key, record))
