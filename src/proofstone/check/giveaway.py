@@ -644,7 +644,7 @@ def _estimate(area: Area) -> Estimate:
     )
 
 
-def write_told(_session: Session, checked: Checked, path: Path) -> int:
+def write_told(session: Session, checked: Checked, path: Path) -> int:
     """Writes the facts that are to go as a work list, which ``retire --from`` carries out; returns
     how many."""
     dropped = checked.dropped.rows if checked.dropped else ()
