@@ -12,7 +12,7 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.breakdowns import render_breakdowns
 from proofstone.results.reading import board_of, selection_of
 from proofstone.run.file_grades import metrics_of_file

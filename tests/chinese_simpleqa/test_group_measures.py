@@ -13,8 +13,8 @@ import pytest
 from scripted_solver import SAYINGS, Desk, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.results.board import Breakdown, Leaderboard
-from proofstone.results.board_text import to_json
+from proofstone.results.board import Breakdown
+from proofstone.results.board_text import Leaderboard, to_json
 from proofstone.results.breakdowns import render_breakdowns
 from proofstone.results.page_files import TablesAsked
 from proofstone.results.reading import board_of, selection_of

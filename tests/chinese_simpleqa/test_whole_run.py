@@ -13,7 +13,7 @@ import pytest
 from scripted_solver import write_rows
 
 from proofstone.api import create_workspace
-from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import Leaderboard
 from proofstone.run.run_files import method_of_file
 from scripted_server import Act, Seen, answer
 from serving import configure, serving

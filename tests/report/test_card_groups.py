@@ -13,8 +13,8 @@ from made_up import MEASURES, mixed, right_of, table_of
 from proofstone.errors import BadUsage
 from proofstone.records.models import Card, card_line
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.board import Leaderboard, LeftOut
-from proofstone.results.board_text import render_terminal
+from proofstone.results.board import LeftOut
+from proofstone.results.board_text import Leaderboard, render_terminal
 from proofstone.results.cards import (
     GROUP_FIELDS,
     UNKNOWN,

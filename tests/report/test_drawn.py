@@ -15,7 +15,7 @@ from proofstone.errors import BadUsage
 from proofstone.page.figure import can_draw, vega_lite
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent
-from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page import render_page
 from proofstone.results.page_files import BesideAsked, FiguresAsked, write_page

@@ -11,8 +11,8 @@ from made_up import MEASURES, right_of, table_of
 
 from proofstone.records.knowledge import RoleName
 from proofstone.records.scores import HeldRole, Respondent, ScoreTable
-from proofstone.results.board import HandRole, Leaderboard
-from proofstone.results.board_text import render_terminal, to_json
+from proofstone.results.board import HandRole
+from proofstone.results.board_text import Leaderboard, render_terminal, to_json
 from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard

@@ -12,8 +12,8 @@ from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of, two_smal
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Measure
 from proofstone.records.scores import HeldRole, Respondent, ScoreTable
-from proofstone.results.board import BoardRow, Leaderboard, board_rows
-from proofstone.results.board_text import render_terminal, to_json
+from proofstone.results.board import BoardRow, board_rows
+from proofstone.results.board_text import Leaderboard, render_terminal, to_json
 from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard

@@ -10,8 +10,7 @@ from made_up import ACCURACY, table_of
 
 from proofstone.records.runs import Measure, Scale
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.board import Leaderboard
-from proofstone.results.board_text import render_terminal
+from proofstone.results.board_text import Leaderboard, render_terminal
 from proofstone.results.rankings import leaderboard
 
 SHARES = Scale(name="Shares", what="a score is a share", chance=0.5)

@@ -249,7 +249,7 @@ class PlanMark(Struct, frozen=True, kw_only=True):
     n_unplanned: int = 0
 
 
-class Leaderboard(Struct, frozen=True, kw_only=True):
+class Board(Struct, frozen=True, kw_only=True):
     """All respondents of a score table under one measure, estimand and level of averaging.
 
     ``standings`` has the real respondents first; a group without respondents is left out.
@@ -310,19 +310,11 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
 
         return board_columns(self)
 
-    def __str__(self) -> str:
-        from proofstone.results.board_text import render_terminal  # noqa: PLC0415 - it reads boards
-
-        return render_terminal(self).rstrip("\n")
-
-    def __repr__(self) -> str:  # a notebook shows this
-        return str(self)
-
 
 # A leaderboard as one row a respondent: what is exported, and what becomes a data frame.
 
 
-def board_rows(board: Leaderboard) -> list[dict[str, Any]]:
+def board_rows(board: Board) -> list[dict[str, Any]]:
     """The rows of a leaderboard in its order: ranked, then incomplete, of each group.
 
     Shares are in [0, 1]; ranks are None for incomplete rows; what is undefined (NaN) is None.
@@ -334,14 +326,14 @@ def board_rows(board: Leaderboard) -> list[dict[str, Any]]:
     ]
 
 
-def board_columns(board: Leaderboard) -> Columns:
+def board_columns(board: Board) -> Columns:
     """The same by columns; every row has every name."""
     rows = board_rows(board)
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _row(board: Leaderboard, group: Standings, row: BoardRow) -> dict[str, Any]:
+def _row(board: Board, group: Standings, row: BoardRow) -> dict[str, Any]:
     estimate = row.estimate
     return {
         "model": row.name,

@@ -11,7 +11,8 @@ from proofstone.page.section import (
     Table,
 )
 from proofstone.page.table import PageTable
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
 from proofstone.results.page_parts import (

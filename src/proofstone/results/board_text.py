@@ -22,7 +22,7 @@ from proofstone.page.text import (
     printable,
     tinted,
 )
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import Board, BoardRow, Standings
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
 from proofstone.results.plan import plan_lines
@@ -46,8 +46,18 @@ SIMULATED_BANNER = noted(
 _LABEL = 8
 
 
+class Leaderboard(Board, frozen=True, kw_only=True):
+    """A board that is printed as the terminal's table, in a notebook too."""
+
+    def __str__(self) -> str:
+        return render_terminal(self).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def render_terminal(
-    board: Leaderboard,
+    board: Board,
     *,
     heading: Sequence[tuple[str, str]] = (),
     next_steps: Sequence[tuple[str, str]] = (),
@@ -86,13 +96,13 @@ def render_terminal(
     return "".join(f"{line}\n" for line in lines)
 
 
-def to_json(board: Leaderboard) -> str:
+def to_json(board: Board) -> str:
     """All of the leaderboard as JSON text, indented; shares in [0, 1], null where undefined."""
     return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
 
 
 def _standings(
-    board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
+    board: Board, group: Standings, cards: Sequence[str], *, width: int, colour: bool
 ) -> list[str]:
     lines = [tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
     if name := apart_name(group):
@@ -144,7 +154,7 @@ def _graded_by(group: Standings) -> list[str]:
     return [say("graded by {judge}", judge=printable(", ".join(judges)))]
 
 
-def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: int) -> list[str]:
+def _table(board: Board, group: Standings, cards: Sequence[str], width: int) -> list[str]:
     columns = _optional_columns(group)
     header = ["rank", "model", "", *cards, "n", printable(board.measure), *columns]
     digits = max(len(points(row.estimate.value)) for row in group.ranked)
@@ -177,7 +187,7 @@ def _all_nought(group: Standings) -> list[str]:
     return [name for name in ("truncated", "unparsed") if name in told - met]
 
 
-def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> list[str]:
+def _by_group(board: Board, group: Standings, lines: Sequence[str]) -> list[str]:
     """The lines of a table, those of each group under its heading."""
     head, *body = lines
     arranged = [head]
@@ -234,9 +244,7 @@ def _optional_cell(row: BoardRow, column: str) -> str:
     return shown_share(row.rate(column).share)
 
 
-def _incomplete(
-    board: Leaderboard, group: Standings, cards: Sequence[str], width: int
-) -> list[str]:
+def _incomplete(board: Board, group: Standings, cards: Sequence[str], width: int) -> list[str]:
     order = [place for each in group.groups for place in each.incomplete]
     listed = [group.incomplete[place] for place in order] or group.incomplete
     shown = list(dict.fromkeys([*([board.group_by] if board.group_by else []), *cards]))
@@ -302,7 +310,7 @@ def _labelled(label: str, text: str) -> str:
     return f"{padded(label, _LABEL)}{printable(text)}"
 
 
-def _level(board: Leaderboard) -> str:
+def _level(board: Board) -> str:
     level = "item" if board.level == "sample" else board.level
     return say(
         "each {level} counts the same ({denominator})",

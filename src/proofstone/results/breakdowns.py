@@ -9,7 +9,8 @@ from proofstone.errors import BadUsage
 from proofstone.page.numbers import MISSING, points, shown_interval, shown_share
 from proofstone.page.text import aligned, cell_width, printable, widths
 from proofstone.records.runs import Estimate
-from proofstone.results.board import WARN_ABOVE, Advice, Breakdown, Leaderboard, Rate, Standings
+from proofstone.results.board import WARN_ABOVE, Advice, Breakdown, Rate, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.wording.messages import listed, noted, say, word
 
 # A group of fewer items has wide intervals.

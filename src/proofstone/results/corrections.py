@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from proofstone.records.reviews import Verdict
 from proofstone.records.runs import Measure, values_kind
 from proofstone.records.scores import Corrections, HeldRole, ScoreTable
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import Board, BoardRow, Standings
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import counted_values, outcome_code
 from proofstone.wording.messages import counted, noted, paragraph, say, say_of
@@ -190,7 +190,7 @@ def ruling_cells(row: BoardRow) -> tuple[int, ...]:
     return ruled.total, replies, ruled.raised, ruled.lowered, ruled.upheld, ruled.void
 
 
-def correction_notes(board: Leaderboard) -> Iterator[str]:
+def correction_notes(board: Board) -> Iterator[str]:
     """A sentence on retired items, one on void replies, and how to see it all undone."""
     if board.n_retired:
         yield say_of(

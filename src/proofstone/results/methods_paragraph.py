@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proofstone.page.section import told_making
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.page_parts import FormShown, PageData
 from proofstone.results.respondents import HandRecorded, Manifest, respondent_sentences
 from proofstone.stats.flags import FLAGS

@@ -23,7 +23,8 @@ from proofstone.page.numbers import (
 from proofstone.page.section import Table, number_columns, shown_cell, told_estimate
 from proofstone.page.text import visible
 from proofstone.records.runs import Estimate
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
 from proofstone.results.dot_plot import dot_plot

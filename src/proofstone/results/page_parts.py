@@ -14,7 +14,8 @@ from proofstone.records.calls import Message
 from proofstone.records.runs import Estimate, Outcome, Usage
 from proofstone.records.scores import DocumentPages
 from proofstone.records.tables import Audience
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.respondents import Manifest
 from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening

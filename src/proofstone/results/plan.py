@@ -14,7 +14,7 @@ from proofstone.page.numbers import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.runs import Plan, PlanAsked, Run, plan_id
-from proofstone.results.board import Leaderboard, PlanMark
+from proofstone.results.board import Board, PlanMark
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.dates import minute
 from proofstone.session.session import Session
@@ -148,7 +148,7 @@ def _mark(plan: Plan, after: Sequence[bool], n_runs: int) -> PlanMark:
     )
 
 
-def plan_lines(board: Leaderboard) -> Iterator[str]:
+def plan_lines(board: Board) -> Iterator[str]:
     """What was planned, when, and how this differs from it; nothing where there is no plan."""
     for mark in board.plans:
         yield printable(_head(mark))
@@ -161,7 +161,7 @@ def plan_lines(board: Leaderboard) -> Iterator[str]:
             yield printable(said)
 
 
-def unplanned_line(board: Leaderboard, *, is_ours: bool) -> str:
+def unplanned_line(board: Board, *, is_ours: bool) -> str:
     """What to say where no plan is known; nothing where there is one, or nobody was scored."""
     if board.plans or not board.standings:
         return ""
@@ -201,7 +201,7 @@ def _head(mark: PlanMark) -> str:
     return say("planned {at} {plan}: {what}; everything else here is exploratory", **plan)
 
 
-def _departures(board: Leaderboard, mark: PlanMark) -> Iterator[str]:
+def _departures(board: Board, mark: PlanMark) -> Iterator[str]:
     names = {str(name): estimand_name(name) for name in ESTIMANDS}
     estimand = names.get(mark.estimand, mark.estimand)
     for what, here, then in (
@@ -218,7 +218,7 @@ def _departures(board: Leaderboard, mark: PlanMark) -> Iterator[str]:
         yield say("{items}, planned {n:,}", items=counted(board.n_items, "item"), n=mark.n_items)
 
 
-def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str:
+def _outcome(board: Board, mark: PlanMark, first: str, second: str) -> str:
     """What came of one planned comparison."""
     found = _compared(board, first, second)
     head = f"{first} - {second}"
@@ -242,7 +242,7 @@ def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str
     )
 
 
-def _compared(board: Leaderboard, first: str, second: str) -> tuple[Comparison, int] | None:
+def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] | None:
     """The comparison of the only two ranked rows that have these names or labels."""
     for group in board.standings:
         places = [

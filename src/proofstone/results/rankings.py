@@ -20,11 +20,11 @@ from proofstone.results.board import (
     Breakdown,
     BreakdownGroup,
     GroupMeasure,
-    Leaderboard,
     LeftOut,
     NamedEstimate,
     Standings,
 )
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.breakdowns import advise, advise_of_served
 from proofstone.results.measured_scores import (
     MISSES,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from proofstone.page.section import Section
     from proofstone.records.tables import Tabulation
     from proofstone.results.audit.audit import Audit
-    from proofstone.results.board import Leaderboard
+    from proofstone.results.board_text import Leaderboard
     from proofstone.results.page_files import (
         FiguresAsked,
         FiguresWritten,

@@ -31,7 +31,8 @@ from proofstone.records.runs import (
 )
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.tables import Audience
-from proofstone.results.board import Leaderboard, LeftOut, PlanMark
+from proofstone.results.board import LeftOut, PlanMark
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import (

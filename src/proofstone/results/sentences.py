@@ -11,10 +11,10 @@ from proofstone.page.numbers import points, shown_estimate, shown_rank
 from proofstone.page.text import printable
 from proofstone.records.runs import Estimate, FormPart
 from proofstone.results.board import (
+    Board,
     BoardRow,
     Hand,
     HandRole,
-    Leaderboard,
     LeftOut,
     RowGroup,
     Standings,
@@ -89,7 +89,7 @@ def _chance_places(places: Counter[Against], n: int) -> str:
     return _mixed(places, n)
 
 
-def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
+def answer_sentences(board: Board) -> tuple[str, ...]:
     """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
     if board.is_of_labels:
         return (say("These files hold labels alone, without scores: nobody is ranked."),)

@@ -13,7 +13,8 @@ from msgspec import Struct
 from proofstone.page.numbers import points, two_digits
 from proofstone.page.section import Cell, Column, Table
 from proofstone.records.runs import Outcome
-from proofstone.results.board import BoardRow, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, values_of
 from proofstone.results.sections.stability import probability_of_best

@@ -25,7 +25,7 @@ from proofstone.session.progress import Watch
 from proofstone.session.session import Session
 
 if TYPE_CHECKING:
-    from proofstone.results.board import Leaderboard
+    from proofstone.results.board_text import Leaderboard
     from proofstone.run.campaign import RunResult
     from proofstone.run.run_facts import ControlReport
 

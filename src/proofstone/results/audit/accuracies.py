@@ -32,7 +32,8 @@ from proofstone.results.audit.consistency import (
     printed_column,
 )
 from proofstone.results.audit.problems import place, problem_at, refused
-from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.stats.ranks import (
     rank_shares,
     share_estimate,

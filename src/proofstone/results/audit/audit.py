@@ -46,8 +46,7 @@ from proofstone.results.audit.result_files import (
     tell_models,
 )
 from proofstone.results.audit.scores import HandNamed, ScoresIn, model_facts, no_scores, scores_in
-from proofstone.results.board import Leaderboard
-from proofstone.results.board_text import render_terminal
+from proofstone.results.board_text import Leaderboard, render_terminal
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import FileRead, PageData, Provenance

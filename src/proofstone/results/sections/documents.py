@@ -8,7 +8,8 @@ from msgspec import structs
 
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.scores import DocumentPages, ScoreTable
-from proofstone.results.board import Breakdown, Leaderboard, Standings
+from proofstone.results.board import Breakdown, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.breakdowns import FEW_ITEMS
 from proofstone.results.rankings import NOT_GIVEN
 from proofstone.results.sections.evidence import Evidence

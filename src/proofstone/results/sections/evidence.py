@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from proofstone.records.reviews import Upkeep
 from proofstone.records.scores import Accuracies, Annotated, Judged
-from proofstone.results.board import Leaderboard, Standings
+from proofstone.results.board import Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread

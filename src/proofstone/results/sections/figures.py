@@ -21,7 +21,8 @@ from proofstone.page.section import (
 )
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
-from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Leaderboard, Standings
+from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.stats.ranks import RankMove
 from proofstone.stats.scaling import Bend, SizeSlope
 from proofstone.wording.messages import counted, say, word

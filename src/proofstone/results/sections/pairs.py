@@ -11,7 +11,8 @@ from msgspec import structs
 from proofstone.page.numbers import points
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.records.runs import Estimate
-from proofstone.results.board import Leaderboard, Standings
+from proofstone.results.board import Standings
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.stats.comparisons import mcnemar_p
 from proofstone.stats.intervals import benjamini_hochberg

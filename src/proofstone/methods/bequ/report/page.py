@@ -41,7 +41,7 @@ from proofstone.page.section import Section
 from proofstone.page.text import visible
 from proofstone.records.ids import short
 from proofstone.records.tables import Audience
-from proofstone.results.board import Leaderboard
+from proofstone.results.board_text import Leaderboard
 from proofstone.results.page import MOST_LANES, page_environment, page_policy
 from proofstone.results.page_files import (
     NOTHING,
