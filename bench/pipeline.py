@@ -25,8 +25,8 @@ from proofstone.build.flow import Workshop, perform_pipeline, plain_keys
 from proofstone.build.funnel import read_funnel
 from proofstone.build.journal import StepProgress, ids_digest, make_row
 from proofstone.method import find_payload
-from proofstone.records.building import BatchStep, Drop, Kept, PipelineRow, Step, StepContext
 from proofstone.records.builds import Build, BuildFunnel, StepName, build_id
+from proofstone.records.steps import BatchStep, Drop, Kept, PipelineRow, Step, StepContext
 from proofstone.store.builds import EnteringRow, StoreJournal
 from proofstone.store.store import Store
 

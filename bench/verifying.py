@@ -27,7 +27,6 @@ from proofstone.methods.bequ.records import (
 )
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
-from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
     EntityFacts,
@@ -38,6 +37,7 @@ from proofstone.methods.bequ.verification.records import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.methods.bequ.verification.sample import make_plan
 from proofstone.methods.bequ.verification.verify import (
     EntityCorpus,
     TextIndex,

@@ -40,7 +40,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "budget": (
         ("models/budget.py",
-         "models/spending.py", "models/spending.py", "session/askers.py"),
+         "models/budget_account.py", "models/budget_account.py", "session/askers.py"),
         ("tests/models/test_budget.py", "tests/models/test_spending.py",
          "tests/models/test_dearest_price.py", "tests/models/test_request_hash.py",
          "tests/models/test_reply.py", "tests/models/test_recorded_replies.py",

@@ -19,7 +19,7 @@ from proofstone.session.session import Session, workspace_folder
 if TYPE_CHECKING:
     from proofstone.browse import export as browse_export
     from proofstone.browse import filtered_import
-    from proofstone.build import building, forms
+    from proofstone.build import forms, step_builds
     from proofstone.check import contradictions as check_contradictions
     from proofstone.check import giveaway
     from proofstone.correct import bank_moves as correct_bank_moves
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from proofstone.ingest import bank_files, editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
     from proofstone.keep import purge as keep_purge
-    from proofstone.results import compare_inputs, reading
+    from proofstone.results import compare_inputs
+    from proofstone.results import leaderboard as boards
     from proofstone.results import plan as results_plan
     from proofstone.review import agreement as review_agreement
     from proofstone.review import decide as review_decide
@@ -42,10 +43,9 @@ if TYPE_CHECKING:
     from proofstone.run import score as run_score
     from proofstone.run import searches as run_searches
     from proofstone.search import retrieval
+    from proofstone.session import costs, session
     from proofstone.session import models as session_models
     from proofstone.session import people as session_people
-    from proofstone.session import session
-    from proofstone.session import spending as spending_module
 
 
 P = ParamSpec("P")
@@ -81,7 +81,7 @@ class _Module:
 
 if not TYPE_CHECKING:
     browse_export = _Module("browse.export")
-    building = _Module("build.building")
+    step_builds = _Module("build.step_builds")
     filtered_import = _Module("browse.filtered_import")
     forms = _Module("build.forms")
     check_contradictions = _Module("check.contradictions")
@@ -100,7 +100,7 @@ if not TYPE_CHECKING:
     keep_purge = _Module("keep.purge")
     compare_inputs = _Module("results.compare_inputs")
     results_plan = _Module("results.plan")
-    reading = _Module("results.reading")
+    boards = _Module("results.leaderboard")
     review_agreement = _Module("review.agreement")
     review_decide = _Module("review.decide")
     review_import = _Module("review.import_reviews")
@@ -115,7 +115,7 @@ if not TYPE_CHECKING:
     session_models = _Module("session.models")
     session_people = _Module("session.people")
     session = _Module("session.session")
-    spending_module = _Module("session.spending")
+    costs = _Module("session.costs")
 
 
 class Workspace(Session):
@@ -127,9 +127,9 @@ class Workspace(Session):
     import_form = Verb(lambda: bank_files.read_form)
     build_bank = Verb(lambda: forms.make_bank)
     build_form = Verb(lambda: forms.compose_forms)
-    build_in_steps = Verb(lambda: building.build_in_steps)
-    forecast_build = Verb(lambda: building.forecast_build)
-    prompts_of_build = Verb(lambda: building.prompts_of_build)
+    build_in_steps = Verb(lambda: step_builds.build_in_steps)
+    forecast_build = Verb(lambda: step_builds.forecast_build)
+    prompts_of_build = Verb(lambda: step_builds.prompts_of_build)
     note_documents = Verb(lambda: pages.remember_documents)
     document_of = Verb(lambda: pages.document_of)
     draw = Verb(lambda: pages.draw)
@@ -162,19 +162,19 @@ class Workspace(Session):
     verify_forecast = Verb(lambda: score_runs.verify_forecast)
     judge_units = Verb(lambda: score_runs.judge_units)
     with_judges = Verb(lambda: score_runs.with_judges)
-    spending = Verb(lambda: spending_module.start_spending)
-    newly_lost = Verb(lambda: spending_module.newly_lost)
+    spending = Verb(lambda: costs.start_spending)
+    newly_lost = Verb(lambda: costs.newly_lost)
 
     # reading
-    leaderboard = Verb(lambda: reading.leaderboard)
-    verified_board = Verb(lambda: reading.verified_board)
-    report = Verb(lambda: reading.write_report)
-    audit = Verb(lambda: reading.audit_runs)
-    study = Verb(lambda: reading.make_study)
-    write_study_figures = Verb(lambda: reading.write_study_figures)
-    write_figure_data = Verb(lambda: reading.write_study_data)
-    work_list = Verb(lambda: reading.write_item_work_list)
-    statistics = Verb(lambda: reading.describe)
+    leaderboard = Verb(lambda: boards.leaderboard)
+    verified_board = Verb(lambda: boards.verified_board)
+    report = Verb(lambda: boards.write_report)
+    audit = Verb(lambda: boards.audit_runs)
+    study = Verb(lambda: boards.make_study)
+    write_study_figures = Verb(lambda: boards.write_study_figures)
+    write_figure_data = Verb(lambda: boards.write_study_data)
+    work_list = Verb(lambda: boards.write_item_work_list)
+    statistics = Verb(lambda: boards.describe)
     coverage = Verb(lambda: taxonomy.coverage_of)
     scorings = Verb(lambda: run_score.list_scorings)
     score_table = Verb(lambda: browse_export.score_table)

@@ -28,12 +28,12 @@ from proofstone.records.banks import (
     Sifter,
     TokenCounter,
 )
-from proofstone.records.building import StepBuilder
 from proofstone.records.calls import Call, Judge
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewTask, ReviewText
 from proofstone.records.runs import Measure, Reply, Run, Scale, Score, VerifiedRun
+from proofstone.records.steps import StepBuilder
 from proofstone.records.tables import Row, Tabulation
 
 

@@ -17,15 +17,15 @@ from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ.entities import Entity
-from proofstone.methods.bequ.listing.candidates import Candidate, candidates, drawn_candidates
-from proofstone.methods.bequ.listing.pipeline import (
+from proofstone.methods.bequ.entity_lists.candidates import Candidate, candidates, drawn_candidates
+from proofstone.methods.bequ.entity_lists.pipeline import (
     PIPELINES,
     TIERS,
     domains_step,
     rate_prompt,
     thirds_step,
 )
-from proofstone.records.building import Drop, StepContext
+from proofstone.records.steps import Drop, StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

@@ -13,8 +13,8 @@ from verified_worlds import verified_runs, verified_triples
 from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.report.board import TripleBoard, triple_board
 from proofstone.methods.bequ.verification.people import PeopleSaid
-from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.records import Group, Verdict, Verified, VerifiedRuns
+from proofstone.methods.bequ.verification.sample import make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.stats.ranks import RankInterval
 

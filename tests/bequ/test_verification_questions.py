@@ -9,13 +9,13 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 
 from proofstone.judging.question import fence_code, pose
 from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple, VerifySettings
-from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.questions import (
     cited_place,
     covered_question,
     precision_question,
     recall_question,
 )
+from proofstone.methods.bequ.verification.sample import make_plan
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict, Passage
 

@@ -12,7 +12,7 @@ from known_world import gathered
 
 from proofstone.methods.bequ.records import SamplingWay, VerifySettings
 from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, sample_places
-from proofstone.methods.bequ.verification.planning import make_plan
+from proofstone.methods.bequ.verification.sample import make_plan
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 

@@ -29,8 +29,8 @@ from proofstone.methods.bequ.verification.people import (
     correct_by_people,
 )
 from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.planning import make_plan
 from proofstone.methods.bequ.verification.records import Verdict, Verified
+from proofstone.methods.bequ.verification.sample import make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.calls import Judge
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict

@@ -92,7 +92,7 @@ def test_a_csv_with_numbered_rows_is_read_as_it_stands(tmp_path: Path) -> None:
     )
     (built,) = read_checked(path, METHOD.read_facts)
     assert built.fact.payload == METALS
-    assert method_of_bank_file(path, otherwise="encyclo_k") == "chinese_simpleqa"
+    assert method_of_bank_file(path) == "chinese_simpleqa"
     assert method_of_file(path) == "encyclo_k"
 
 

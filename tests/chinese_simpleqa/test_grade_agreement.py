@@ -10,7 +10,7 @@ import pytest
 from scripted_solver import write_rows
 
 from proofstone.cli import main
-from proofstone.methods.chinese_simpleqa.grades import metrics_of
+from proofstone.methods.chinese_simpleqa.graded_files import metrics_of
 from proofstone.records.tables import Row
 from scripted_server import Act, Seen, answer
 from serving import configure, serving

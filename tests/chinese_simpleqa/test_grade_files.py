@@ -10,7 +10,7 @@ import pytest
 from scripted_solver import Desk, write_rows
 
 from proofstone.cli import main
-from proofstone.methods.chinese_simpleqa.grades import grade_metrics
+from proofstone.methods.chinese_simpleqa.graded_files import grade_metrics
 from serving import configure, serving
 
 

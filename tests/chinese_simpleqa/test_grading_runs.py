@@ -14,7 +14,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.breakdowns import render_breakdowns
-from proofstone.results.reading import board_of, selection_of
+from proofstone.results.leaderboard import board_of, selection_of
 from proofstone.run.file_grades import metrics_of_file
 from proofstone.run.run_files import method_of_file
 from scripted_server import Act, Seen, answer

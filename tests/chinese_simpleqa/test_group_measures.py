@@ -16,8 +16,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.results.board import Breakdown
 from proofstone.results.board_text import Leaderboard, to_json
 from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.leaderboard import board_of, selection_of
 from proofstone.results.page_files import TablesAsked
-from proofstone.results.reading import board_of, selection_of
 from proofstone.results.sections.strata import strata_section
 from proofstone.wording.messages import speaking
 from serving import HurriedClock, configure, serving

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from proofstone.methods.chinese_simpleqa.grades import graded_row, read_replies
+from proofstone.methods.chinese_simpleqa.graded_files import graded_row, read_replies
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.sameness import GRADES
 from proofstone.records.tables import Row

@@ -10,9 +10,9 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
-from proofstone.browse.show_item import show_replies
 from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
-from proofstone.results.reading import board_of, selection_of
+from proofstone.results.leaderboard import board_of, selection_of
+from proofstone.results.replies import show_replies
 from proofstone.results.trust import trust_lines
 from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving

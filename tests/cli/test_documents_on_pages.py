@@ -15,7 +15,7 @@ import pytest
 
 from proofstone.api import create_workspace, open_workspace
 from proofstone.page.audience import table_for
-from proofstone.results.reading import selection_of
+from proofstone.results.leaderboard import selection_of
 from proofstone.results.report import make_board
 from report.made_up import two_small
 from small_bank import rows, write_lines

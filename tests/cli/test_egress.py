@@ -13,8 +13,8 @@ from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import EgressRefused
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
-from proofstone.models.limits import SystemClock
 from proofstone.models.names import Destination
+from proofstone.models.rate_limits import SystemClock
 from proofstone.session.cli_egress import describe
 from proofstone.session.egress import Load, clear_loads, keep_local
 from proofstone.session.permits import Leaving, Outgoing, Permits

@@ -19,9 +19,9 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.question_text import as_choice, render, show
 from proofstone.methods.encyclo_k.recipe import recipe
+from proofstone.methods.encyclo_k.wordings import phrasing
 from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Way
 from proofstone.records.knowledge import Fact, Stratum

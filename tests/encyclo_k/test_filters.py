@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.methods.encyclo_k import method as encyclo_k
+from proofstone.methods.encyclo_k.filters.cascade import FILTERS, REASONS, sift, sift_row
 from proofstone.methods.encyclo_k.filters.cleaner import clean
-from proofstone.methods.encyclo_k.filters.sifting import FILTERS, REASONS, sift, sift_row
 from proofstone.records.builds import FunnelStep
 from proofstone.records.tables import Row, SiftedRow
 

@@ -22,7 +22,7 @@ from proofstone.models.budget import (
     shown,
     unbounded_reply,
 )
-from proofstone.models.spending import amount_of
+from proofstone.models.budget_account import amount_of
 from proofstone.records.calls import Attempt, CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.models import Price

@@ -18,8 +18,8 @@ import pytest
 from proofstone.models.client import ChatEndpoint
 from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry
-from proofstone.models.limits import SystemClock
 from proofstone.models.names import parse_model_name
+from proofstone.models.rate_limits import SystemClock
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Usage

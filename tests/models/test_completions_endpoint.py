@@ -15,9 +15,9 @@ from proofstone.models.availability import CONTROL_SETTINGS
 from proofstone.models.client import CompletionsEndpoint
 from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry, read_tables
-from proofstone.models.limits import SystemClock
 from proofstone.models.local import open_local
 from proofstone.models.names import parse_model_name
+from proofstone.models.rate_limits import SystemClock
 from proofstone.models.registry import open_model
 from proofstone.models.replies import UnreadableReplyError, read_reply
 from proofstone.models.reply_cache import request_hash

@@ -14,7 +14,7 @@ from test_chat_endpoint import endpoint
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.models.client import ChatEndpoint, CompletionsEndpoint
 from proofstone.models.config import Endpoint
-from proofstone.models.limits import SystemClock
+from proofstone.models.rate_limits import SystemClock
 from proofstone.models.reply_cache import request_hash
 from proofstone.records.calls import (
     MAX_IMAGE_BYTES,

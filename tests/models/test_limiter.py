@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.models.limits import Feedback, Halt, Limiter, Limiters, Stopped
+from proofstone.models.rate_limits import Feedback, Halt, Limiter, Limiters, Stopped
 
 
 def fill(limiter: Limiter) -> list[int]:

@@ -14,7 +14,6 @@ import pytest
 from proofstone.errors import BadUsage, EndpointUnusable, NotFound
 from proofstone.models.entries import Entry
 from proofstone.models.failures import treatment
-from proofstone.models.limits import SystemClock
 from proofstone.models.local import (
     ChildProcess,
     LocalModel,
@@ -23,6 +22,7 @@ from proofstone.models.local import (
     open_gguf,
     open_local,
 )
+from proofstone.models.rate_limits import SystemClock
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from serving import PATIENCE_S, wait_until

@@ -20,7 +20,7 @@ from proofstone.models.ask import Asked, Asker, Retries
 from proofstone.models.check import check_model
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.entries import Entry
-from proofstone.models.limits import Limiters, SystemClock
+from proofstone.models.rate_limits import Limiters, SystemClock
 from proofstone.models.registry import list_models, open_asker, open_model
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json

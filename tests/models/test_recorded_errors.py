@@ -11,9 +11,8 @@ from test_chat_endpoint import client
 
 from proofstone.models.ask import Asker, Retries
 from proofstone.models.failures import classify, treatment
-from proofstone.models.limits import Limiter
+from proofstone.models.rate_limits import Limiter, delay_in_body
 from proofstone.models.replies import UnreadableReplyError, read_reply
-from proofstone.models.retry_after import delay_in_body
 from recorded import PROVIDERS, Recorded, recorded
 from scripted_server import ScriptedServer
 

@@ -9,7 +9,7 @@ import pytest
 from proofstone.errors import BadUsage
 from proofstone.models.names import parse_model_name
 from proofstone.models.replies import read_reply
-from proofstone.models.simulated import NO_ANSWER, SimulatedModel, simulated_model
+from proofstone.models.simulator import NO_ANSWER, SimulatedModel, simulated_model
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.items import Oracle
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.models.budget import Budget
-from proofstone.models.limits import Halt, Stopped
-from proofstone.models.spending import BudgetSpent, Exposure, Spending
+from proofstone.models.budget_account import BudgetSpent, Exposure, Spending
+from proofstone.models.rate_limits import Halt, Stopped
 from proofstone.records.calls import CallRecord
 from proofstone.records.runs import Usage
 from serving import settled

@@ -8,7 +8,7 @@ import pytest
 
 from models.test_asking import GOOD, LIMITED, Calls, ScriptedModel, TestClock, asker, request
 from proofstone.errors import CallFailed
-from proofstone.models.limits import Limiter, Stopped
+from proofstone.models.rate_limits import Limiter, Stopped
 from proofstone.records.calls import Attempt
 from serving import PATIENCE_S, settled
 

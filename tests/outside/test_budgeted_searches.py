@@ -12,14 +12,14 @@ import pytest
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BudgetReached, NoPrice
 from proofstone.models.budget import Budget, money
+from proofstone.models.budget_account import Spending
 from proofstone.models.config import load_config
-from proofstone.models.spending import Spending
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
+from proofstone.session.costs import beside_text
 from proofstone.session.permits import SentLog
 from proofstone.session.session import Session
-from proofstone.session.spending import beside_text
 from scripted_server import Act, ScriptedServer, Seen, answer, drop
 from scripted_web import web
 from serving import HurriedClock, serving

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.models.config import load_config
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
@@ -17,6 +16,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.records.runs import run_label
+from proofstone.results.trace import Ancestry
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import Asking, RunRequest, specs_of
 from proofstone.run.run_file import read_run_file, run_file_text

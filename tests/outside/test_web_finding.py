@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Source
+from proofstone.results.trace import Ancestry
 from proofstone.search.web_finder import WebQuery
 from proofstone.session.permits import SentLog
 from scripted_server import ScriptedServer

@@ -11,7 +11,8 @@ from proofstone.build.flow import Performed, Workshop, perform_pipeline, plain_k
 from proofstone.build.funnel import read_funnel
 from proofstone.build.journal import MemoryJournal, StepProgress, make_row, read_row, walk
 from proofstone.errors import CallFailed
-from proofstone.records.building import (
+from proofstone.records.builds import BuildFunnel, StepName
+from proofstone.records.steps import (
     BatchRows,
     BatchStep,
     Drop,
@@ -20,7 +21,6 @@ from proofstone.records.building import (
     Step,
     StepContext,
 )
-from proofstone.records.builds import BuildFunnel, StepName
 
 
 class Number(Struct, frozen=True):

@@ -11,7 +11,7 @@ from numbered import Bench, Number
 
 from proofstone.build.flow import Channel
 from proofstone.build.journal import make_row
-from proofstone.records.building import BatchStep, Drop, Kept, Step, StepContext
+from proofstone.records.steps import BatchStep, Drop, Kept, Step, StepContext
 
 
 def expected(numbers: list[int]) -> list[Number]:

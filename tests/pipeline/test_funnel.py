@@ -10,8 +10,8 @@ from numbered import Bench
 from proofstone.build.flow import plain_keys
 from proofstone.build.funnel import ended_rows, read_funnel
 from proofstone.build.journal import MemoryJournal, make_row
-from proofstone.records.building import Drop, Outcome, PipelineRow, Step
 from proofstone.records.builds import StepFunnel, StepName
+from proofstone.records.steps import Drop, Outcome, PipelineRow, Step
 
 
 def test_each_row_counts_once_at_each_step_that_it_reaches() -> None:

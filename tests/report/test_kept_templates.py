@@ -9,7 +9,7 @@ import pytest
 from jinja2 import DictLoader, Environment
 from jinja2.bccache import bc_magic
 
-from proofstone.page.compiled import KeptTemplates
+from proofstone.results.page import KeptTemplates
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.trace import Ancestry
 from proofstone.errors import BadUsage, EgressRefused
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.records.calls import Message
@@ -21,6 +20,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import context_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.results.table import respondents_of
+from proofstone.results.trace import Ancestry
 from proofstone.run.forms import select_runs
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import specs_of

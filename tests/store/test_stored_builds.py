@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from proofstone.build.journal import make_row
 from proofstone.errors import RunInUse
-from proofstone.records.building import Drop, Outcome, PipelineRow, Step
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.ids import canonical_json
+from proofstone.records.steps import Drop, Outcome, PipelineRow, Step
 from proofstone.records.verdicts import Ballot, Heard, PanelRules, PanelVerdict, RowVerdict
 from proofstone.store import schema
 from proofstone.store.builds import EnteringRow, StoreJournal

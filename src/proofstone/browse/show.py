@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from proofstone.browse.show_item import describe, replies_of
-from proofstone.browse.show_source import describe_page, describe_plan
-from proofstone.browse.trace import PURGED, Ancestry, call_line
+from proofstone.browse.show_item import describe
+from proofstone.browse.show_source import describe_page
 from proofstone.build.rows import describe_build
-from proofstone.errors import BadUsage, TextPurged
+from proofstone.errors import TextPurged
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method
-from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
 from proofstone.records.runs import Run, replies_wanted, run_label
-from proofstone.records.tables import Tabulation
+from proofstone.results.plan import describe_plan
+from proofstone.results.replies import replies_of
+from proofstone.results.trace import PURGED, Ancestry, call_line
 from proofstone.run.judges import judges_of_reply, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
 from proofstone.session.dates import minute
@@ -40,36 +40,6 @@ from proofstone.store.runs import Failure
 from proofstone.store.store import Store
 
 # Statistics of a bank or a form: its method counts, rows are read page by page.
-
-
-def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
-    """The method's tables of a bank or a form; none where it declares none.
-
-    Raises BadUsage for another kind of thing.
-    """
-    if found.kind == "bank":
-        method = find_method(store.knowledge.bank(found.id).method)
-        pages = store.knowledge.pages_of_bank(found.key)
-        return method.fact_statistics((fact for page in pages for fact in page), load_cl100k())
-    if found.kind == "form":
-        method = find_method(store.items.item_set(found.id).method)
-        items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
-        of_items = method.item_statistics(items, load_cl100k())
-        if method.verifying is None:
-            return of_items
-        return (
-            *of_items,
-            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
-        )
-    if found.kind == "run":
-        key, run = store.runs.run(found.id)
-        method = find_method(run.method)
-        if method.verifying is not None:
-            return method.verifying.statistics(store, method, [(key, run)])
-    raise BadUsage(
-        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
-        hint="proofstone list bank, or proofstone list form, names them",
-    )
 
 
 _SERVED = 8  # responses of one call that are listed
@@ -97,10 +67,10 @@ def look_at(store: Store, found: Found, *, limit: int = 3) -> Description:
     """The same for a row with a hash that was found already."""
     if found.kind == "build":
         return describe_build(store, found)[0]
+    if found.kind == "plan":
+        return describe_plan(store, found)
     if found.kind == "run":
         described = _run(store, found)
-    elif found.kind == "plan":
-        described = describe_plan(store, found)
     elif found.kind == "scoring":
         described = _scoring(store, found)
     else:

@@ -206,35 +206,3 @@ def _plain(value: Any) -> str:
 
 
 # A plan as ``show`` prints it.
-
-
-def describe_plan(store: Store, found: Found) -> Description:
-    """All that a plan fixes, and what it is to find."""
-    plan = store.plans.one(found.key)
-    from proofstone.stats.flags import estimand_name  # noqa: PLC0415 - numpy
-    from proofstone.wording.messages import counted  # noqa: PLC0415
-
-    estimand = estimand_name(plan.estimand)
-    average = (
-        "each item counts the same" if plan.level == "sample" else f"each {plan.level} the same"
-    )
-    lines = [
-        ("plan", plan.id.hex()),
-        ("made", minute(plan.at)),
-        (plan.kind, f"{plan.kind}:{short(plan.target)}"),
-        ("measure", f"{plan.measure}; {average}; intervals speak of {estimand}"),
-        *(("compare", f"{first} - {second}") for first, second in plan.comparisons),
-        *(("exclude", text) for text in plan.exclusions),
-        ("size", f"{counted(plan.n_items, 'item')}, {counted(plan.samples, 'sample')} each"),
-        ("stop", plan.stopping),
-        ("confidence", f"{100 * plan.confidence:g}% for all comparisons together"),
-    ]
-    assumed = ", ".join(
-        f"{name.replace('_', ' ')} {value:g}" for name, value in plan.assumed.items()
-    )
-    if plan.resolves is None:
-        lines.append(("resolves", "nothing: too few independent items"))
-    else:
-        power = f"{100 * plan.power:g}% power"
-        lines.append(("resolves", f"{100 * plan.resolves:.1f} points with {power}, if {assumed}"))
-    return Description(title=f"plan:{short(plan.id)}", lines=tuple(lines))

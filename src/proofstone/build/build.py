@@ -18,11 +18,11 @@ from proofstone.build.placement import place_sources
 from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.errors import BadInput, BudgetReached
 from proofstone.models.ask import Asker
-from proofstone.records.building import BatchStep, Maker, Step, StepContext
 from proofstone.records.builds import Build, BuildFunnel, role_of_seat
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.knowledge import Bank
 from proofstone.records.runs import Spent
+from proofstone.records.steps import BatchStep, Maker, Step, StepContext
 from proofstone.records.taxonomy import Placement
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.session.lease import lease_held

@@ -13,12 +13,12 @@ from proofstone.build.journal import MemoryJournal, StepProgress
 from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.errors import CallFailed, NotAsked
 from proofstone.models.ask import Asker
-from proofstone.records.building import BatchStep, ModelRole, PipelineRow, Step, StepContext
 from proofstone.records.builds import role_of_seat
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Reply, Usage
+from proofstone.records.steps import BatchStep, ModelRole, PipelineRow, Step, StepContext
 from proofstone.run.dry_run import SentAs
 from proofstone.session.progress import RunProgress
 from proofstone.store.store import Store

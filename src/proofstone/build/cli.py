@@ -12,9 +12,9 @@ import click
 from proofstone.build.cli_taxonomy import show_placed
 from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
 from proofstone.records.banks import Parameter
-from proofstone.records.building import StepBuilder
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
+from proofstone.records.steps import StepBuilder
 from proofstone.run.cli import dry_run_list
 from proofstone.run.cli_models import with_preset
 from proofstone.run.cli_options import (
@@ -27,6 +27,7 @@ from proofstone.run.cli_options import (
 )
 from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.costs import beside_told, spent_text, tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -44,14 +45,13 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.spending import beside_told, spent_text, tell_lost
 from proofstone.session.terminal import pasted, print_json, say, tell_known_name
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
     from proofstone.method import Method
-    from proofstone.records.building import ModelRole, StepBuilder
     from proofstone.records.builds import Build
+    from proofstone.records.steps import ModelRole, StepBuilder
     from proofstone.run.self_preference import Kin
 
 
@@ -210,13 +210,13 @@ def perform(
     quiet: bool,
 ) -> int:
     """Builds, or says what it would take; returns the exit code."""
-    from proofstone.build.building import (
+    from proofstone.build.cli_pilot import perform_dry_build, read_dry_build
+    from proofstone.build.step_builds import (
         build_in_steps,
         kin_of_build,
     )
-    from proofstone.build.cli_pilot import perform_dry_build, read_dry_build
+    from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
-    from proofstone.session.spending import start_spending
 
     wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
     name = options["name"]

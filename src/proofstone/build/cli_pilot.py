@@ -9,12 +9,12 @@ import click
 import msgspec
 from msgspec import Struct
 
-from proofstone.build.building import forecast_build, prompts_of_build
+from proofstone.build.step_builds import forecast_build, prompts_of_build
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.page.text import aligned, printable
 from proofstone.records.ids import short
 from proofstone.run.forecast_text import budget_lines, message_text, price_notes, shown_range
-from proofstone.session.spending import beside_told, spent_text, start_spending
+from proofstone.session.costs import beside_told, spent_text, start_spending
 from proofstone.session.terminal import print_json, say
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from proofstone.build.journal import (
     with_verdicts,
 )
 from proofstone.errors import CallFailed
-from proofstone.records.building import BatchStep, Journal, Outcome, PipelineRow, Step, StepContext
+from proofstone.records.steps import BatchStep, Journal, Outcome, PipelineRow, Step, StepContext
 
 # A bounded channel between two steps: who is ahead waits.
 

@@ -12,9 +12,9 @@ from proofstone.build.journal import Pages, Visit, walk
 from proofstone.judging.question import QuestionAccount
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import aligned
-from proofstone.records.building import Costs, Journal, Outcome, PipelineRow
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName
 from proofstone.records.runs import Spent
+from proofstone.records.steps import Costs, Journal, Outcome, PipelineRow
 from proofstone.wording.messages import counted, listed, paragraph, say, word
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.records.building import (
+from proofstone.records.ids import canonical_json, content_id
+from proofstone.records.steps import (
     BatchStep,
     Drop,
     Journal,
@@ -27,7 +28,6 @@ from proofstone.records.building import (
     Step,
     StepContext,
 )
-from proofstone.records.ids import canonical_json, content_id
 
 # Rows from their beginning each time, so that nobody must hold them.
 Pages = Callable[[], Iterable[Sequence[PipelineRow]]]

@@ -10,30 +10,25 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from proofstone.build.forms import read_parameters
-from proofstone.build.plan import builder_for
+from proofstone.build.plan import BuildSpec, builder_for
 from proofstone.errors import BadUsage, EndpointUnusable
-from proofstone.records.building import Maker
+from proofstone.models.budget_account import Spending
+from proofstone.models.names import Destination, destination_of
 from proofstone.records.builds import OnlineWanted, WebText, WikiText
+from proofstone.records.steps import Maker
 from proofstone.search.retrieval import web_finder
+from proofstone.search.web_finder import WebFinder, WebQuery
+from proofstone.search.wiki import LiveWiki
 from proofstone.session.background import Background
 from proofstone.session.egress import Load, let_out
 from proofstone.session.permits import Outgoing, SentBeside
 from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
-
-if TYPE_CHECKING:
-    from proofstone.build.plan import BuildSpec
-    from proofstone.models.names import Destination
-    from proofstone.models.spending import Spending
-    from proofstone.search.web_finder import WebFinder
-    from proofstone.search.wiki import LiveWiki
-    from proofstone.store.store import Store
-
+from proofstone.store.store import Store
 
 _LOT = 8  # queries that are searched for, and whose pages are read, between two signs of life
 
@@ -129,8 +124,6 @@ def gather_inputs(
 
 def _open_wiki(session: Session, wanted: OnlineWanted, inputs: Sequence[str]) -> LiveWiki:
     """The wiki, once what is to be sent there, and to where its statements are, may go."""
-    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
-    from proofstone.search.wiki import LiveWiki  # noqa: PLC0415
 
     wiki = LiveWiki(wanted.wiki, session.folder, session.config, session.clock)
     lacking = wiki.lacking(wanted.names)
@@ -205,7 +198,6 @@ def _open_search(
     session: Session, wanted: OnlineWanted, inputs: Sequence[str], spending: Spending | None
 ) -> WebFinder:
     """The search, once the queries may go there."""
-    from proofstone.models.names import destination_of  # noqa: PLC0415 - heavy
 
     finder = web_finder(session, wanted.search, n_pages=wanted.n_pages, spending=spending)
     if lacking := finder.lacking(list(dict.fromkeys(wanted.queries))):
@@ -215,7 +207,6 @@ def _open_search(
 
 
 def _from_web(session: Session, finder: WebFinder, wanted: OnlineWanted) -> None:
-    from proofstone.search.web_finder import WebQuery  # noqa: PLC0415
 
     queries = list(dict.fromkeys(wanted.queries))
     left = [query for query in queries if finder.noted(query) is None]

@@ -20,10 +20,10 @@ from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.errors import BudgetReached
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, cost_usd, total_tokens
-from proofstone.records.building import BatchStep, Maker, PipelineRow, Step
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import Draws
 from proofstone.records.runs import Spent
+from proofstone.records.steps import BatchStep, Maker, PipelineRow, Step
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,

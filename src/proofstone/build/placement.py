@@ -21,7 +21,11 @@ from proofstone.judging.panel import (
     why_undecided,
 )
 from proofstone.records.banks import Parameter
-from proofstone.records.building import (
+from proofstone.records.builds import Build
+from proofstone.records.calls import Clock
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.knowledge import Stratum
+from proofstone.records.steps import (
     Drop,
     Kept,
     ModelRole,
@@ -31,10 +35,6 @@ from proofstone.records.building import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.builds import Build
-from proofstone.records.calls import Clock
-from proofstone.records.ids import canonical_json, digest
-from proofstone.records.knowledge import Stratum
 from proofstone.records.taxonomy import (
     TAXONOMY_LEVELS,
     Placement,

@@ -16,17 +16,18 @@ from msgspec import Struct, structs
 from proofstone.build.flow import plain_keys
 from proofstone.build.forms import read_parameters
 from proofstone.build.journal import ids_digest, make_row
+from proofstone.build.placement import PLACING
 from proofstone.build.reads import BuildReads, OpenIndex, OpenWebSearch, open_reads
 from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method, method_names
-from proofstone.records.building import BatchStep, Maker, Pipeline, StepBuilder
 from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seated, seats_of
 from proofstone.records.calls import Model
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Passage, Source, SourcedPassage
 from proofstone.records.licences import permits_publication
 from proofstone.records.pages import PageRegion
+from proofstone.records.steps import BatchStep, Maker, Pipeline, StepBuilder
 from proofstone.records.taxonomy import SampledSource
 from proofstone.store.builds import EnteringRow
 from proofstone.store.store import Store
@@ -39,7 +40,6 @@ Models = str | Mapping[str, str | Sequence[str]]
 
 def maker_of_kind(kind: str) -> Maker:
     """Who builds ``kind`` in steps: a method, or what places sources. Raises BadUsage."""
-    from proofstone.build.placement import PLACING  # noqa: PLC0415
 
     if kind in PLACING.pipelines:
         return PLACING

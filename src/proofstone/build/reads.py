@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.records.building import Pipeline
 from proofstone.records.calls import Searcher
 from proofstone.records.items import SEARCH_WAYS, SearchWay
 from proofstone.records.knowledge import Fact
 from proofstone.records.models import WEB_SEARCHES
+from proofstone.records.steps import Pipeline
 from proofstone.run.evidence import read_search
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.store.store import Store

@@ -16,10 +16,10 @@ from proofstone.build.journal import Visit, walk
 from proofstone.errors import BadUsage
 from proofstone.judging.question import QuestionAccount, QuestionTally
 from proofstone.page.section import Section
-from proofstone.records.building import PipelineRow
 from proofstone.records.builds import Build, BuildFunnel
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
+from proofstone.records.steps import PipelineRow
 from proofstone.records.tables import Audience
 from proofstone.records.verdicts import PanelVerdict, RowVerdict
 from proofstone.session.description import Description

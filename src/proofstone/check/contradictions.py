@@ -10,15 +10,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from proofstone.check.semantic_map import SemanticMap, drawn_figure, keep_map, map_texts
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import JudgeModel, JudgingRules, Panel
 from proofstone.judging.verdicts import JudgeAccount, judge_accounts
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.registry import leaves_to
+from proofstone.page.figure import FIGURE_KINDS, figure_files
 from proofstone.records.calls import CallRecord, Embedder
 from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
@@ -26,21 +29,17 @@ from proofstone.run.forms import fewer_facts, retired_facts
 from proofstone.run.judges import AskedJudge
 from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.retrieval import open_embedder
-from proofstone.session.askers import session_askers
+from proofstone.session.askers import on_record, session_askers
 from proofstone.session.background import Background
-from proofstone.session.egress import let_out
+from proofstone.session.costs import start_spending
+from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
+from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.check.semantic_map import SemanticMap
-    from proofstone.models.budget import Budget
-
 
 _AT_ONCE = 16
 
@@ -255,10 +254,6 @@ def make_semantic_map(
 ) -> SemanticMap:
     """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
     groups stand apart. It is kept, without its texts, for cards and pages."""
-    from proofstone.check.semantic_map import (  # noqa: PLC0415
-        keep_map,
-        map_texts,
-    )
 
     found = find_target(session.store, target, ("bank", "form"))
     owner = session.store.items.item_set if found.kind == "form" else session.store.knowledge.bank
@@ -270,8 +265,6 @@ def make_semantic_map(
 
 def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
     """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
-    from proofstone.check.semantic_map import drawn_figure  # noqa: PLC0415
-    from proofstone.page.figure import FIGURE_KINDS, figure_files  # noqa: PLC0415
 
     kind = path.suffix.lower().lstrip(".")
     kinds = [each for each in FIGURE_KINDS if each == kind]
@@ -302,7 +295,6 @@ def find_contradictions(
 ) -> Contradictions:
     """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
     these judges. Calls are kept and cached; ``budget`` is as of ``run``."""
-    from proofstone.session.askers import on_record  # noqa: PLC0415
 
     found = find_target(session.store, bank, ("bank",))
     encoder = embedder or open_embedder(session)
@@ -325,7 +317,6 @@ def find_contradictions(
 def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
     """Writes a work list of statements that contradict each other, which ``retire --from`` and
     ``edit --from`` carry out once somebody has decided; returns how many rows."""
-    from proofstone.session.written_files import write_work_file  # noqa: PLC0415
 
     rows = [structs.asdict(row) for row in contradiction_rows(found)]
     return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
@@ -333,8 +324,6 @@ def write_contradictions(session: Session, found: Contradictions, path: Path) ->
 
 def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
     """Lets out the statements that remote judges would see, once that is allowed."""
-    from proofstone.models.registry import leaves_to  # noqa: PLC0415
-    from proofstone.session.egress import Load, Loads  # noqa: PLC0415
 
     loads: Loads = {}
     for judge in judges:

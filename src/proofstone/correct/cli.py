@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 
 # ``retire``, ``edit`` and ``rule --from FILE``: the decisions of a work list, carried out.
 
-work_list_option = click.option(
-    "--work-list",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write all items and statements to look at, with the reason: .csv, .jsonl. Fill in its "
-    "column decision, and 'retire', 'edit' and 'rule' --from FILE carry it out.",
-)
-
 
 from_option = click.option(
     "--from",
@@ -41,13 +33,6 @@ from_option = click.option(
     metavar="FILE",
     help="Carry out the decisions of a work list (audit --work-list), instead of naming one.",
 )
-
-
-def tell_work_list(path: Path, n: int) -> None:
-    """Says what was written, and what comes next."""
-    say(f"{path}   {n} to look at")
-    if n:
-        say(f"fill in its column decision, then: proofstone retire --from {pasted(str(path))}")
 
 
 def apply_work_list(

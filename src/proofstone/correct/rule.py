@@ -17,6 +17,7 @@ from proofstone.records.reviews import Person, Ruling, Verdict, ruling_id
 from proofstone.records.runs import Run
 from proofstone.session.people import acting, stated_reason
 from proofstone.session.session import Session
+from proofstone.session.targets import response_name
 from proofstone.store.calls import StoredResponse
 from proofstone.store.store import Store
 
@@ -40,11 +41,6 @@ class Answered(Struct, frozen=True):
     run: Run
     item: bytes
     response: StoredResponse
-
-
-def response_name(run: bytes, item: bytes, sample: int) -> str:
-    """How people name the response to an item in a run: ``2c1e77aa/9ab3c4d1/0``."""
-    return f"{short(run)}/{short(item)}/{sample}"
 
 
 def rule(

@@ -17,6 +17,7 @@ from proofstone.errors import BadUsage, StoreFailed
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.costs import spent_text, tell_lost
 from proofstone.session.options import (
     budget_option,
     json_option,
@@ -24,7 +25,6 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.spending import spent_text, tell_lost
 from proofstone.session.terminal import print_json, print_text, say, visible
 
 if TYPE_CHECKING:

@@ -12,17 +12,20 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from proofstone.documents.ocr.transcript import SeenPage, transcribed_page
 from proofstone.documents.passages import Cutter
 from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
-from proofstone.errors import BadInput, BadUsage, EgressRefused, NotAsked
+from proofstone.errors import BadInput, BadUsage, EgressRefused, NotAsked, ProofstoneError
 from proofstone.ingest.pages import DPI
 from proofstone.ingest.records import NotScanned, ScanPart, TakeScanned
 from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.registry import leaves_to
 from proofstone.records.calls import (
     CallRecord,
     CallStore,
@@ -36,20 +39,15 @@ from proofstone.records.calls import (
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
+from proofstone.session.askers import check_replies_end, on_record, open_askers
 from proofstone.session.background import Background
-from proofstone.session.egress import let_out
+from proofstone.session.costs import start_spending
+from proofstone.session.egress import Load, let_out
 from proofstone.session.permits import Outgoing
 from proofstone.session.progress import RunProgress
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.errors import ProofstoneError
-    from proofstone.models.budget import Budget
-    from proofstone.models.spending import Spending
-
 
 VERSION = 1
 
@@ -394,8 +392,6 @@ def page_scanner(
 
 def clear_pages(session: Session, model: str, parts: Sequence[ScanPart]) -> None:
     """Lets out the pictures of pages, once that is allowed."""
-    from proofstone.models.registry import leaves_to  # noqa: PLC0415
-    from proofstone.session.egress import Load  # noqa: PLC0415
 
     to = leaves_to(model, session.config)
     if to is not None and not to.is_local and parts:
@@ -428,7 +424,6 @@ class VisionScanner:
 
     def check(self) -> None:
         """Raises what keeps the model from being asked."""
-        from proofstone.session.askers import check_replies_end  # noqa: PLC0415
 
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
@@ -439,7 +434,6 @@ class VisionScanner:
 
     def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
         """Reads the pages, in order; none where they may not be sent."""
-        from proofstone.session.askers import on_record  # noqa: PLC0415
 
         session = self._session
         try:
@@ -464,8 +458,6 @@ class VisionScanner:
         self.is_interrupted = True
 
     def _askers(self, stop: asyncio.Event) -> Any:
-        from proofstone.session.askers import open_askers  # noqa: PLC0415
-
         return open_askers(
             [self.model], self._session.config, store=self._pictures,
             clock=self._session.clock, stop=stop, max_connections=self._max_connections,

@@ -28,18 +28,17 @@ from proofstone.documents.wiki_api import (
     statements_query,
 )
 from proofstone.errors import EndpointUnusable
+from proofstone.models.config import ModelConfig
 from proofstone.models.connections import choose_route
 from proofstone.models.credentials import Secret
 from proofstone.models.entries import Entry
 from proofstone.models.http_session import open_session
 from proofstone.models.names import destination_of
-from proofstone.models.retry_after import read_retry_after
+from proofstone.models.rate_limits import read_retry_after
 from proofstone.records.calls import Clock
 
 if TYPE_CHECKING:
     import aiohttp
-
-    from proofstone.models.config import ModelConfig
 
 
 _TRIES = 6

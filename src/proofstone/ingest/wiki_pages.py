@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -15,14 +14,12 @@ from msgspec import Struct
 from proofstone.documents.wiki_api import WIKI_SUFFIX, WikiAddress, WikiFile, read_address
 from proofstone.errors import BadInput, Problem
 from proofstone.ingest.wiki_client import WikiClient
+from proofstone.models.config import ModelConfig
 from proofstone.records.calls import Clock
 from proofstone.session.folders import MARK
+from proofstone.session.session import Session
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-    from proofstone.session.session import Session
 
 
 def pages_folder(folder: Path) -> Path:

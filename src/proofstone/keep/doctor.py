@@ -28,7 +28,7 @@ from proofstone.models.availability import Online, online_names
 from proofstone.models.availability import look_online as availability_look_online
 from proofstone.models.config import ModelConfig, load_config, redacted_settings, scrubber_of
 from proofstone.models.credentials import scrub
-from proofstone.models.limits import SystemClock
+from proofstone.models.rate_limits import SystemClock
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.models import ModelCheck
 from proofstone.search.web_finder import is_search, look_at_searches

@@ -9,22 +9,18 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.errors import BadInput, ProofstoneError
+from proofstone.models.availability import Online
 from proofstone.page.text import aligned, printable
+from proofstone.session.egress import BesideTotal, SentTo
 from proofstone.session.folders import find_folder
 from proofstone.session.models import known_models
 from proofstone.session.session import open_session
 from proofstone.wording.messages import counted
-
-if TYPE_CHECKING:
-    from proofstone.models.availability import Online
-    from proofstone.session.egress import BesideTotal, SentTo
-
 
 # How ``doctor`` shows models step by step, and hosts with what went to them.
 

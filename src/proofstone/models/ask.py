@@ -15,11 +15,11 @@ from msgspec import Struct, structs
 
 from proofstone.errors import BudgetReached, EndpointUnusable, NotAsked, ProofstoneError
 from proofstone.models.budget import Bounds, cost_usd, may_be_billed, most_output, total_tokens
+from proofstone.models.budget_account import Held, Purse, Spending, is_free, open_purse
 from proofstone.models.failures import UNREACHED, advise, treatment
-from proofstone.models.limits import Feedback, Halt, Limiter, Stopped
+from proofstone.models.rate_limits import Feedback, Halt, Limiter, Stopped
 from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.models.reply_cache import CacheUse, ServedVersions, StoredCalls, request_hash
-from proofstone.models.spending import Held, Purse, Spending, is_free, open_purse
 from proofstone.records.calls import (
     Attempt,
     CallRecord,

@@ -10,6 +10,7 @@ from msgspec import Struct, UnsetType
 
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.models.ask import Asker, Retries
+from proofstone.models.budget_account import FREE, Spending
 from proofstone.models.config import (
     MAX_CONNECTIONS,
     Endpoint,
@@ -22,10 +23,9 @@ from proofstone.models.config import (
 )
 from proofstone.models.entries import Entry, merged
 from proofstone.models.images import ImageReader
-from proofstone.models.limits import Limiter, Limiters
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
+from proofstone.models.rate_limits import Limiter, Limiters
 from proofstone.models.reply_cache import CacheUse
-from proofstone.models.spending import FREE, Spending
 from proofstone.records.calls import CallStore, Clock, Model
 from proofstone.records.models import Card, ModelCheck, Price
 
@@ -140,7 +140,7 @@ async def _open(
     images: ImageReader | None = None,
 ) -> tuple[Model, Endpoint | None]:
     if name.provider == "sim":
-        from proofstone.models.simulated import simulated_model  # noqa: PLC0415
+        from proofstone.models.simulator import simulated_model  # noqa: PLC0415
 
         return simulated_model(name), None
     if name.provider == "local":

@@ -9,7 +9,7 @@ from importlib import resources
 from markupsafe import Markup
 from msgspec import Struct
 
-from proofstone.wording.messages import noted, word
+from proofstone.wording.messages import language_tag, noted, say, word
 
 # In this order: the last sets the others to work.
 _PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
@@ -119,8 +119,6 @@ class QuestionBeside(Struct, frozen=True, kw_only=True):
 def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
     """The page; texts of documents and questions are escaped, and no script stands in it."""
     from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - heavy
-
-    from proofstone.wording.messages import language_tag, say  # noqa: PLC0415
 
     environment = Environment(
         loader=PackageLoader("proofstone.page", "templates"),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.correct.cli import tell_work_list, work_list_option
 from proofstone.method import every_method
 from proofstone.session.options import (
     audience_option,
@@ -20,7 +19,9 @@ from proofstone.session.options import (
     language_option,
     output_option,
     read_list,
+    tell_work_list,
     with_options,
+    work_list_option,
     workspace_option,
 )
 from proofstone.session.terminal import print_json, say, visible
@@ -221,7 +222,7 @@ def report_study(
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there, and with
     ``drawn`` its figures."""
-    from proofstone.results.reading import (
+    from proofstone.results.leaderboard import (
         make_study,
         write_study_data,
         write_study_figures,
@@ -357,7 +358,7 @@ def leaderboard_command(
     """
     from proofstone.results.board_text import render_terminal, to_json
     from proofstone.results.breakdowns import render_breakdowns
-    from proofstone.results.reading import (
+    from proofstone.results.leaderboard import (
         leaderboard,
         verifying_of_runs,
     )
@@ -500,7 +501,7 @@ def report_command(
       ranges    by how many triples are asked for, against the usual range
       popularity  by third of popularity, and the trend by statements
     """
-    from proofstone.results.reading import (
+    from proofstone.results.leaderboard import (
         write_item_work_list,
         write_report,
     )

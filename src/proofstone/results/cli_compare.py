@@ -329,14 +329,13 @@ def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bo
     marked so. Nothing is changed in place: a second plan holds for runs begun after it, and 'list
     plan' shows all.
     """
-    from proofstone.browse.show import look_at
-    from proofstone.results.plan import make_plan
+    from proofstone.results.plan import describe_plan, make_plan
     from proofstone.run.run_facts import n_begun
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
         plan = make_plan(session, target, asked)
-        shown = str(look_at(session.store, session.find(f"plan:{plan.id.hex()}")))
+        shown = str(describe_plan(session.store, session.find(f"plan:{plan.id.hex()}")))
         late = n_begun(session.store, plan)
     if as_json:
         print_json(plan)

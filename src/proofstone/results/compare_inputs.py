@@ -12,7 +12,6 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.browse.trace import PURGED
 from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable
 from proofstone.files.tables import SUFFIXES
 from proofstone.method import Method, find_method
@@ -50,6 +49,7 @@ from proofstone.results.table import (
     headline,
     read_scores,
 )
+from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection, select_runs
 from proofstone.run.score_runs import score
 from proofstone.session.dates import at_date, minute

@@ -15,8 +15,10 @@ from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.runs import Plan, PlanAsked, Run, plan_id
 from proofstone.results.board import Board, PlanMark
+from proofstone.results.trace import Ancestry
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.dates import minute
+from proofstone.session.description import Description
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.stats.flags import ESTIMANDS, estimand_name
@@ -256,3 +258,34 @@ def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] |
             if {pair.first, pair.second} == {a, b}:
                 return pair, 1 if pair.first == a else -1
     return None
+
+
+def describe_plan(store: Store, found: Found) -> Description:
+    """All that a plan fixes, and what it is to find."""
+    plan = store.plans.one(found.key)
+
+    estimand = estimand_name(plan.estimand)
+    average = (
+        "each item counts the same" if plan.level == "sample" else f"each {plan.level} the same"
+    )
+    lines = [
+        ("plan", plan.id.hex()),
+        ("made", minute(plan.at)),
+        (plan.kind, f"{plan.kind}:{short(plan.target)}"),
+        ("measure", f"{plan.measure}; {average}; intervals speak of {estimand}"),
+        *(("compare", f"{first} - {second}") for first, second in plan.comparisons),
+        *(("exclude", text) for text in plan.exclusions),
+        ("size", f"{counted(plan.n_items, 'item')}, {counted(plan.samples, 'sample')} each"),
+        ("stop", plan.stopping),
+        ("confidence", f"{100 * plan.confidence:g}% for all comparisons together"),
+    ]
+    assumed = ", ".join(
+        f"{name.replace('_', ' ')} {value:g}" for name, value in plan.assumed.items()
+    )
+    if plan.resolves is None:
+        lines.append(("resolves", "nothing: too few independent items"))
+    else:
+        power = f"{100 * plan.power:g}% power"
+        lines.append(("resolves", f"{100 * plan.resolves:.1f} points with {power}, if {assumed}"))
+    came_from = tuple(Ancestry(store).of_row(found))
+    return Description(title=f"plan:{short(plan.id)}", lines=tuple(lines), ancestors=came_from)

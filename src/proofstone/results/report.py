@@ -10,7 +10,6 @@ import msgspec
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.browse.show_item import ShownReply, show_replies
 from proofstone.method import Method, find_method
 from proofstone.models.availability import control_prompts
 from proofstone.models.config import ModelConfig
@@ -45,6 +44,7 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.plan import plan_marks
 from proofstone.results.rankings import leaderboard
+from proofstone.results.replies import ShownReply, show_replies
 from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sentences import part_name

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from proofstone.records.scores import HeldRole, ScoreTable
 from proofstone.run.self_preference import kinship
-
-if TYPE_CHECKING:
-    from proofstone.store.store import Store
-
+from proofstone.store.store import Store
 
 # Contestants that had a hand in the material: found by name and by family.
 

@@ -38,6 +38,7 @@ from proofstone.records.runs import FormPart, Measure, Run, Scale
 from proofstone.records.scores import Documents, Respondent, ScoreTable
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
+from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
 from proofstone.results.self_evaluation import with_hands
 from proofstone.results.truth_check import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
@@ -53,8 +54,6 @@ from proofstone.wording.messages import noted, say, word
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from proofstone.results.corrections import TableRuling
 
 
 # The scores of a selection as people corrected them, or as the scorer left them.
@@ -87,10 +86,6 @@ def corrected(
 
     Rulings are over whole replies, and hold for each part of one that is scored by itself.
     """
-    from proofstone.results.corrections import (  # noqa: PLC0415 - numpy is loaded here
-        apply_rulings,
-        leave_out,
-    )
 
     rulings = _rulings(store, table, runs, retired, until)
     kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
@@ -105,7 +100,6 @@ def _rulings(
     until: float | None,
 ) -> list[TableRuling]:
     """The rulings in force over what the table's respondents replied."""
-    from proofstone.results.corrections import TableRuling  # noqa: PLC0415 - numpy is loaded here
 
     place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
     return [

@@ -12,6 +12,9 @@ from proofstone.method import Reviewing
 from proofstone.records.knowledge import source_of
 from proofstone.records.reviews import CHECK_TASKS, CheckedRate, Review, ReviewTask, latest
 from proofstone.records.runs import Estimate
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import equal_weights
 from proofstone.store.store import Store
 
 _CONFIDENCE = 0.95
@@ -106,10 +109,6 @@ def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
     """The share that is wrong, with Wilson's interval at the size that statements of the same
     sources amount to."""
     import numpy as np  # noqa: PLC0415 - only here is anything computed
-
-    from proofstone.stats.clusters import SharedKeys  # noqa: PLC0415
-    from proofstone.stats.estimates import mean_estimates  # noqa: PLC0415
-    from proofstone.stats.intervals import equal_weights  # noqa: PLC0415
 
     values = np.array([[float(wrong)] for wrong, _where in told]).reshape(len(told), 1)
     codes: dict[str, int] = {}

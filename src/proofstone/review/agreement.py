@@ -39,12 +39,11 @@ from proofstone.review.workbook import TASKS
 from proofstone.session.session import Session
 from proofstone.session.targets import Target
 from proofstone.stats.agreement import agreement, cohen_kappa, krippendorff_alpha
+from proofstone.stats.flags import Estimand
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from proofstone.stats.flags import Estimand
 
 
 class Differing(Struct, frozen=True, kw_only=True):

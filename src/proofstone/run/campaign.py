@@ -5,51 +5,53 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage, BudgetReached
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
 from proofstone.models.config import ModelConfig, scrubber_of
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label
+from proofstone.run.evidence import Retriever
 from proofstone.run.forms import plain_form
-from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, perform_judge_trial
+from proofstone.run.judges import (
+    Bench,
+    Judges,
+    JudgeSpec,
+    JudgeTrial,
+    judge_spec,
+    loads_of,
+    perform_judge_trial,
+)
 from proofstone.run.loop import perform_run
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.run.outbound import plan_loads
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.run.prompts import first_prompt, with_prompt
 from proofstone.run.request import specs_of
-from proofstone.run.run_facts import perform_control, shares_of
+from proofstone.run.run_facts import ControlReport, perform_control, shares_of
 from proofstone.run.score import Judging, score_run
 from proofstone.run.searches import clear_searches, do_search, make_retriever
-from proofstone.run.self_preference import kin_of_runs
+from proofstone.run.self_preference import Kin, kin_of_runs
 from proofstone.session.askers import check_replies_end, on_record, session_askers, with_askers
 from proofstone.session.background import Background
-from proofstone.session.egress import clear_probe, let_out
+from proofstone.session.costs import start_spending
+from proofstone.session.egress import Loads, clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
 from proofstone.session.progress import RunProgress, Watch, watched
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.store.runs import ServedShare
 from proofstone.store.store import Store
 from proofstone.store.writer import Writer
-
-if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.models.spending import Spending
-    from proofstone.run.evidence import Retriever
-    from proofstone.run.judges import JudgeSpec, JudgeTrial
-    from proofstone.run.run_facts import ControlReport
-    from proofstone.run.self_preference import Kin
-    from proofstone.session.egress import Loads
 
 
 class RunResult(Struct, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ from proofstone.run.cli_reference import (
 )
 from proofstone.run.self_preference import run_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.costs import beside_told, spent_text, tell_beside, tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -40,7 +41,6 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.spending import beside_told, spent_text, tell_beside, tell_lost
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def perform_dry_run(
     from proofstone.run.forecast_text import forecast_lines, judging_lines, prompt_lines, talk
     from proofstone.run.run_files import forecast_request, specs_of_request
     from proofstone.run.searches import forecast_searches
+    from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
-    from proofstone.session.spending import start_spending
 
     prompts = []
     if asked.show:
@@ -463,9 +463,9 @@ def run_command(
         with_preset,
         with_question_files,
     )
+    from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
-    from proofstone.session.spending import start_spending
 
     wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
     del options  # read from the context, with what the run file says below them
@@ -546,9 +546,9 @@ def resume_command(
     be spent from now on.
     """
     from proofstone.run.campaign import resume
+    from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
-    from proofstone.session.spending import start_spending
 
     judges = read_judges(options)
     with open_session(folder) as session:

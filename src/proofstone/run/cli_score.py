@@ -18,6 +18,7 @@ from proofstone.run.cli_reference import (
     waiting_line,
 )
 from proofstone.session.cli_egress import TerminalEgress
+from proofstone.session.costs import tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -26,7 +27,6 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.spending import tell_lost
 from proofstone.session.terminal import print_json, print_table, say
 
 if TYPE_CHECKING:

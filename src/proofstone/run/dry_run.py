@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import Message
 from proofstone.records.items import shown_name
 from proofstone.records.runs import asked_as
 from proofstone.run.campaign import check_own_prompts, planned_specs
-from proofstone.run.evidence import asked_page
-from proofstone.run.forecast import forecast_runs
-from proofstone.run.judges import forecast_of_runs
+from proofstone.run.evidence import Retriever, asked_page
+from proofstone.run.forecast import DryRun, forecast_runs
+from proofstone.run.judges import JudgeSpec, JudgingForecast, forecast_of_runs
 from proofstone.run.outbound import pilot_loads
 from proofstone.run.pilot import ask_pilots, pilot_of
 from proofstone.run.plan import PlannedRun, RunSpec
-from proofstone.run.remaining_work import first_request, group_surveys, survey_run
+from proofstone.run.remaining_work import Group, first_request, group_surveys, survey_run
 from proofstone.run.request import specs_of
 from proofstone.run.searches import clear_searches, remembered_retriever
 from proofstone.session.askers import on_record, session_askers, with_askers
+from proofstone.session.costs import start_spending
 from proofstone.session.egress import let_out
 from proofstone.session.progress import Watch, watched
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.models.spending import Spending
-    from proofstone.run.evidence import Retriever
-    from proofstone.run.forecast import DryRun
-    from proofstone.run.judges import JudgeSpec, JudgingForecast
-    from proofstone.run.remaining_work import Group
-
 
 PILOT = 20
 

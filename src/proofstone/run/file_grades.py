@@ -6,14 +6,16 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.files.tables import read_checked
 from proofstone.method import FileGrades, Method, find_method, method_names
+from proofstone.models.budget import Budget
 from proofstone.models.config import load_config
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.items import Unit
 from proofstone.records.runs import Score
 from proofstone.records.tables import Row
@@ -22,12 +24,8 @@ from proofstone.run.score import score_units
 from proofstone.run.score_runs import judge_units
 from proofstone.session.background import Background
 from proofstone.session.folders import find_folder
+from proofstone.session.permits import AskEgress
 from proofstone.session.session import Session, create_session
-
-if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.session.permits import AskEgress
 
 
 class GradedFile(Struct, frozen=True):

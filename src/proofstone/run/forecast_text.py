@@ -13,15 +13,14 @@ from proofstone.models.budget import price_lines
 from proofstone.page.text import aligned, printable
 from proofstone.records.calls import ImagePart, Message
 from proofstone.records.ids import short
+from proofstone.run.dry_run import RenderedPrompt
+from proofstone.run.forecast import DryRun, Part, Range, Reach
+from proofstone.run.judges import JudgingForecast
+from proofstone.session.costs import spent_text
 from proofstone.session.progress import duration
-from proofstone.session.spending import spent_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from proofstone.run.dry_run import RenderedPrompt
-    from proofstone.run.forecast import DryRun, Part, Range, Reach
-    from proofstone.run.judges import JudgingForecast
 
 
 _UNKNOWN = "?"

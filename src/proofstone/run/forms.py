@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.method import Method, find_method
-from proofstone.models.limits import SystemClock
+from proofstone.models.rate_limits import SystemClock
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Clock
 from proofstone.records.ids import canonical_json, content_id, short

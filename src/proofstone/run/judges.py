@@ -14,7 +14,7 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -51,15 +51,11 @@ from proofstone.run.forecast import Amounts, Range
 from proofstone.run.remaining_work import Survey
 from proofstone.run.score import Judging, pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record
-from proofstone.session.egress import Load
+from proofstone.session.egress import Load, Loads
 from proofstone.session.permits import Outgoing
 from proofstone.stats.ranks import share_estimate
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.session.egress import Loads
-
 
 # What judges said of one reply, as people read it: each judge's label and its reason.
 
@@ -509,9 +505,9 @@ class JudgeTrial(Struct, frozen=True, kw_only=True):
 async def perform_judge_trial(
     store: Store,
     asker: Asker,
+    kept: Callable[[CallRecord], None] | None = None,
     *,
     limit: int | None = None,
-    kept: Callable[[CallRecord], None] | None = None,
 ) -> JudgeTrial:
     """Asks a judge the packaged attacks (the first ``limit`` of them, spread over all carriers),
     and their texts without them. Every call is kept; a second time comes from the cache.

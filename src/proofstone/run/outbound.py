@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -17,6 +16,7 @@ from proofstone.run.evidence import (
     retrieved_origins,
     spread_items,
 )
+from proofstone.run.pilot import Pilot
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run
 from proofstone.run.prompts import first_prompt
 from proofstone.session.egress import Load, Loads
@@ -24,10 +24,6 @@ from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.run.pilot import Pilot
-
 
 _AT_ONCE = 500  # positions in one statement
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
@@ -16,25 +16,20 @@ from proofstone.errors import BadInput, BadUsage, NotFound, StoreFailed
 from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.ingest.bank_files import read_form
 from proofstone.method import USUAL_METHOD, every_method, find_method, find_preset
+from proofstone.models.budget_account import Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry, merged
-from proofstone.records.items import ItemSet, shown_name
-from proofstone.run.campaign import kin_of_specs, run_specs
+from proofstone.records.items import ItemSet, Preset, shown_name
+from proofstone.run.campaign import RunResult, kin_of_specs, run_specs
 from proofstone.run.dry_run import forecast_specs
+from proofstone.run.forecast import DryRun
 from proofstone.run.forms import forms_of
+from proofstone.run.plan import RunSpec
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
-from proofstone.session.session import method_of
-from proofstone.session.spending import start_spending
-
-if TYPE_CHECKING:
-    from proofstone.models.spending import Spending
-    from proofstone.records.items import Preset
-    from proofstone.run.campaign import RunResult
-    from proofstone.run.forecast import DryRun
-    from proofstone.run.plan import RunSpec
-    from proofstone.run.self_preference import Kin
-    from proofstone.session.session import Session
+from proofstone.run.self_preference import Kin
+from proofstone.session.costs import start_spending
+from proofstone.session.session import Session, method_of
 
 
 def perform_request(

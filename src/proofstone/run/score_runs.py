@@ -5,39 +5,42 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method, Verifying, find_method
+from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import Judge
 from proofstone.records.ids import short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun
 from proofstone.run.campaign import loads_of_judging
 from proofstone.run.forms import select_runs
-from proofstone.run.judges import Judges, forecast_of_replies, judge_spec, loads_of, seated
+from proofstone.run.judges import (
+    Judges,
+    JudgeSpec,
+    JudgingForecast,
+    forecast_of_replies,
+    judge_spec,
+    loads_of,
+    seated,
+)
 from proofstone.run.score import Judging, Scored, score_run, score_units
-from proofstone.run.self_preference import kin_of
+from proofstone.run.self_preference import Kin, kin_of
 from proofstone.session.askers import with_askers
 from proofstone.session.background import Background
+from proofstone.session.costs import start_spending
 from proofstone.session.egress import let_out
 from proofstone.session.models import family_of_model
+from proofstone.session.progress import Watch
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.store.provenance import Origin
-
-if TYPE_CHECKING:
-    from proofstone.models.ask import Asker
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.models.spending import Spending
-    from proofstone.run.judges import JudgeSpec, JudgingForecast
-    from proofstone.run.self_preference import Kin
-    from proofstone.session.progress import Watch
-
 
 T = TypeVar("T")
 

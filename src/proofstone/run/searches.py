@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.method import find_method
+from proofstone.method import Method, find_method
+from proofstone.models.budget_account import Spending
 from proofstone.records.ids import content_id, short
-from proofstone.records.items import Retrieved
+from proofstone.records.items import ItemSet, LoadedItem, Retrieved
+from proofstone.records.knowledge import Source
 from proofstone.records.runs import Spent
-from proofstone.run.evidence import Retriever, within
+from proofstone.run.evidence import RetrievalAsked, Retriever, within
+from proofstone.run.plan import RunSpec
 from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
 from proofstone.search.outbound import question_loads, web_loads
 from proofstone.search.retrieval import index_for, open_embedder, web_finder
-from proofstone.search.web_finder import WebQuery
+from proofstone.search.web_finder import WebFinder, WebFinding, WebQuery
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
-
-if TYPE_CHECKING:
-    from proofstone.method import Method
-    from proofstone.models.spending import Spending
-    from proofstone.records.items import ItemSet, LoadedItem
-    from proofstone.records.knowledge import Source
-    from proofstone.run.evidence import RetrievalAsked
-    from proofstone.run.plan import RunSpec
-    from proofstone.search.web_finder import WebFinder, WebFinding
 
 
 class WebTask:

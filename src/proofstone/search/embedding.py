@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.models.config import resolve
-from proofstone.models.embeddings import EmbeddingsEndpoint
+from proofstone.models.budget_account import Spending, open_request_purse
+from proofstone.models.config import ModelConfig, resolve
+from proofstone.models.embeddings import EmbeddingsEndpoint, EmbeddingUse
 from proofstone.models.names import parse_model_name
-from proofstone.models.spending import open_request_purse
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json
 from proofstone.search.index import ChunkPlace, PartFiles, SourcePart
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from proofstone.models.config import ModelConfig
-    from proofstone.models.embeddings import EmbeddingUse
-    from proofstone.models.spending import Spending
 
 
 _AT_ONCE = 1024  # chunks whose texts are held together, which an endpoint may take in several lots

@@ -12,19 +12,17 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import EgressRefused, EndpointUnusable
+from proofstone.models.config import ModelConfig
 from proofstone.models.connections import choose_route
+from proofstone.models.credentials import Secret
+from proofstone.models.egress import EgressGate
 from proofstone.models.entries import Entry
 from proofstone.models.http_session import is_inside, open_session
-from proofstone.models.names import destination_of
+from proofstone.models.names import Destination, destination_of
 from proofstone.records.ids import canonical_json
 
 if TYPE_CHECKING:
     import aiohttp
-
-    from proofstone.models.config import ModelConfig
-    from proofstone.models.credentials import Secret
-    from proofstone.models.egress import EgressGate
-    from proofstone.models.names import Destination
 
 
 PageProblem = Literal[

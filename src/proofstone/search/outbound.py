@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.models.registry import leaves_to
-from proofstone.search.embedding import EndpointEmbedder
+from proofstone.records.calls import Embedder
+from proofstone.search.embedding import EndpointEmbedder, ToEmbed
 from proofstone.search.sources import OF_THE_WEB, WEB
-from proofstone.session.egress import Load, questions_would_leave
+from proofstone.search.web import WebSearcher
+from proofstone.session.egress import Load, Loads, questions_would_leave
 from proofstone.session.permits import Outgoing
 from proofstone.store.provenance import Origin
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-    from proofstone.records.calls import Embedder
-    from proofstone.search.embedding import ToEmbed
-    from proofstone.search.web import WebSearcher
-    from proofstone.session.egress import Loads
-    from proofstone.store.store import Store
-
+from proofstone.store.store import Store
 
 _OF_A_REQUEST = 96
 

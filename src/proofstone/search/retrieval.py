@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage
+from proofstone.models.budget_account import Spending
+from proofstone.records.calls import Embedder, Searcher
+from proofstone.records.items import SearchWay
 from proofstone.records.models import LOCAL
 from proofstone.search.dense import SentenceEncoder
+from proofstone.search.embedding import EndpointEmbedder, ToEmbed
 from proofstone.search.index import index_files
 from proofstone.search.outbound import chunk_loads, query_loads, web_loads
-from proofstone.search.sources import Indexing, LocalSearcher, open_index, read_search_source
+from proofstone.search.sources import (
+    Indexing,
+    LocalSearcher,
+    RetrievedChunk,
+    SourceIndex,
+    open_index,
+    read_search_source,
+)
 from proofstone.search.web import WebSearcher
-from proofstone.search.web_finder import HITS, PAGES, WebFinder, WebQuery
+from proofstone.search.web_finder import HITS, PAGES, WebFinder, WebFinding, WebQuery
 from proofstone.search.web_pages import WebPages
 from proofstone.session.background import Background
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 
-if TYPE_CHECKING:
-    from proofstone.models.spending import Spending
-    from proofstone.records.calls import Embedder, Searcher
-    from proofstone.records.items import SearchWay
-    from proofstone.search.embedding import ToEmbed
-    from proofstone.search.sources import RetrievedChunk, SourceIndex
-    from proofstone.search.web_finder import WebFinding
-
 
 def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
     """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
     ``spending``. Raises what ``resolve`` raises, and NoPrice."""
     if name:
-        from proofstone.search.embedding import EndpointEmbedder  # noqa: PLC0415
-
         return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
     return SentenceEncoder()
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
+from proofstone.models.budget_account import RequestPurse, Spending, open_request_purse
+from proofstone.models.config import ModelConfig
 from proofstone.models.credentials import Secret
 from proofstone.models.names import destination_of
-from proofstone.models.retry_after import read_retry_after
-from proofstone.models.spending import open_request_purse
+from proofstone.models.rate_limits import read_retry_after
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Source
@@ -25,11 +26,6 @@ from proofstone.records.models import WEB_SEARCHES, WebSearchName
 from proofstone.search.http import Got, get, read_note, write_note
 from proofstone.session.folders import MARK
 from proofstone.session.permits import SentBeside, SentLog
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-    from proofstone.models.spending import RequestPurse, Spending
-
 
 # The protocols of web searches: what to ask for, and what the answers say. Nothing is sent here.
 #

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, BudgetReached, CallFailed, EgressRefused
 from proofstone.models.availability import Online, Step, StepName
+from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.records.calls import Clock, FoundText
 from proofstone.records.ids import content_id
@@ -35,11 +36,7 @@ from proofstone.search.web import (
 from proofstone.search.web_pages import KeptPage, WebPages
 from proofstone.session.background import Background
 from proofstone.session.permits import AskEgress, Leaving
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-    from proofstone.store.store import Store
-
+from proofstone.store.store import Store
 
 HITS = 10  # asked for of each query
 

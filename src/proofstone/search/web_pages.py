@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
@@ -24,6 +23,7 @@ from proofstone.documents.reader import GuardedReader, Opened, ReadEvent
 from proofstone.documents.sources import Stated
 from proofstone.errors import ExtraMissing
 from proofstone.ingest.ingest import Taking
+from proofstone.models.config import ModelConfig
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.search.http import FetchedPage, fetch_page, read_note, write_note
@@ -31,10 +31,6 @@ from proofstone.search.sources import WEB
 from proofstone.session.folders import MARK
 from proofstone.session.permits import SentBeside, SentLog
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-
 
 _FOLDER = "webpages"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -17,16 +16,12 @@ from proofstone.documents.wiki_api import AT_ONCE, PAGE_READER, WikiAddress, Wik
 from proofstone.documents.wiki_articles import WikiArticle, fetched_article
 from proofstone.ingest.wiki_client import WikiClient
 from proofstone.ingest.wiki_pages import file_of_page, folder_of_wiki, keep_page, pages_folder
-from proofstone.models.names import destination_of
+from proofstone.models.config import ModelConfig
+from proofstone.models.names import Destination, destination_of
 from proofstone.records.builds import WikiText
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.search.http import read_note, write_note
-
-if TYPE_CHECKING:
-    from proofstone.models.config import ModelConfig
-    from proofstone.models.names import Destination
-
 
 _ILLEGAL = frozenset("#<>[]{}|\x00\x1f")  # no title holds one of these
 

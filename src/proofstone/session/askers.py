@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from proofstone.errors import NoPrice, StoreFailed
 from proofstone.models.ask import Asker
 from proofstone.models.budget import no_price, unbounded_reply
+from proofstone.models.budget_account import Exposure, Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry
-from proofstone.models.limits import Limiters
+from proofstone.models.rate_limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.models.reply_cache import CacheUse
-from proofstone.models.spending import Exposure, Spending
 from proofstone.records.calls import CallRecord, CallStore, Clock
 from proofstone.session.background import Background
 from proofstone.session.session import Session

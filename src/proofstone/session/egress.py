@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct, structs
 
 from proofstone.errors import EgressRefused, ProofstoneError
 from proofstone.models.config import ModelConfig
+from proofstone.models.egress import EgressGate
 from proofstone.models.failures import NOT_SENT
 from proofstone.models.names import Destination, destination_of
 from proofstone.models.registry import leaves_to
@@ -34,10 +35,6 @@ from proofstone.session.session import Session
 from proofstone.store.outbound import SentCalls
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.models.egress import EgressGate
-
 
 _CONFIG = "proofstone.toml"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import click
 import msgspec
@@ -16,13 +16,11 @@ from click.core import ParameterSource
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
+from proofstone.records.banks import Parameter
+from proofstone.records.knowledge import Role, RoleName
 from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, declared_option
+from proofstone.session.terminal import pasted, say
 from proofstone.wording.messages import LANGUAGES, Language, speaking
-
-if TYPE_CHECKING:
-    from proofstone.records.banks import Parameter
-    from proofstone.records.knowledge import Role
-
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -169,10 +167,6 @@ def was_given(context: click.Context, name: str) -> bool:
 
 def read_roles(pairs: Sequence[str]) -> list[Role]:
     """``wrote=MODEL`` pairs, the model as leaderboards or people name it."""
-    from proofstone.records.knowledge import (  # noqa: PLC0415 - no command but one needs them
-        Role,
-        RoleName,
-    )
 
     known: dict[str, RoleName] = {name: name for name in get_args(RoleName)}
     roles = []
@@ -406,3 +400,19 @@ encoding_option = click.option(
     help="Of text that is not UTF-8: gb18030, windows-1252, ...; without it an error shows how the "
     "file would read in each.",
 )
+
+
+work_list_option = click.option(
+    "--work-list",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write all items and statements to look at, with the reason: .csv, .jsonl. Fill in its "
+    "column decision, and 'retire', 'edit' and 'rule' --from FILE carry it out.",
+)
+
+
+def tell_work_list(path: Path, n: int) -> None:
+    """Says what was written, and what comes next."""
+    say(f"{path}   {n} to look at")
+    if n:
+        say(f"fill in its column decision, then: proofstone retire --from {pasted(str(path))}")

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import getpass
 import os
-from typing import TYPE_CHECKING
 
 from proofstone.errors import BadUsage, NotFound
 from proofstone.models.credentials import scrub
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.reviews import Person
+from proofstone.session.session import Session
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.session.session import Session
 
 ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
 

@@ -10,15 +10,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from proofstone.method import Method, find_method, find_payload
-from proofstone.models.limits import SystemClock
+from proofstone.models.rate_limits import SystemClock
 from proofstone.session.folders import MARK, create_folder, database_url, find_folder, has_own_file
-from proofstone.session.permits import SentLog
+from proofstone.session.permits import AskEgress, SentLog
 from proofstone.session.targets import Target, find_target
+from proofstone.store.lookup import Found
+from proofstone.store.store import Store
 
 if TYPE_CHECKING:
     from proofstone.models.config import ModelConfig
-    from proofstone.session.permits import AskEgress
-    from proofstone.store.lookup import Found
 
 Held = TypeVar("Held")
 
@@ -36,7 +36,6 @@ class Session:
     fetches_local: bool = False
 
     def __init__(self, folder: Path, *, is_new: bool = False) -> None:
-        from proofstone.store.store import Store  # noqa: PLC0415 - --help opens no workspace
 
         self.folder = folder
         self.clock = SystemClock()

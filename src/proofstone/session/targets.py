@@ -140,3 +140,8 @@ def find_target(store: Store, target: Target, kinds: tuple[str, ...]) -> Found:
 def listed(value: Any) -> list[Any]:
     """One value or several, as a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def response_name(run: bytes, item: bytes, sample: int) -> str:
+    """How people name the response to an item in a run: ``2c1e77aa/9ab3c4d1/0``."""
+    return f"{short(run)}/{short(item)}/{sample}"

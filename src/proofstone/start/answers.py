@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import click
 import msgspec
@@ -13,15 +13,14 @@ from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.ingest.records import IngestReport
+from proofstone.models.budget import read_budget
+from proofstone.models.names import parse_model_name
 from proofstone.page.html import QuestionBeside
 from proofstone.records.items import ContextName
 from proofstone.records.runs import Estimate
 from proofstone.run.forecast import BuildForecast, Range
+from proofstone.session.models import ModelChoice, other_family
 from proofstone.session.terminal import say
-
-if TYPE_CHECKING:
-    from proofstone.session.models import ModelChoice
-
 
 Want = Literal["memory", "reading", "both"]
 
@@ -220,7 +219,6 @@ def _usual(
     name: str, answers: Answers, languages: Mapping[str, int], choices: Sequence[ModelChoice]
 ) -> Any:
     """What holds where nobody says otherwise; None where there is nothing to take."""
-    from proofstone.session.models import other_family  # noqa: PLC0415
 
     if name == "writer":
         return choices[0].name if choices else None
@@ -313,7 +311,6 @@ def _budget(usual: Any, _languages: Mapping[str, int], _choices: Sequence[ModelC
 
 def read_budget_text(text: str) -> str:
     """A budget as it is kept: "" for none. Raises BadUsage for what is no amount."""
-    from proofstone.models.budget import read_budget  # noqa: PLC0415
 
     if text in ("", NONE):
         return ""
@@ -330,7 +327,6 @@ def _model(question: str, usual: Any) -> str:
 
 
 def _checked(name: str) -> str:
-    from proofstone.models.names import parse_model_name  # noqa: PLC0415
 
     parse_model_name(name)
     return name

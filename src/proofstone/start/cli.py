@@ -301,8 +301,8 @@ def _perform(
     yes: bool,
     quiet: bool,
 ) -> Any:
+    from proofstone.session.costs import tell_lost
     from proofstone.session.progress import tell_interrupt, watching
-    from proofstone.session.spending import tell_lost
     from proofstone.start.guide import Start
 
     session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)

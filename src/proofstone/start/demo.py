@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,17 +18,13 @@ from proofstone.errors import Incomplete
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
-from proofstone.results.reading import leaderboard, write_report
-from proofstone.run.campaign import report_control, run_specs
+from proofstone.results.board_text import Leaderboard
+from proofstone.results.leaderboard import leaderboard, write_report
+from proofstone.run.campaign import RunResult, report_control, run_specs
 from proofstone.run.plan import RunSpec
+from proofstone.run.run_facts import ControlReport
 from proofstone.session.progress import Watch
 from proofstone.session.session import Session
-
-if TYPE_CHECKING:
-    from proofstone.results.board_text import Leaderboard
-    from proofstone.run.campaign import RunResult
-    from proofstone.run.run_facts import ControlReport
-
 
 CARRIED_MODEL = "local/smollm2-135m"
 

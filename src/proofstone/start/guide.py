@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from proofstone.build.building import build_spec, forecast_build, perform_build_spec
 from proofstone.build.forms import compose_forms
 from proofstone.build.plan import maker_of_kind
+from proofstone.build.step_builds import build_spec, forecast_build, perform_build_spec
+from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.ingest.pages import remember_documents
 from proofstone.ingest.records import Ingested, IngestReport
+from proofstone.ingest.records import Watch as ReadWatch
 from proofstone.method import find_method
-from proofstone.page.html import Beside, QuestionBeside
+from proofstone.page.html import Beside, QuestionBeside, beside_page
 from proofstone.records.calls import CallRecord
 from proofstone.records.ids import Draws, short
 from proofstone.records.items import ItemSet, LoadedItem, Way, context_of
@@ -31,26 +33,19 @@ from proofstone.results.compare import Compared
 from proofstone.results.compare_inputs import compare_targets
 from proofstone.run.campaign import RunResult, run_specs
 from proofstone.run.evidence import asked_page, with_evidence
-from proofstone.run.forecast import CONFIDENCE, Range
+from proofstone.run.forecast import CONFIDENCE, BuildForecast, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
 from proofstone.run.run_options import MOST_TOKENS
+from proofstone.session.costs import start_spending
 from proofstone.session.folders import MARK
-from proofstone.session.spending import start_spending
-from proofstone.start.answers import AskingForecast, SideBySide, StartReport
+from proofstone.session.progress import Watch
+from proofstone.session.session import Session
+from proofstone.start.answers import Answers, AskingForecast, SideBySide, StartReport
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.store import Store
 from proofstone.texts.languages import in_languages, main_language
 from proofstone.wording.messages import counted
-
-if TYPE_CHECKING:
-    from proofstone.documents.sources import Stated
-    from proofstone.ingest.records import Watch as ReadWatch
-    from proofstone.run.forecast import BuildForecast
-    from proofstone.session.progress import Watch
-    from proofstone.session.session import Session
-    from proofstone.start.answers import Answers
-
 
 Thing = TypeVar("Thing")
 
@@ -547,7 +542,6 @@ def _telling(passages: Sequence[Passage]) -> Sequence[Passage]:
 
 
 def _write_page(title: str, questions: Sequence[QuestionBeside], path: Path) -> None:
-    from proofstone.page.html import beside_page  # noqa: PLC0415 - jinja2
 
     path.write_text(beside_page(title, questions), encoding="utf-8", newline="\n")
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from proofstone.ingest.cli import audience_lines
+from proofstone.ingest.records import Ingested, IngestReport
+from proofstone.method import find_method, method_names
+from proofstone.page.html import QuestionBeside
+from proofstone.page.numbers import shown_estimate
 from proofstone.page.text import aligned, printable
 from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
+from proofstone.start.answers import SideBySide, StartReport
 from proofstone.wording.messages import counted
-
-if TYPE_CHECKING:
-    from proofstone.ingest.records import Ingested, IngestReport
-    from proofstone.page.html import QuestionBeside
-    from proofstone.start.answers import SideBySide, StartReport
-
 
 _WIDTH = 80
 
@@ -81,7 +79,6 @@ def _kept(entries: Sequence[Ingested]) -> str:
 
 def method_lines() -> Iterator[str]:
     """A sentence on each method that builds from documents, as it says itself."""
-    from proofstone.method import find_method, method_names  # noqa: PLC0415
 
     yield "Methods that are installed and build from documents:"
     for name in method_names():
@@ -158,8 +155,6 @@ def _side_by_side(report: StartReport) -> Iterator[str]:
 
 
 def _side_row(row: SideBySide) -> list[str]:
-    from proofstone.page.numbers import shown_estimate  # noqa: PLC0415
-
     cells = [shown_estimate(each) if each is not None else "" for each in
              (row.memory, row.reading, row.gain)]  # fmt: skip
     n = "" if row.gain is None else f"{row.gain.n}"

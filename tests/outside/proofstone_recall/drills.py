@@ -9,7 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.records.banks import BuiltFact, Parameter
-from proofstone.records.building import (
+from proofstone.records.calls import Message
+from proofstone.records.items import Oracle
+from proofstone.records.knowledge import Fact, SourcedPassage, fact_id
+from proofstone.records.steps import (
     BatchRows,
     BatchStep,
     Drop,
@@ -20,9 +23,6 @@ from proofstone.records.building import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.calls import Message
-from proofstone.records.items import Oracle
-from proofstone.records.knowledge import Fact, SourcedPassage, fact_id
 
 
 class Topic(Struct, frozen=True):

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from proofstone.methods.bequ.elicited import Elicited, elicited, read_text
 from proofstone.methods.bequ.entities import Entity, entity_of
+from proofstone.methods.bequ.reply_triples import Elicited, elicited, read_text
 from proofstone.records.banks import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Stratum

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proofstone.methods.bequ.ask import TRIPLES
-from proofstone.methods.bequ.elicited import elicited, triple_of
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, entity_of
 from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
+from proofstone.methods.bequ.reply_triples import elicited, triple_of
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.runs import Reply, Score

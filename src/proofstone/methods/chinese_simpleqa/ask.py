@@ -14,7 +14,8 @@ from proofstone.choices.options import labels
 from proofstone.errors import BadUsage
 from proofstone.methods.chinese_simpleqa.compose import default_settings, posed_of
 from proofstone.methods.chinese_simpleqa.payloads import Closed, ShortAnswer, asked_of, closed_of
-from proofstone.methods.chinese_simpleqa.prompting import (
+from proofstone.methods.chinese_simpleqa.sameness import plain_answer
+from proofstone.methods.chinese_simpleqa.templates import (
     BARE,
     PUBLISHED,
     Example,
@@ -32,7 +33,6 @@ from proofstone.methods.chinese_simpleqa.prompting import (
     worked_answer,
     worked_choice,
 )
-from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id

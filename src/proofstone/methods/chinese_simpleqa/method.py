@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proofstone.method import Method, PayloadType, later, read_presets
-from proofstone.methods.chinese_simpleqa import ask, compose, prompting, rows, sameness, score
+from proofstone.methods.chinese_simpleqa import ask, compose, rows, sameness, score, templates
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
@@ -38,7 +38,7 @@ METHOD = Method(
     recognises=rows.recognises,
     read_items=rows.read_items,
     write_item=rows.write_item,
-    show=prompting.show,
+    show=templates.show,
     item_statistics=later(f"{_HERE}.payloads:item_statistics"),
     bank_run="--judge PROVIDER/NAME",
     ways=ask.WAYS,
@@ -46,8 +46,8 @@ METHOD = Method(
     settings=ask.settings,
     prepare=ask.prepare,
     ask=ask.ask,
-    query=prompting.query,
-    prompts=prompting.PROMPTS,
+    query=templates.query,
+    prompts=templates.PROMPTS,
     units=score.units,
     score=score.score,
     gold=score.gold,
@@ -55,5 +55,5 @@ METHOD = Method(
     headline=sameness.HEADLINE,
     grouping=compose.GROUPING,
     reviewing=later(f"{_HERE}.review:REVIEWING"),
-    grading_files=later(f"{_HERE}.grades:FILE_GRADES"),
+    grading_files=later(f"{_HERE}.graded_files:FILE_GRADES"),
 )

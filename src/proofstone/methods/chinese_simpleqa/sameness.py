@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer
-from proofstone.methods.chinese_simpleqa.prompting import BARE, is_chinese
+from proofstone.methods.chinese_simpleqa.templates import BARE, is_chinese
 from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Worth
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
 from proofstone.wording.messages import noted

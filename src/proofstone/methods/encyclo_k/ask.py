@@ -16,7 +16,6 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.method import OwnPrompts
 from proofstone.methods.encyclo_k.compose import compose
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion, default_settings, judging
-from proofstone.methods.encyclo_k.phrasing import is_chinese, phrasing
 from proofstone.methods.encyclo_k.question_text import (
     PUBLISHED,
     RENDERING,
@@ -35,6 +34,7 @@ from proofstone.methods.encyclo_k.question_text import (
     task_of_set,
 )
 from proofstone.methods.encyclo_k.recipe import is_composed, is_of_statements
+from proofstone.methods.encyclo_k.wordings import is_chinese, phrasing
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import Draws, content_id, short

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.files.tables import read_checked
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book, carried_books
 from proofstone.methods.encyclo_k.tables.table import (
@@ -155,7 +156,6 @@ def _carried_table(book: Book) -> FactTable:
 
 
 def _file_table(path: Path, templates: str) -> FactTable:
-    from proofstone.files.tables import read_checked  # noqa: PLC0415 - carried tables need no file
 
     beside = Path(templates) if templates else path.with_suffix(".toml")
     if not beside.is_file():

@@ -19,9 +19,9 @@ import msgspec
 from proofstone.choices.options import Subset, draw_options, subsets
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion, SingleStatement, Statement
-from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.recipe import LEVELS, Recipe, is_of_statements, read_recipe
 from proofstone.methods.encyclo_k.recipe import recipe as read
+from proofstone.methods.encyclo_k.wordings import phrasing
 from proofstone.records.banks import BankReader
 from proofstone.records.ids import Draws, canonical_json, words_of
 from proofstone.records.items import Item, item_id

@@ -37,7 +37,7 @@ METHOD = Method(
     },
     builders=later(f"{_HERE}.build:BUILDERS"),
     pipelines=later(f"{_HERE}.extraction.pipeline:PIPELINES"),
-    sift=later(f"{_HERE}.filters.sifting:sift"),
+    sift=later(f"{_HERE}.filters.cascade:sift"),
     read_facts=statements.read_facts,
     write_fact=statements.write_fact,
     fact_statistics=later(f"{_HERE}.statistics:statement_statistics"),

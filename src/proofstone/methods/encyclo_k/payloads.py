@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.methods.encyclo_k.phrasing import is_chinese
+from proofstone.methods.encyclo_k.wordings import is_chinese
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):

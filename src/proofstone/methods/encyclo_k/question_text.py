@@ -13,8 +13,8 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     judging,
 )
-from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.recipe import is_composed, is_of_statements
+from proofstone.methods.encyclo_k.wordings import phrasing
 from proofstone.records.ids import short
 from proofstone.records.items import Item, ItemSet, LoadedItem
 from proofstone.records.knowledge import Fact

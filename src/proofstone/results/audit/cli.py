@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.correct.cli import tell_work_list, work_list_option
 from proofstone.results.audit.cli_columns import (
     column_option,
     column_options,
@@ -37,6 +36,8 @@ from proofstone.session.options import (
     read_list,
     read_roles,
     seed_option,
+    tell_work_list,
+    work_list_option,
     workspace_option,
 )
 from proofstone.session.terminal import print_json, say
@@ -234,11 +235,11 @@ def _audit_runs(
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable
     from proofstone.results.compare_inputs import naming_missing_files
-    from proofstone.results.page_files import PageWritten
-    from proofstone.results.reading import (
+    from proofstone.results.leaderboard import (
         audit_runs,
         write_report,
     )
+    from proofstone.results.page_files import PageWritten
     from proofstone.session.session import open_session
 
     files = [str(target) for target in targets if not _is_target(target)]

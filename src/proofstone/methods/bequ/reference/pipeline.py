@@ -13,7 +13,7 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.ask import TwoPrompts
 from proofstone.methods.bequ.entities import is_named, plain_name
-from proofstone.methods.bequ.listing.pipeline import PIPELINES as LISTING
+from proofstone.methods.bequ.entity_lists.pipeline import PIPELINES as LISTING
 from proofstone.methods.bequ.reference.corpora import (
     ONLINE,
     SEARCH,
@@ -27,7 +27,9 @@ from proofstone.methods.bequ.reference.facts import Known, facts_by
 from proofstone.methods.bequ.triples.extraction import ReadTriples, fold_triples, plain_triple
 from proofstone.methods.bequ.triples.json_records import read_triples
 from proofstone.records.banks import Parameter
-from proofstone.records.building import (
+from proofstone.records.calls import Message
+from proofstone.records.ids import digest
+from proofstone.records.steps import (
     BatchRows,
     BatchStep,
     Drop,
@@ -38,8 +40,6 @@ from proofstone.records.building import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.calls import Message
-from proofstone.records.ids import digest
 from proofstone.search.bm25 import TERMS_VERSION, terms_of
 
 # Triples whose object stands in their passage: a model also writes what it knows from elsewhere.

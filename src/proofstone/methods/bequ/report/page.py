@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec import Struct, structs
 
 from proofstone import __version__
 from proofstone.errors import BadUsage
+from proofstone.files.write import write_rows
 from proofstone.method import find_method
 from proofstone.methods.bequ.experiments.evidence import experiment_of
 from proofstone.methods.bequ.experiments.groups import experiment_sections
@@ -33,7 +35,7 @@ from proofstone.methods.bequ.report.sections import (
 from proofstone.methods.bequ.report.verified_boards import make_verified_board
 from proofstone.methods.bequ.report.words import MEASURE_HELP, MEASURE_NAMES
 from proofstone.methods.bequ.verification.records import Group, VerifiedRuns
-from proofstone.methods.bequ.verification.verified_tables import tables_of
+from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
 from proofstone.page.numbers import tie_lanes
@@ -46,9 +48,12 @@ from proofstone.results.page import MOST_LANES, page_environment, page_policy
 from proofstone.results.page_files import (
     NOTHING,
     BesideAsked,
+    MoreTables,
     PageWritten,
+    check_drawn,
     check_tables,
     page_figures,
+    write_drawn,
     write_tables,
     write_text,
 )
@@ -201,7 +206,6 @@ def write_triple_page(
     asked for; nothing where the files of one may not be written. A page for the public holds no
     entity and no verdict. Raises what ``hold``, ``check_tables``, ``check_drawn`` and
     ``write_text`` do."""
-    from proofstone.results.page_files import check_drawn, write_drawn  # noqa: PLC0415
 
     data = _as_page(page)
     drawn = page_figures(data)
@@ -309,3 +313,36 @@ def write_verified_page(
         audience=options.get("audience", "internal"),
     )
     return write_triple_page(page, made.verified, path, beside)
+
+
+_DETAILED = "results_detailed.csv"
+
+
+_ABOUT = {
+    "results.csv": "verdicts of each model by direction, counted",
+    "combined_results.csv": "F1, precision and recall of each model, in all and by domain",
+    "results_by_category.csv": "verdicts of each model by domain",
+    "results_by_popularity.csv": "verdicts of each model by popularity",
+    _DETAILED: "every verdict with its passage, and columns for people",
+}
+
+
+def tables_of(verified: VerifiedRuns, board: TripleBoard) -> MoreTables:
+    """What writes the tables of a board, and every verdict behind it, one by one; by domain and
+    popularity where the board has such parts."""
+    return MoreTables(tuple(_ABOUT), partial(_write, verified, board))
+
+
+def _write(verified: VerifiedRuns, board: TripleBoard, folder: Path) -> dict[str, str]:
+    measured = [row.measured for row in board.rows]
+    for name, rows in result_tables(measured, board.parts).items():
+        write_rows(folder / name, rows)
+    write_rows(folder / _DETAILED, _detailed(verified))
+    return {name: about for name, about in _ABOUT.items() if (folder / name).exists()}
+
+
+def _detailed(verified: VerifiedRuns) -> Iterator[dict[str, Any]]:
+    """A row a verdict, with the stored reply that it is on."""
+    for found in verified.read():
+        row = verdict_row(found, verified.groups, verified.entities)
+        yield {**row, "response": found.response}

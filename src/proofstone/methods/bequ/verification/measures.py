@@ -22,14 +22,20 @@ from proofstone.methods.bequ.verification.records import (
     Measured,
     Verified,
 )
+from proofstone.stats.estimates import Spread
+from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
+from proofstone.stats.ratios import (
+    DrawnRatios,
+    draw_ratios_each,
+    harmonic_mean,
+    harmonic_spread,
+    more_for_half_width,
+    ratio_spread,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from proofstone.stats.estimates import Spread
-    from proofstone.stats.ranks import RankInterval
-    from proofstone.stats.ratios import DrawnRatios
 
 
 # Verdicts as columns of small numbers: millions of them are counted without being held.
@@ -206,7 +212,6 @@ def rank_by_f1(
     differences tested together (`rank_jointly`). Groups without a reply of some entity are not held
     against it, and stand apart: they may have been spared the hardest.
     """
-    from proofstone.stats.ranks import rank_jointly, tied_runs  # noqa: PLC0415
 
     if not groups:
         return RankedGroups(())
@@ -228,14 +233,12 @@ def rank_by_f1(
 
 def _spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
     """F1 of ``groups``, all of them ``rankable``, with its spread over entities."""
-    from proofstone.stats.ratios import harmonic_spread  # noqa: PLC0415
 
     return harmonic_spread(*_sums(counted, groups))
 
 
 def spreads_of(counted: Counted, groups: Sequence[int]) -> dict[str, Spread]:
     """F1, precision and recall of ``groups``, all of them ``rankable``, each with its spread."""
-    from proofstone.stats.ratios import harmonic_spread, ratio_spread  # noqa: PLC0415
 
     tops, bottoms = _sums(counted, groups)
     found = {"f1": harmonic_spread(tops, bottoms)}
@@ -391,7 +394,6 @@ def _values(
 
 def _measured(parts: Iterable[_Part], drawing: _Drawing) -> Iterator[Measured]:
     """The measures of each part; entities are drawn for many parts at once."""
-    from proofstone.stats.ratios import draw_ratios_each  # noqa: PLC0415
 
     for batch in _batches(parts):
         drawn = draw_ratios_each(
@@ -418,7 +420,6 @@ def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
 
 
 def _of_part(part: _Part, drawn: DrawnRatios, drawing: _Drawing) -> Measured:
-    from proofstone.stats.ratios import harmonic_mean, more_for_half_width  # noqa: PLC0415
 
     estimates = {
         name: drawn.ratio(place, confidence=drawing.confidence)

@@ -17,12 +17,14 @@ from proofstone.files.fields import Fields
 from proofstone.methods.bequ.verification.records import DIRECTIONS, Direction, Group, Verified
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import Row
+from proofstone.stats.agreement import cohen_kappa
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.ppi import JudgedRate, correct_judged_rate
+from proofstone.stats.ratios import draw_ratios, harmonic_mean
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from proofstone.stats.ppi import JudgedRate
 
 
 LABELS = {
@@ -204,9 +206,6 @@ def _rate(side: _Side) -> JudgedRate:
     rate surer than as many entities' would, that is noise."""
     import numpy as np  # noqa: PLC0415
 
-    from proofstone.stats.clusters import SharedKeys  # noqa: PLC0415
-    from proofstone.stats.ppi import correct_judged_rate  # noqa: PLC0415
-
     entities = np.concatenate([side.entity, side.entity_elsewhere])
     triples = np.arange(len(entities))
     return correct_judged_rate(
@@ -242,8 +241,6 @@ def _f1(
 ) -> Estimate:
     """The harmonic mean of both corrected figures, entities drawn again under both at once."""
     import numpy as np  # noqa: PLC0415
-
-    from proofstone.stats.ratios import draw_ratios, harmonic_mean  # noqa: PLC0415
 
     parts = [
         (values, entity)
@@ -283,8 +280,6 @@ def _agreement(
     precision; entities are drawn again."""
     import numpy as np  # noqa: PLC0415
 
-    from proofstone.stats.agreement import cohen_kappa  # noqa: PLC0415
-
     seen = [each for each in mine if _has_label(each)]
     if not seen:
         return None, None
@@ -307,8 +302,6 @@ def _share(
     among: Sequence[Checked], is_so: Callable[[Checked], bool], n_draws: int, seed: int
 ) -> Estimate | None:
     import numpy as np  # noqa: PLC0415
-
-    from proofstone.stats.ratios import draw_ratios  # noqa: PLC0415
 
     if not among:
         return None

@@ -9,7 +9,6 @@ from contextlib import ExitStack, aclosing, contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, structs
 
@@ -21,13 +20,6 @@ from proofstone.methods.bequ.measures import entity_facts, known_unit, said_unit
 from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, VerifySettings
 from proofstone.methods.bequ.reference.references import Reference, find_reference
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
-from proofstone.methods.bequ.verification.planning import (
-    Asked,
-    Sampled,
-    VerifyPlan,
-    known_triples,
-    make_plan,
-)
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
 from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
@@ -36,34 +28,47 @@ from proofstone.methods.bequ.verification.records import (
     Group,
     Verdict,
 )
+from proofstone.methods.bequ.verification.sample import (
+    Asked,
+    Sampled,
+    VerifyPlan,
+    known_triples,
+    make_plan,
+)
 from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, posed_questions
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.registry import leaves_to
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
-from proofstone.run.judges import Bench, Judges, judge_spec, loads_of, seated
+from proofstone.run.judges import (
+    Bench,
+    Judges,
+    JudgeSpec,
+    JudgingForecast,
+    forecast_of_questions,
+    judge_spec,
+    loads_of,
+    seated,
+)
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
+from proofstone.search.dense import SentenceEncoder
 from proofstone.session.askers import session_askers
 from proofstone.session.background import Background
-from proofstone.session.egress import let_out
+from proofstone.session.costs import start_spending
+from proofstone.session.egress import Loads, let_out
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
 from proofstone.session.targets import Target, find_target
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.scores import ScoreRow, ScoringInfo
 from proofstone.store.store import Store
-
-if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.models.spending import Spending
-    from proofstone.run.judges import JudgeSpec, JudgingForecast
-    from proofstone.session.egress import Loads
-
 
 # A run's triples verified as a scoring of it: opened, filled, and complete once all are judged.
 #
@@ -469,7 +474,6 @@ def verify_forecast(
     max_connections: int | None = None,
 ) -> JudgingForecast:
     """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
-    from proofstone.run.judges import forecast_of_questions  # noqa: PLC0415
 
     spec = _judges(judge)
     wanted = _wanted(session, runs, reference, settings)
@@ -613,7 +617,6 @@ def _opened(
 
 def _verify_loads(session: Session, spec: JudgeSpec, opened: _Opened) -> Loads:
     """What judges would be sent: what runs said of a list, and passages of the reference."""
-    from proofstone.models.registry import leaves_to  # noqa: PLC0415
 
     to = [leaves_to(judge, session.config) for judge in spec.models]
     if not opened.lists or all(each is None or each.is_local for each in to):
@@ -674,7 +677,6 @@ def _judges(judge: Judges) -> JudgeSpec:
 def _embedder(settings: VerifySettings) -> Embedder | None:
     if settings.way == "bm25":
         return None
-    from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
 
     return SentenceEncoder()
 

@@ -10,8 +10,6 @@ from typing import Any, get_args
 
 import msgspec
 
-from proofstone.browse.trace import PURGED
-from proofstone.correct.rule import response_name
 from proofstone.errors import BadUsage, NotFound, TextPurged
 from proofstone.method import Method, find_method
 from proofstone.methods.bequ.measures import entity_facts, triple_text
@@ -33,11 +31,13 @@ from proofstone.records.ids import content_id, short
 from proofstone.records.items import own_prompt_of
 from proofstone.records.runs import Run, run_label
 from proofstone.records.verdicts import Passage
-from proofstone.results.reading import selection_of
+from proofstone.results.leaderboard import selection_of
 from proofstone.results.table import CURRENT, View, chosen_scorings, respondents_of
+from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
 from proofstone.session.session import Session
+from proofstone.session.targets import response_name
 from proofstone.store.corrections import Retired
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo

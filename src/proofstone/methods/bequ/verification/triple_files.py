@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -34,7 +34,6 @@ from proofstone.methods.bequ.verification.people import (
     read_people,
 )
 from proofstone.methods.bequ.verification.plan import Gathered, Spool, Told
-from proofstone.methods.bequ.verification.planning import VerifyPlan, make_plan
 from proofstone.methods.bequ.verification.records import (
     BREAKDOWNS,
     EntityFacts,
@@ -43,20 +42,18 @@ from proofstone.methods.bequ.verification.records import (
     Verified,
 )
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
+from proofstone.methods.bequ.verification.sample import VerifyPlan, make_plan
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
+from proofstone.models.budget import Budget
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.file_grades import passing_workspace
-from proofstone.run.judges import Judges, judge_spec
+from proofstone.run.judges import Judges, JudgeSpec, judge_spec
 from proofstone.run.score_runs import with_judges
+from proofstone.search.dense import SentenceEncoder
 from proofstone.session.background import Background
-
-if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.run.judges import JudgeSpec
-    from proofstone.session.permits import AskEgress
-
+from proofstone.session.permits import AskEgress
 
 _TRIED = 64  # questions by which the size of all is judged
 
@@ -111,8 +108,6 @@ class OpenedTriples:
         self._names = names
         self._embedder: Embedder | None = None
         if settings.way != "bm25":
-            from proofstone.search.dense import SentenceEncoder  # noqa: PLC0415
-
             self._embedder = SentenceEncoder()
         self.plan = make_plan(gathered, settings)
 

@@ -31,11 +31,6 @@ from proofstone.methods.bequ.records import (
 )
 from proofstone.methods.bequ.triples.extraction import plain_triple
 from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.planning import (
-    Sampled,
-    VerifyPlan,
-    known_triples,
-)
 from proofstone.methods.bequ.verification.questions import (
     MOST_STATEMENTS,
     cited_place,
@@ -44,6 +39,11 @@ from proofstone.methods.bequ.verification.questions import (
     recall_question,
 )
 from proofstone.methods.bequ.verification.records import Direction, Verdict, VerdictLabel, Verified
+from proofstone.methods.bequ.verification.sample import (
+    Sampled,
+    VerifyPlan,
+    known_triples,
+)
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchWay

@@ -25,10 +25,11 @@ from proofstone.methods.chinese_simpleqa.build.openable import (
 from proofstone.methods.chinese_simpleqa.build.pairs import QUESTIONS, prompt_digest, render
 from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed
-from proofstone.methods.chinese_simpleqa.prompting import choice_lines
 from proofstone.methods.chinese_simpleqa.sameness import as_number, plain_answer, settled_as
+from proofstone.methods.chinese_simpleqa.templates import choice_lines
 from proofstone.records.banks import Parameter
-from proofstone.records.building import (
+from proofstone.records.calls import Message
+from proofstone.records.steps import (
     Drop,
     Kept,
     ModelRole,
@@ -37,7 +38,6 @@ from proofstone.records.building import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.calls import Message
 from proofstone.records.verdicts import JudgeQuestion
 
 _UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"

@@ -14,7 +14,7 @@ from msgspec import Struct
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
-from proofstone.methods.chinese_simpleqa.prompting import is_chinese
+from proofstone.methods.chinese_simpleqa.templates import is_chinese
 from proofstone.records.ids import Draws, canonical_json, digest
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row

@@ -34,8 +34,8 @@ from proofstone.methods.chinese_simpleqa.build.pairs import (
 )
 from proofstone.methods.chinese_simpleqa.build.rows import Draft, ready_pairs
 from proofstone.records.banks import Parameter
-from proofstone.records.building import BatchStep, FileRows, ModelRole, Pipeline, Step, StepBuilder
 from proofstone.records.builds import seats_of
+from proofstone.records.steps import BatchStep, FileRows, ModelRole, Pipeline, Step, StepBuilder
 
 _PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
 

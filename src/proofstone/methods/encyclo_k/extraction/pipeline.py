@@ -22,7 +22,7 @@ from proofstone.methods.encyclo_k.extraction.extract import extract_step, facts_
 from proofstone.methods.encyclo_k.extraction.rows import Claim, alike_step
 from proofstone.methods.encyclo_k.review import ErrorType, read_error_type
 from proofstone.records.banks import Parameter
-from proofstone.records.building import ModelRole, Pipeline, StepBuilder
+from proofstone.records.steps import ModelRole, Pipeline, StepBuilder
 
 PARAMETERS = (
     Parameter(

@@ -11,7 +11,7 @@ from proofstone.choices.outcomes import ask_for
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.ask import TwoPrompts
 from proofstone.methods.bequ.entities import DOMAINS, NamedRow, plain_name, same_entities
-from proofstone.methods.bequ.listing.candidates import (
+from proofstone.methods.bequ.entity_lists.candidates import (
     ONLINE,
     Candidate,
     Ratings,
@@ -20,7 +20,11 @@ from proofstone.methods.bequ.listing.candidates import (
     make_up_step,
 )
 from proofstone.records.banks import BuiltFact, Parameter
-from proofstone.records.building import (
+from proofstone.records.builds import seats_of
+from proofstone.records.calls import Message
+from proofstone.records.ids import Draws, digest
+from proofstone.records.knowledge import Fact, Role, Stratum, fact_id
+from proofstone.records.steps import (
     BatchRows,
     BatchStep,
     Drop,
@@ -31,10 +35,6 @@ from proofstone.records.building import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.builds import seats_of
-from proofstone.records.calls import Message
-from proofstone.records.ids import Draws, digest
-from proofstone.records.knowledge import Fact, Role, Stratum, fact_id
 
 # How many of each kind a list holds: thirds by what is known of them, so many of a domain.
 

@@ -28,7 +28,7 @@ from proofstone.models.budget import (
     total_tokens,
     unbounded_reply,
 )
-from proofstone.models.limits import Halt
+from proofstone.models.rate_limits import Halt
 from proofstone.records.calls import CallRecord, Model, ModelRequest
 from proofstone.records.models import Price, SearchPrice
 from proofstone.records.runs import Spent, Usage

@@ -5,33 +5,57 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import Verifying, every_method, find_method
+from proofstone.models.tokens import load_cl100k
+from proofstone.page.section import Section
+from proofstone.records.ids import short
+from proofstone.records.tables import Tabulation
+from proofstone.results.audit.audit import Audit, audit_evidence, benchmark_beside, write_work_list
+from proofstone.results.bank_sections import bank_sections
+from proofstone.results.board_text import Leaderboard
+from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page_files import (
+    BesideAsked,
+    FiguresAsked,
+    FiguresWritten,
+    PageWritten,
+    TablesAsked,
+    check_drawn,
+    write_drawn,
+    write_page,
+)
+from proofstone.results.page_parts import PageData
+from proofstone.results.report import BoardMade, make_board, page_data
+from proofstone.results.sections.catalogue import (
+    asked_options,
+    make_sections,
+    perform_study,
+    study_kind,
+)
+from proofstone.results.sections.item_model import work_list
+from proofstone.results.sections.judges import parts_by_judge
+from proofstone.results.sections.parts import (
+    Analysis,
+    drawn_figures,
+    parts_by_form,
+    parts_together,
+    write_figure_data,
+)
+from proofstone.results.summary import make_opening
+from proofstone.results.table import CURRENT
+from proofstone.results.trust import trust_lines
 from proofstone.run.forms import Selection, select_runs
+from proofstone.run.run_facts import ControlReport
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session
 from proofstone.session.targets import Target, find_target
 from proofstone.store.lookup import Found
-
-if TYPE_CHECKING:
-    from proofstone.page.section import Section
-    from proofstone.records.tables import Tabulation
-    from proofstone.results.audit.audit import Audit
-    from proofstone.results.board_text import Leaderboard
-    from proofstone.results.page_files import (
-        FiguresAsked,
-        FiguresWritten,
-        PageWritten,
-        TablesAsked,
-    )
-    from proofstone.results.page_parts import PageData
-    from proofstone.results.report import BoardMade
-    from proofstone.results.sections.parts import Analysis
-    from proofstone.run.run_facts import ControlReport
+from proofstone.store.store import Store
 
 
 def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leaderboard:
@@ -63,7 +87,6 @@ def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any
 
 def describe(session: Session, target: Target) -> Sequence[Tabulation]:
     """The tables by which its method describes a bank or a form, tokens counted offline."""
-    from proofstone.browse.show import tabulate  # noqa: PLC0415
 
     return tabulate(session.store, find_target(session.store, target, ()))
 
@@ -85,7 +108,6 @@ def write_report(
     items and replies. Where the file of one may not be written, neither is the page.
 
     Of triples that were verified it is their page, unless ``unverified`` is asked for."""
-    from proofstone.results.page_files import BesideAsked, write_page  # noqa: PLC0415
 
     selection = selection_of(session, targets)
     place = None if path is None else Path(path)
@@ -108,10 +130,6 @@ def write_report(
 
 def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
     """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
-    from proofstone.results.audit.audit import (  # noqa: PLC0415 - numpy is loaded there
-        audit_evidence,
-    )
-    from proofstone.results.methods_paragraph import methods_text  # noqa: PLC0415
 
     made = board_of(session, selection_of(session, targets), {**options, "by_document": True})
     audit = audit_evidence(made.evidence, made.selection, options.get("audience", "internal"))
@@ -129,12 +147,6 @@ def _page(
     sections: tuple[Section, ...] | None = None,
 ) -> PageData:
     """All that the page of a leaderboard shows; ``sections`` are made where there are none."""
-    from proofstone.results.bank_sections import bank_sections  # noqa: PLC0415
-    from proofstone.results.report import page_data  # noqa: PLC0415
-    from proofstone.results.sections.catalogue import make_sections  # noqa: PLC0415
-    from proofstone.results.summary import make_opening  # noqa: PLC0415
-    from proofstone.results.table import CURRENT  # noqa: PLC0415
-    from proofstone.results.trust import trust_lines  # noqa: PLC0415
 
     sheet = made.evidence.sheet
     if sections is None:
@@ -166,8 +178,6 @@ def write_item_work_list(
 ) -> int:
     """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
     many there are."""
-    from proofstone.results.audit.audit import write_work_list  # noqa: PLC0415
-    from proofstone.results.sections.item_model import work_list  # noqa: PLC0415 - numpy
 
     made = board_of(session, selection_of(session, targets), options)
     return write_work_list(work_list(made.evidence), Path(path))
@@ -179,15 +189,6 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
 
     Raises BadUsage for a name that is none, or targets that it cannot stand on.
     """
-    from proofstone.results.audit.audit import benchmark_beside  # noqa: PLC0415
-    from proofstone.results.sections.catalogue import (  # noqa: PLC0415 - numpy
-        asked_options,
-        perform_study,
-        study_kind,
-    )
-    from proofstone.results.sections.judges import parts_by_judge  # noqa: PLC0415
-    from proofstone.results.sections.parts import parts_by_form, parts_together  # noqa: PLC0415
-    from proofstone.results.table import CURRENT  # noqa: PLC0415
 
     found = _found(session, targets)
     view, n_items = options.pop("view", CURRENT), options.pop("beside_items", 0)
@@ -218,8 +219,6 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
 
 def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
     """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
-    from proofstone.results.page_files import check_drawn, write_drawn  # noqa: PLC0415
-    from proofstone.results.sections.parts import drawn_figures  # noqa: PLC0415
 
     figures = drawn_figures(study)
     if not figures:
@@ -230,7 +229,6 @@ def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) 
 
 def write_study_data(session: Session, study: Analysis, path: Path | str) -> None:
     """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
-    from proofstone.results.sections.parts import write_figure_data  # noqa: PLC0415
 
     write_figure_data(study, Path(path))
 
@@ -246,7 +244,6 @@ def _found(session: Session, targets: Sequence[Target]) -> list[Found]:
 
 def board_of(session: Session, selection: Selection, options: dict[str, Any]) -> BoardMade:
     """The leaderboard, the runs that stand on it, and what its report is made from."""
-    from proofstone.results.report import make_board  # noqa: PLC0415 - numpy is loaded there
 
     return make_board(
         session.store,
@@ -254,4 +251,34 @@ def board_of(session: Session, selection: Selection, options: dict[str, Any]) ->
         selection,
         family=partial(family_of_model, session),
         **options,
+    )
+
+
+def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
+    """The method's tables of a bank or a form; none where it declares none.
+
+    Raises BadUsage for another kind of thing.
+    """
+    if found.kind == "bank":
+        method = find_method(store.knowledge.bank(found.id).method)
+        pages = store.knowledge.pages_of_bank(found.key)
+        return method.fact_statistics((fact for page in pages for fact in page), load_cl100k())
+    if found.kind == "form":
+        method = find_method(store.items.item_set(found.id).method)
+        items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
+        of_items = method.item_statistics(items, load_cl100k())
+        if method.verifying is None:
+            return of_items
+        return (
+            *of_items,
+            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
+        )
+    if found.kind == "run":
+        key, run = store.runs.run(found.id)
+        method = find_method(run.method)
+        if method.verifying is not None:
+            return method.verifying.statistics(store, method, [(key, run)])
+    raise BadUsage(
+        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
+        hint="proofstone list bank, or proofstone list form, names them",
     )

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
+from proofstone.build.build import BuildProgress, BuildResult, perform_build, progress_of_build
+from proofstone.build.calls import StepPrompt, show_prompts
 from proofstone.build.list_files import list_files
 from proofstone.build.live_sources import (
     gather_inputs,
@@ -17,6 +19,7 @@ from proofstone.build.live_sources import (
     tell_unread_pages,
 )
 from proofstone.build.outbound import clear_build, web_finders
+from proofstone.build.pilot import ask_pilot, draw_pilot
 from proofstone.build.plan import (
     BuildSpec,
     Models,
@@ -28,31 +31,27 @@ from proofstone.build.plan import (
     plan_build,
     purposes_of,
 )
+from proofstone.build.regions import with_regions
 from proofstone.errors import BadUsage
 from proofstone.ingest.pages import document_of
 from proofstone.method import find_method
-from proofstone.records.building import Maker
+from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.ids import short
+from proofstone.records.steps import Maker
 from proofstone.run.dry_run import PILOT
+from proofstone.run.forecast import BuildForecast
+from proofstone.run.self_preference import Kin, held_by_builders, kin_of
 from proofstone.search.retrieval import index_for, web_finder
-from proofstone.session.askers import session_askers
+from proofstone.session.askers import check_replies_end, on_record, session_askers
 from proofstone.session.background import Background
+from proofstone.session.costs import start_spending
 from proofstone.session.models import family_of_model
 from proofstone.session.progress import Watch
 from proofstone.session.session import Session
-from proofstone.session.spending import start_spending
-
-if TYPE_CHECKING:
-    from proofstone.build.build import BuildProgress, BuildResult
-    from proofstone.build.calls import StepPrompt
-    from proofstone.models.ask import Asker
-    from proofstone.models.budget import Budget
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.models.spending import Spending
-    from proofstone.run.forecast import BuildForecast
-    from proofstone.run.self_preference import Kin
-    from proofstone.store.builds import EnteringRow
-
+from proofstone.store.builds import EnteringRow
 
 _LEAST_PILOT = 2
 
@@ -139,7 +138,6 @@ def forecast_build(
     connections = (max_connections, cache, start_spending(session, budget))
     spec = gather_inputs(session, chosen, spec, connections[2])
     planned = _plan(session, spec, chosen, connections)
-    from proofstone.build.pilot import draw_pilot  # noqa: PLC0415
 
     rows = draw_pilot(session.store, planned, pilot)
     if pilot_rows:
@@ -193,7 +191,6 @@ def prompts_of_build(
         finder.sends = "nothing"
 
     async def work(stop: asyncio.Event) -> list[StepPrompt]:
-        from proofstone.build.calls import show_prompts  # noqa: PLC0415
 
         async with _role_askers(session, spec.models, stop, connections) as opened:
             askers = {role: opened[model] for role, model in spec.models.items()}
@@ -240,7 +237,6 @@ def kin_of_build(
 ) -> tuple[Kin, ...]:
     """The judges of a build that are, or whose family is, among those whose work they judge.
     Asks nobody."""
-    from proofstone.run.self_preference import held_by_builders, kin_of  # noqa: PLC0415
 
     chosen = find_method(method) if method else maker_of_kind(kind)
     named = models_by_seat(chosen, kind, models, judge)
@@ -295,7 +291,6 @@ def _spec(
 
 
 def _plan(session: Session, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
-    from proofstone.build.regions import with_regions  # noqa: PLC0415
 
     async def work(stop: asyncio.Event) -> PlannedBuild:
         async with _role_askers(session, spec.models, stop, connections) as askers:
@@ -329,7 +324,6 @@ async def _perform_build(
     stop: asyncio.Event,
     connections: Any,
 ) -> BuildResult:
-    from proofstone.build.build import perform_build  # noqa: PLC0415
 
     async with _at_work(session, planned, shown, stop, connections) as (askers, kept):
         return await perform_build(
@@ -347,7 +341,6 @@ async def _ask_pilot(
     stop: asyncio.Event,
     connections: Any,
 ) -> BuildForecast:
-    from proofstone.build.pilot import ask_pilot  # noqa: PLC0415
 
     spending = connections[2]
     budget = None if spending is None else spending.budget
@@ -369,8 +362,6 @@ async def _at_work(
     named: str = "",
 ) -> AsyncIterator[tuple[dict[str, Asker], Any]]:
     """The askers by role, checked against the budget and on record, and the counters."""
-    from proofstone.build.build import progress_of_build  # noqa: PLC0415
-    from proofstone.session.askers import check_replies_end, on_record  # noqa: PLC0415
 
     build = planned.build
     async with _role_askers(session, build.models, stop, connections) as opened:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,12 +15,11 @@ from proofstone.methods.chinese_simpleqa.payloads import asked_of
 from proofstone.methods.chinese_simpleqa.questions import read_question
 from proofstone.methods.chinese_simpleqa.sameness import GRADED, GRADES, SURE, Grade, read_grade
 from proofstone.records.items import LoadedItem, Unit
-from proofstone.records.runs import Reply, Score
+from proofstone.records.runs import Estimate, Reply, Score
 from proofstone.records.tables import Row
-
-if TYPE_CHECKING:
-    from proofstone.records.runs import Estimate
-
+from proofstone.stats.agreement import cohen_kappa, confuse
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.ratios import ratio_estimate
 
 # Replies from a file, and what became of them: ``grade FILE``.
 #
@@ -217,8 +216,6 @@ def agreement_with(rows: Sequence[GradedRow], column: str) -> AgreementWith:
 def _agreed(rows: Sequence[GradedRow]) -> Agreed:
     import numpy as np  # noqa: PLC0415 - not for --help
 
-    from proofstone.stats.agreement import cohen_kappa, confuse  # noqa: PLC0415
-
     people, given = (
         np.array([-1 if one is None else GRADES.index(one) for one in grades], dtype=np.int64)
         for grades in ([row.people for row in rows], [row.grade for row in rows])
@@ -324,9 +321,6 @@ def _metrics(rows: Sequence[GradedRow]) -> GradeMetrics:
 def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
     """An interval for each figure that has one: a ratio of sums over rows."""
     import numpy as np  # noqa: PLC0415 - not for --help
-
-    from proofstone.stats.clusters import SharedKeys  # noqa: PLC0415
-    from proofstone.stats.ratios import ratio_estimate  # noqa: PLC0415
 
     grades = np.array([GRADES.index(row.grade) for row in rows if row.grade], dtype=np.int64)
     right, wrong, none = ((grades == code).astype(np.float64) for code in range(3))

@@ -11,7 +11,7 @@ from proofstone.session.terminal import say
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Budget
-    from proofstone.models.spending import Spending
+    from proofstone.models.budget_account import Spending
     from proofstone.session.session import Session
     from proofstone.store.calls import Expense
 
@@ -100,7 +100,7 @@ def start_spending(session: Session, budget: Budget | str | Spending | None) -> 
     """What is spent under a budget, or without one, for calls that are to share it. One that is
     shared already is returned."""
     from proofstone.models.budget import read_budget  # noqa: PLC0415
-    from proofstone.models.spending import Spending  # noqa: PLC0415
+    from proofstone.models.budget_account import Spending  # noqa: PLC0415
 
     if isinstance(budget, Spending):
         return budget
