@@ -121,3 +121,18 @@ def test_only_commands_import_late() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("proofstone")
     }
     assert late == set(LATE)
+
+
+# Who besides the commands speaks to a person's terminal.
+CLICK = {"session/options.py", "session/progress.py", "session/terminal.py", "start/answers.py"}
+
+
+def test_only_commands_speak_to_the_terminal() -> None:
+    """A notebook or a service uses everything else without click."""
+    found = {
+        file_of(module).relative_to(SOURCE).as_posix()
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import) and any(alias.name == "click" for alias in node.names)
+    }
+    assert {name for name in found if not name.split("/")[-1].startswith("cli")} == CLICK

@@ -40,7 +40,7 @@ _EVERY_S = 15.0
 
 
 class Gathered:
-    """``ports.OnlineTexts``: what is kept of what was wanted. Reads files and the store alone."""
+    """``OnlineTexts``: what is kept of what was wanted. Reads files and the store alone."""
 
     def __init__(
         self, wanted: OnlineWanted, wiki: LiveWiki | None, finder: WebFinder | None, store: Store

@@ -215,7 +215,7 @@ ROLES = {
 
 
 class Placing:
-    """What builds strata: as a ``ports.Maker`` beside the methods, of which it is none."""
+    """What builds strata: as a ``Maker`` beside the methods, of which it is none."""
 
     name = "placing"
 

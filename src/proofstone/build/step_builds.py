@@ -1,4 +1,4 @@
-"""Building banks in steps: the part of a workspace that does so, with models or without."""
+"""Building banks in steps, with models or without: builds, dry runs and prompts."""
 
 from __future__ import annotations
 

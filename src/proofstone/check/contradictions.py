@@ -244,7 +244,7 @@ def _made(pair: StatementPair, verdict: PanelVerdict) -> Contradiction:
     return Contradiction(pair=pair, label=verdict.label, reason=reason)
 
 
-# Contradictions of a bank: the part of a workspace that finds near statements and asks judges.
+# Contradictions of a bank: near statements are found, and judges asked.
 
 _PAIRS = 500
 

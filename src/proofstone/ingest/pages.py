@@ -99,7 +99,7 @@ def around(boxes: Sequence[Box]) -> Box:
     )  # fmt: skip
 
 
-# Seeing pages: the part of a workspace that finds their documents and draws them.
+# Pages as pictures: where their documents lie, and drawing them.
 
 
 def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:

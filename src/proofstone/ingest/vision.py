@@ -373,7 +373,7 @@ def _fault(reply: Reply) -> tuple[str, bool]:
     return "the reply had no page between <page> and </page>", False
 
 
-# Pages read by a vision model: the part of a workspace that opens it and lets pictures out.
+# Pages read by a vision model: opening it, and letting pictures out.
 
 
 def page_scanner(

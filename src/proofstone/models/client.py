@@ -1,4 +1,4 @@
-"""``ports.Model`` over any OpenAI-compatible chat-completions endpoint.
+"""``Model`` over any OpenAI-compatible chat-completions endpoint.
 
 Thin on purpose: all that stays the same (address, headers, time limits, model name) is made once,
 and a request's body is spliced from the prompt's canonical JSON, which the request carries anyway.
@@ -259,7 +259,7 @@ def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
     return URL(base + path + (f"?{whole}" if whole else ""))
 
 
-# ``ports.Model`` over an OpenAI-compatible text-completions address, for base models.
+# ``Model`` over an OpenAI-compatible text-completions address, for base models.
 #
 # It differs from chat in what is sent: one text in place of messages, log-probabilities as a
 # number, and nothing that only a chat has. The connection and what its faults mean are the chat

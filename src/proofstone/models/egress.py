@@ -179,7 +179,7 @@ def _split(pattern: str) -> tuple[str, str]:
 # The gate through which every request leaves: ``open_session`` passes it, and nothing else sends.
 #
 # It lets out what the policies of all configuration files allow, and what a person has permitted in
-# this process. Whoever is to ask a person does so before (see ``wiring.egress``): a caller that
+# this process. Whoever is to ask a person does so before (see ``session.egress``): a caller that
 # forgets to is refused here.
 
 

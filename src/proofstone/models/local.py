@@ -374,7 +374,7 @@ class LocalOptions(Struct, frozen=True, kw_only=True):
 
 
 class LocalModel:
-    """``ports.Model`` over a child process that holds a GGUF file. Used on one event loop.
+    """``Model`` over a child process that holds a GGUF file. Used on one event loop.
 
     A child that dies is restarted by the next request; the requests it took with it come back as
     ``dropped``, which is tried again. One that cannot be started, or dies too often, comes back as

@@ -265,7 +265,7 @@ class Deadlines:
 
 
 class SystemClock:
-    """``ports.Clock`` over the operating system's clocks and the running event loop."""
+    """``Clock`` over the operating system's clocks and the running event loop."""
 
     def now(self) -> float:
         """Seconds since the epoch."""

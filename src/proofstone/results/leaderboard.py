@@ -1,4 +1,4 @@
-"""Reading results: the part of a workspace that asks nobody and changes nothing."""
+"""What is read of results: leaderboard, report, audit and studies of runs that were scored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leader
     """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
 
     ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
-    ``view`` says which scores are read (``stages.corrected.View``). With ``by_document`` its
+    ``view`` says which scores are read (``results.table.View``). With ``by_document`` its
     standings have ``documents``.
     """
     return board_of(session, selection_of(session, targets), options).board

@@ -430,7 +430,7 @@ def make_board(
     Where cards are asked for (to group, filter or show), a model of which none was kept has the
     one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
     none, NotFound where the filter leaves nobody. For ``audience`` see
-    ``report.audience.table_for``.
+    ``page.audience.table_for``.
     """
     texts = [where] if isinstance(where, str) else list(where)
     conditions = read_where(texts)

@@ -226,7 +226,7 @@ def _is_over_budget(progress: RunProgress, asker: Asker, bench: Bench | None) ->
     return bench is not None and isinstance(bench.stopped, BudgetReached)
 
 
-# Asking models: the part of a workspace that may cost money.
+# Asking models: what may cost money.
 
 T = TypeVar("T")
 

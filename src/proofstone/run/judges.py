@@ -213,7 +213,7 @@ class Bench:
 
 
 class Sitting:
-    """A panel as ``ports.Judge``: what could not be put to it has failed, and may be put again."""
+    """A panel as ``Judge``: what could not be put to it has failed, and may be put again."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel

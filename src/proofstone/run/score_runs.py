@@ -1,4 +1,4 @@
-"""Scoring what was asked: the part of a workspace that asks judges at the most."""
+"""Scoring what was asked; judges are asked at the most."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _admit(
     )
 
 
-# An embedder behind an endpoint, for callers that wait: ``ports.Embedder`` by a model's name.
+# An embedder behind an endpoint, for callers that wait: ``Embedder`` by a model's name.
 
 
 class EndpointEmbedder:

@@ -258,7 +258,7 @@ def _cut(han: HanWords) -> CutHan | None:
     return jieba_words() if han == "jieba" else None
 
 
-# The workspace's own sources, and several searches together, behind ``ports.Searcher``.
+# The workspace's own sources, and several searches together, behind ``Searcher``.
 
 
 class LocalSearcher:

@@ -230,7 +230,7 @@ def _build(row: Row[Any]) -> Build:
     return msgspec.structs.replace(msgspec.json.decode(row.payload, type=Build), id=row.hash)
 
 
-# The journal of pipelines (``ports.Journal``): read from the database, written by the one writer.
+# The journal of pipelines (``Journal``): read from the database, written by the one writer.
 #
 # What was written and is not committed yet is found as well.
 

@@ -204,7 +204,7 @@ class HashFilter:
 
 
 class CallRows(StorePart):
-    """The cache: complete calls by request hash (``ports.CallStore``)."""
+    """The cache: complete calls by request hash (``CallStore``)."""
 
     def __init__(self, database: Database, images: ImageStore) -> None:
         super().__init__(database)

@@ -135,7 +135,7 @@ def _compiled(text: str) -> jinja2.Template:
 #
 # A line of its own that is a comment of one word, ``{# system #}``, ``{# user #}`` or
 # ``{# assistant #}``, begins a turn. Without such a line the template is one user turn. The line
-# ``{# answer: FORMAT #}`` says how answers look (``engines.replies``); it belongs to no turn.
+# ``{# answer: FORMAT #}`` says how answers look (``choices.answer_format``); it belongs to no turn.
 
 _Role = Literal["system", "user", "assistant"]
 

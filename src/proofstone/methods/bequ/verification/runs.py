@@ -1,4 +1,4 @@
-"""Verifying stored runs: the part of a workspace that scores their triples against a reference."""
+"""Verifying stored runs: their triples are scored against a reference."""
 
 from __future__ import annotations
 
