@@ -29,6 +29,10 @@ from proofstone.records.runs import Reply
         ("json:$.answer", '{"other": 1}', None),
         ("json:$.answer", '{"answer": {"letter": "B"}}', None),
         ("json:$.answer", "no JSON {", None),
+        ("json:$.picks[1]", '{"picks": ["A"]}', None),
+        ("json:$.picks[1]", '{"picks": "AB"}', None),
+        # Two hundred objects are looked through, and no more.
+        ("json:$.answer", '{"other": 1} ' * 250 + '{"answer": "B"} {', None),
     ],
 )
 def test_what_a_format_finds(stated: str, reply: str, found: str | None) -> None:
