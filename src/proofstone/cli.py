@@ -55,7 +55,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Freeze": {
         "plan": (
-            "results.cli_compare",
+            "results.cli",
             "Fix the analysis of a form's or bank's runs, before they are run.",
         ),
     },
@@ -67,11 +67,11 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Read": {
         "leaderboard": ("results.cli", "Rank what was run, with intervals and ties."),
         "compare": (
-            "results.cli_compare",
+            "results.cli",
             "Say what changed from A to B, and by how much, on common items.",
         ),
         "gate": (
-            "results.cli_compare",
+            "results.cli",
             "Answer pass, fail or cannot tell for a run against a baseline.",
         ),
         "report": ("results.cli", "Write the leaderboard with its evidence as an HTML page."),

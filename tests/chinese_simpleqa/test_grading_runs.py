@@ -12,8 +12,7 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.results.board_text import Leaderboard
-from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.board_text import Leaderboard, render_breakdowns
 from proofstone.results.leaderboard import board_of, selection_of
 from proofstone.run.file_grades import metrics_of_file
 from proofstone.run.run_files import method_of_file

@@ -14,8 +14,7 @@ from scripted_solver import SAYINGS, Desk, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.results.board import Breakdown
-from proofstone.results.board_text import Leaderboard, to_json
-from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.board_text import Leaderboard, render_breakdowns, to_json
 from proofstone.results.leaderboard import board_of, selection_of
 from proofstone.results.page_files import TablesAsked
 from proofstone.results.sections.strata import strata_section

@@ -12,7 +12,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
 from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
 from proofstone.results.leaderboard import board_of, selection_of
-from proofstone.results.replies import show_replies
+from proofstone.results.trace import show_replies
 from proofstone.results.trust import trust_lines
 from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving

@@ -14,9 +14,7 @@ import proofstone
 SOURCE = Path(proofstone.__file__).parent
 SHORT = 60  # non-blank lines
 # Short files with one importer that stand for themselves, each with the reason.
-STANDS_ALONE = {
-    "proofstone.results.bank_sections": "a plug-in point: folders above hand in their sections",
-}
+STANDS_ALONE: dict[str, str] = {}
 # Words in -ing and -ed that the field uses as nouns, or that are none of a verb.
 TERMS = {
     "embedding", "sampling", "bootstrapping", "resampling", "scoring", "ranking", "judging",

@@ -7,9 +7,16 @@ from pathlib import Path
 from proofstone.results.audit.audit import Asked, audit_files
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page import render_page
-from proofstone.results.page_parts import FormShown, PageData, Provenance
+from proofstone.results.page_parts import (
+    AskedAs,
+    BankUsed,
+    FormShown,
+    HandRecorded,
+    Manifest,
+    PageData,
+    Provenance,
+)
 from proofstone.results.rankings import leaderboard
-from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
 from proofstone.wording.messages import speaking
 from report.made_up import MEASURES, table_of, two_small
 

@@ -12,7 +12,7 @@ from proofstone.page.numbers import shown_estimate, shown_interval, shown_rank, 
 from proofstone.records.runs import Estimate, Outcome
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Standings
-from proofstone.results.dot_plot import dot_plot
+from proofstone.results.page import dot_plot
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sentences import answer_sentences, chance_sentence
 from proofstone.stats.ranks import RankInterval

@@ -12,8 +12,13 @@ from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 from proofstone.page.text import aligned, cell_width, fitted, padded, printable
 from proofstone.records.runs import Outcome
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.board_text import SIMULATED_BANNER, Leaderboard, render_terminal, to_json
-from proofstone.results.breakdowns import render_breakdowns
+from proofstone.results.board_text import (
+    SIMULATED_BANNER,
+    Leaderboard,
+    render_breakdowns,
+    render_terminal,
+    to_json,
+)
 from proofstone.results.rankings import leaderboard
 
 

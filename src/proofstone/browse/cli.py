@@ -40,7 +40,7 @@ from proofstone.session.terminal import (
 if TYPE_CHECKING:
     from proofstone.ingest.bank_files import ReferenceCounts
     from proofstone.records.tables import SiftedRows
-    from proofstone.results.replies import ShownReply
+    from proofstone.results.trace import ShownReply
     from proofstone.session.description import Description
 
 
@@ -416,7 +416,7 @@ def show_command(
         show_taxonomy(taxonomy, as_json=as_json)
         return
     from proofstone.browse.show import look, look_at
-    from proofstone.results.replies import show_replies
+    from proofstone.results.trace import show_replies
     from proofstone.run.run_facts import note_of_run
     from proofstone.session.session import open_session
 

@@ -19,8 +19,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
 from proofstone.records.runs import Run, replies_wanted, run_label
 from proofstone.results.plan import describe_plan
-from proofstone.results.replies import replies_of
-from proofstone.results.trace import PURGED, Ancestry, call_line
+from proofstone.results.trace import PURGED, Ancestry, call_line, replies_of
 from proofstone.run.judges import judges_of_reply, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
 from proofstone.session.dates import minute

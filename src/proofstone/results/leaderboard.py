@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from proofstone.method import Verifying, every_method, find_method
 from proofstone.models.tokens import load_cl100k
 from proofstone.page.section import Section
 from proofstone.records.ids import short
-from proofstone.records.tables import Tabulation
+from proofstone.records.items import ItemSet
+from proofstone.records.tables import Audience, Tabulation
 from proofstone.results.audit.audit import Audit, audit_evidence, benchmark_beside, write_work_list
-from proofstone.results.bank_sections import bank_sections
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_files import (
@@ -282,3 +283,17 @@ def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
         f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
         hint="proofstone list bank, or proofstone list form, names them",
     )
+
+
+# Each has ``bank_sections(store, item_sets, audience)``; they stand on a page in this order.
+_MAKERS = ("build.rows", "review.section", "check.semantic_map")
+
+
+def bank_sections(
+    store: Store, item_sets: Iterable[ItemSet], audience: Audience = "internal"
+) -> tuple[Section, ...]:
+    """How the banks of these item sets were built and reviewed, and where they and the sets lie in
+    meaning, for a page."""
+    sets = list(item_sets)
+    makers = (import_module(f"proofstone.{name}").bank_sections for name in _MAKERS)
+    return tuple(section for make in makers for section in make(store, sets, audience))

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
+from msgspec import Struct
 
 from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, numbers_table
 from proofstone.page.html import page_script, script_words
@@ -35,7 +36,6 @@ from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
-from proofstone.results.dot_plot import dot_plot
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import (
     PageData,
@@ -66,7 +66,7 @@ from proofstone.results.sentences import (
     where_lines,
 )
 from proofstone.stats.flags import FLAGS
-from proofstone.wording.messages import word
+from proofstone.wording.messages import say, word
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -334,3 +334,90 @@ class KeptTemplates(BytecodeCache):
 def _place(bucket: Bucket) -> Path:
     template = Path(__file__).with_name(f"template_{jinja2.__version__}_{bucket.key}.py")
     return Path(importlib.util.cache_from_source(str(template)))
+
+
+# The dots with intervals beside a leaderboard: places along their axis in percent of its width.
+
+
+Anchor = Literal["start", "middle", "end"]
+
+
+# Room at both ends of the axis, so that dots and end labels are not cut.
+_MARGIN = 2.0
+
+
+_MOST_TICKS = 6
+
+
+class Tick(Struct, frozen=True):
+    """A place on the axis with its text, and how the text hangs on it."""
+
+    x: float
+    text: str
+    anchor: Anchor = "middle"
+
+
+class Dot(Struct, frozen=True):
+    """One respondent: its dot, the two ends of its interval, and its value in words."""
+
+    label: str
+    x: float
+    low: float
+    high: float
+    text: str
+
+
+class DotPlot(Struct, frozen=True):
+    """All dots of one group in order, the axis, and the chance line where there is one."""
+
+    dots: tuple[Dot, ...]
+    ticks: tuple[Tick, ...]
+    chance: Tick | None
+
+
+def dot_plot(group: Standings) -> DotPlot | None:
+    """The figure of a group's ranked rows; None where no row has an interval."""
+    rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
+    if not rows:
+        return None
+    shown = [row.estimate.low for row in rows] + [row.estimate.high for row in rows]
+    ends = _axis([share for share in (*shown, group.chance) if not math.isnan(share)])
+    dots = [
+        Dot(
+            label=row.label,
+            x=_place_on_axis(row.estimate.value, ends),
+            low=_place_on_axis(row.estimate.low, ends),
+            high=_place_on_axis(row.estimate.high, ends),
+            text=shown_estimate(row.estimate),
+        )
+        for row in rows
+    ]
+    return DotPlot(tuple(dots), _ticks(ends), _chance_line(group.chance, ends))
+
+
+def _axis(shares: list[float]) -> tuple[float, float]:
+    """The nearest tenths around all ``shares``; a tenth apart at least."""
+    low = math.floor(min(shares) * 10 + 1e-9) / 10
+    return low, max(math.ceil(max(shares) * 10 - 1e-9) / 10, low + 0.1)
+
+
+def _place_on_axis(share: float, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return round(_MARGIN + (100 - 2 * _MARGIN) * (share - low) / (high - low), 2)
+
+
+def _ticks(ends: tuple[float, float]) -> tuple[Tick, ...]:
+    """A tick each tenth; each fifth where those would be too many; a middle one where too few."""
+    low, high = (round(end * 20) for end in ends)
+    step = next(step for step in (1, 2, 4, 10) if (high - low) // step < _MOST_TICKS)
+    shares = [twentieth / 20 for twentieth in range(low, high + 1, step)]
+    return tuple(Tick(_place_on_axis(share, ends), f"{100 * share:g}") for share in shares)
+
+
+def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
+    """The chance level, its text inside the figure also on a narrow screen."""
+    if math.isnan(chance):
+        return None
+    x = _place_on_axis(chance, ends)
+    anchor: Anchor = "start" if x < 15 else "end" if x > 85 else "middle"
+    return Tick(x, say("chance {points}", points=points(chance)), anchor)

@@ -24,8 +24,7 @@ from proofstone.results.board import (
     NamedEstimate,
     Standings,
 )
-from proofstone.results.board_text import Leaderboard
-from proofstone.results.breakdowns import advise, advise_of_served
+from proofstone.results.board_text import Leaderboard, advise, advise_of_served
 from proofstone.results.measured_scores import (
     MISSES,
     SAMPLE_WISE,

@@ -36,16 +36,18 @@ from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page_parts import (
     Asked,
+    AskedAs,
+    BankUsed,
     Control,
     FormShown,
+    HandRecorded,
+    Manifest,
     PageData,
     Provenance,
     QuestionShown,
 )
 from proofstone.results.plan import plan_marks
 from proofstone.results.rankings import leaderboard
-from proofstone.results.replies import ShownReply, show_replies
-from proofstone.results.respondents import AskedAs, BankUsed, HandRecorded, Manifest
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sentences import part_name
 from proofstone.results.summary import Opening
@@ -64,6 +66,7 @@ from proofstone.results.table import (
     with_groups,
     with_shared_part,
 )
+from proofstone.results.trace import ShownReply, show_replies
 from proofstone.results.trust import TrustLine
 from proofstone.run.forms import Selection, newer_forms
 from proofstone.run.run_facts import ControlReport, shares_of

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
@@ -35,15 +36,15 @@ from proofstone.records.items import (
 from proofstone.records.models import Card, CardSnapshot, family_of
 from proofstone.records.reviews import Review, Upkeep
 from proofstone.records.runs import FormPart, Measure, Run, Scale
-from proofstone.records.scores import Documents, Respondent, ScoreTable
+from proofstone.records.scores import Documents, HeldRole, Respondent, ScoreTable
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
 from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
-from proofstone.results.self_evaluation import with_hands
 from proofstone.results.truth_check import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import served_models, shares_of
+from proofstone.run.self_preference import kinship
 from proofstone.session.dates import minute
 from proofstone.store.corrections import Retired
 from proofstone.store.provenance import DocumentRow
@@ -748,3 +749,44 @@ def _searched(own: Scale) -> Scale:
         chance=own.chance,
         values_as=own.name,
     )
+
+
+# Contestants that had a hand in the material: found by name and by family.
+
+
+def with_hands(
+    store: Store, table: ScoreTable, item_sets: Sequence[bytes], family: Callable[[str], str]
+) -> ScoreTable:
+    """``table`` with the roles that models had in its items, and each respondent's part in them.
+
+    ``family`` gives the family of a model's name. Roles of models that nobody here is kin to are
+    named too: they are part of how the material was made.
+    """
+    found = store.roles.of_items(item_sets)
+    if not found:
+        return table
+    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
+
+    roles = []
+    for role, items in found.items():
+        units = [place for place, identity in enumerate(table.items) if identity in items]
+        roles.append(HeldRole(role.role, role.model, np.array(units, dtype=np.int32)))
+    return with_hands_of(replace(table, roles=tuple(roles)), family)
+
+
+def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
+    """``table`` with each respondent's part in its roles: as the model itself, or as one of the
+    family of the model that held it."""
+    roles = table.roles
+    if not roles:
+        return table
+    known = cache(family)
+    respondents = []
+    for who in table.respondents:
+        hands = tuple(
+            (place, is_same)
+            for place, held in enumerate(roles)
+            if (is_same := kinship(who.name, held.model, known)) is not None
+        )
+        respondents.append(replace(who, hands=hands))
+    return replace(table, respondents=tuple(respondents))

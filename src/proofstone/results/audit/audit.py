@@ -55,8 +55,8 @@ from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
 from proofstone.results.sections.parts import Part, parts_together
-from proofstone.results.self_evaluation import with_hands_of
 from proofstone.results.summary import Opening, make_opening
+from proofstone.results.table import with_hands_of
 from proofstone.results.trust import TrustLine, trust_lines
 from proofstone.run.forms import Selection
 from proofstone.session.dates import minute

@@ -9,8 +9,7 @@ from msgspec import structs
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.records.scores import DocumentPages, ScoreTable
 from proofstone.results.board import Breakdown, Standings
-from proofstone.results.board_text import Leaderboard
-from proofstone.results.breakdowns import FEW_ITEMS
+from proofstone.results.board_text import FEW_ITEMS, Leaderboard
 from proofstone.results.rankings import NOT_GIVEN
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.strata import breakdown_table

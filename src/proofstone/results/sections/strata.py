@@ -14,7 +14,7 @@ from proofstone.page.numbers import points, shown_estimate, tie_letters
 from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
 from proofstone.records.runs import Estimate, Measure
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
-from proofstone.results.breakdowns import FEW_ITEMS
+from proofstone.results.board_text import FEW_ITEMS
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.figures import composition_figure, strips_figure

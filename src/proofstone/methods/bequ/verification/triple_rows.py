@@ -15,7 +15,7 @@ from proofstone.records.calls import Embedder
 from proofstone.records.ids import short
 from proofstone.records.runs import Run, run_label
 from proofstone.records.tables import Cell, Column, Tabulation
-from proofstone.results.replies import replies_of
+from proofstone.results.trace import replies_of
 from proofstone.search.dense import SentenceEncoder
 from proofstone.session.session import Session
 from proofstone.session.targets import response_name
