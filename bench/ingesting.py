@@ -55,8 +55,8 @@ def peak_mb(book: Path, last: int) -> float:
     """The most memory that a process held that read the pages up to ``last``."""
     code = (
         "import resource, sys; from pathlib import Path;"
-        "from proofstone.documents.pdf.reader import PdfFile;"
-        "from proofstone.documents.layout import lay_out;"
+        "from proofstone.documents.pdf import PdfFile;"
+        "from proofstone.documents.passages import lay_out;"
         "pdf = PdfFile(Path(sys.argv[1]), 'book');"
         "n = sum(len(lay_out(page.blocks).text) > 0 for page in pdf.pages(1, int(sys.argv[2])));"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"

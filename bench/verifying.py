@@ -47,7 +47,7 @@ from proofstone.methods.bequ.verification.verify import (
 from proofstone.records.items import SearchWay
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import Passage
-from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SentenceEncoder
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched

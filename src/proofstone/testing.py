@@ -20,7 +20,7 @@ import msgspec
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.ingest.item_rows import identified_facts, item_row, read_item_rows
+from proofstone.ingest.bank_files import identified_facts, item_row, read_item_rows
 from proofstone.method import Method, PayloadType
 from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import Message

@@ -13,7 +13,7 @@ import pytest
 from encyclo_k.scripted_author import Author
 from proofstone.api import create_workspace, open_workspace
 from proofstone.documents.sources import Stated
-from proofstone.ingest.records import IngestReport, NotRead
+from proofstone.ingest.ingest import IngestReport, NotRead
 from proofstone.session.models import model_choices
 from proofstone.start.answers import Answers, keep_answers, kept_answers
 from proofstone.start.guide import languages_of, read_documents

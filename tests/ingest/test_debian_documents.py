@@ -15,8 +15,7 @@ from debian_documents import (
     debian_documents,
 )
 from proofstone.api import Workspace, create_workspace
-from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.records import IngestReport
+from proofstone.ingest.ingest import IngestReport, ingest_paths
 from proofstone.records.pages import PageState
 from verbatim import check_verbatim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.documents.editions import Edition, hold, resting_on
+from proofstone.ingest.editions import Edition, hold, resting_on
 
 OLD = Edition(
     [

@@ -9,8 +9,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from ingest.printed import A4, pdf, set_lines, words
-from proofstone.documents.layout import Block
-from proofstone.documents.passages import Cutter
+from proofstone.documents.passages import Block, Cutter
 from proofstone.records.pages import MarkKind
 
 pytest.importorskip("pypdfium2", reason="needs the extra [pdf]")

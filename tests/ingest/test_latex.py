@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
 
 from proofstone.documents.folders import find_files
-from proofstone.documents.latex.reader import read_latex
+from proofstone.documents.latex import read_latex
 from proofstone.documents.reader import Job, Opened, PageRead, Refused
 from proofstone.errors import BadInput
 

@@ -9,9 +9,8 @@ import pytest
 from printed import MARGIN, columns, pdf, set_lines, words
 from reportlab.pdfgen.canvas import Canvas
 
-from proofstone.documents.layout import lay_out
-from proofstone.documents.passages import Cutter
-from proofstone.documents.pdf.reader import PdfFile, PdfPage
+from proofstone.documents.passages import Cutter, lay_out
+from proofstone.documents.pdf import PdfFile, PdfPage
 from proofstone.errors import BadInput
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.documents.ocr.engine import OcrLine, printed_from
-from proofstone.documents.pdf.blocks import Mender
-from proofstone.documents.pdf.lines import Style
-from proofstone.documents.pdf.page import blocks_on
+from proofstone.documents.ocr import OcrLine, printed_from
+from proofstone.documents.pdf import blocks_on
+from proofstone.documents.pdf_blocks import Mender
+from proofstone.documents.pdf_lines import Style
 from proofstone.records.pages import Box, Mark, PageLayout, PlacedLine, pack_layout, unpack_layout
 
 WIDTH, HEIGHT = 600.0, 800.0

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.documents.html import MAX_BYTES, read_web_page
-from proofstone.documents.layout import Written, lay_out
-from proofstone.documents.passages import Cutter
+from proofstone.documents.passages import Cutter, Written, lay_out
 from proofstone.errors import BadInput
 
 TEXT = "Copper melts at 1085 degrees and carries current better than any metal but silver. " * 3

@@ -12,7 +12,7 @@ from reading_files import blocks_of, read_one
 
 from proofstone.documents.wiki_api import WikiAddress, read_address
 from proofstone.errors import BadInput, BadUsage, EgressRefused, EndpointUnusable
-from proofstone.ingest.wiki_pages import Fetched, fetch_pages
+from proofstone.ingest.wiki import Fetched, fetch_pages
 from proofstone.models.config import load_config
 from scripted_server import Act, ScriptedServer, Seen
 

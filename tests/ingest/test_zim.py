@@ -12,7 +12,7 @@ from reading_files import blocks_of, read_all, read_here, read_one
 from zim_files import zim
 
 from proofstone.documents.reader import Job, PageRead, Refused
-from proofstone.documents.zim import MAX_CLUSTER
+from proofstone.documents.wiki_files import MAX_CLUSTER
 from proofstone.errors import BadInput
 
 HTML = "text/html"

@@ -14,7 +14,7 @@ import pytest
 
 from proofstone.documents.wiki_api import WikiAddress, WikiError, read_answer
 from proofstone.errors import EndpointUnusable
-from proofstone.ingest.wiki_client import WikiClient
+from proofstone.ingest.wiki import WikiClient
 from proofstone.models.config import load_config
 from proofstone.records.models import WEB_SEARCHES, WebSearchName
 from proofstone.search.web import WebSearcher, WebSearchError

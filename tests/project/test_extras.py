@@ -16,13 +16,12 @@ from printed import one_page
 from tools.resolved import ROOT
 
 from proofstone.check.semantic_map import _plane
-from proofstone.documents.ocr.engine import OcrEngine
+from proofstone.documents.ocr import OcrEngine
 from proofstone.documents.reader import Job
 from proofstone.documents.wiki import article_blocks, wikitext_blocks
 from proofstone.documents.worker import OpenFiles, read_job
 from proofstone.errors import BadUsage, ProofstoneError
-from proofstone.files.other_formats import document_advice
-from proofstone.files.tables import RowReader
+from proofstone.files.tables import RowReader, document_advice
 from proofstone.files.xlsx import xlsxwriter_module
 from proofstone.keep.findings import find_all
 from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED as BOOKS
@@ -33,7 +32,7 @@ from proofstone.page.figure import needed
 from proofstone.records.scores import arrow_table, pandas_frame, polars_frame
 from proofstone.results.audit.harness_logs import inspect_columns
 from proofstone.search.bm25 import jieba_words
-from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SentenceEncoder
 from proofstone.store.database import Database
 from told import Proofstone
 

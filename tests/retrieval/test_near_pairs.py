@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SentenceEncoder
 from proofstone.search.near_duplicates import near_pairs
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Hit, fuse_ranks
-from proofstone.search.dense import DenseIndex
-from proofstone.search.index import ChunkIndex, ChunkPlace, SourcePart
+from proofstone.search.index import ChunkIndex, ChunkPlace, DenseIndex, SourcePart
 
 TEXTS = ["a metal conducts", "wood floats on water", "iron is a metal", "glass breaks"]
 

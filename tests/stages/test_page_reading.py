@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 from proofstone.api import Workspace
-from proofstone.documents.ocr.transcript import blocks_of
 from proofstone.documents.reader import GuardedReader
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, BudgetReached, EgressRefused, EndpointUnusable
-from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.records import IngestReport, OcrUse
-from proofstone.ingest.vision import NOTHING, PROMPT, VisionScanner, read_transcript
+from proofstone.ingest.ingest import IngestReport, OcrUse, ingest_paths
+from proofstone.ingest.vision import NOTHING, PROMPT, VisionScanner, blocks_of, read_transcript
 from proofstone.records.knowledge import Stratum
 from proofstone.records.pages import Page
 from proofstone.session.cli_egress import describe

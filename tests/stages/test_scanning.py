@@ -15,8 +15,7 @@ from printed import columns, one_page, pdf, words
 from proofstone.api import Workspace
 from proofstone.documents.reader import PageRead, Refused
 from proofstone.errors import BadInput, ExtraMissing
-from proofstone.ingest.ingest import ingest_paths
-from proofstone.ingest.records import IngestReport, OcrUse, ScanPart, TakeScanned
+from proofstone.ingest.ingest import IngestReport, OcrUse, ScanPart, TakeScanned, ingest_paths
 from proofstone.records.pages import Box, PageLayout, PlacedLine, pack_layout
 
 pytest.importorskip("pypdfium2")

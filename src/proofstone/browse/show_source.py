@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from proofstone.errors import NotFound
-from proofstone.ingest.records import SURE
+from proofstone.ingest.ingest import SURE
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Passage, Source, Stratum
 from proofstone.records.licences import permits_publication

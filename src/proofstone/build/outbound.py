@@ -11,7 +11,7 @@ from msgspec import structs
 from proofstone.build.plan import PlannedBuild, entering_rows
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to
-from proofstone.search.outbound import web_loads
+from proofstone.search.retrieval import web_loads
 from proofstone.search.sources import OF_THE_WEB, WEB
 from proofstone.search.web_finder import WebFinder
 from proofstone.session.egress import Load, Loads, let_out

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proofstone.documents.epub import Archive
-from proofstone.documents.layout import (
+from proofstone.documents.passages import (
     MOST_BLOCKS,
     Block,
     Written,

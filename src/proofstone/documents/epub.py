@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from proofstone.documents.html import as_blocks, blocks_in, main_text
-from proofstone.documents.layout import Written, bounded, check_text, stated_year
+from proofstone.documents.passages import Written, bounded, check_text, stated_year
 from proofstone.errors import BadInput, Problem, needed
 from proofstone.files.csv import read_whole_file
 from proofstone.texts.languages import guess_language, said_language

@@ -1,16 +1,231 @@
-"""Which files of folders are documents, in an order that is the same everywhere."""
+"""The files of documents: those that folders hold, and those that a LaTeX source reads."""
 
 from __future__ import annotations
 
+import gzip
 import os
+import posixpath
+import re
+import tarfile
+import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
-from proofstone.documents.latex.files import parts_of_documents
+from proofstone.documents.epub import MAX_PART, Archive
 from proofstone.documents.sources import kind_of, plain_name, readable_name
-from proofstone.documents.wiki_dump import is_dump
+from proofstone.documents.wiki_files import is_dump
+from proofstone.errors import BadInput, NotFound
+from proofstone.files.csv import UTF8_BOM, open_bytes, read_whole_file
+
+_TEXTS = (".tex", ".ltx", ".bbl", ".sty", ".cls", ".def")
+
+
+_MOST_FILES = 5_000
+
+
+_MAX_ALL = 64 * 2**20  # bytes of texts that one document may read
+
+
+_MAX_TEXTS = 256 * 2**20  # bytes of texts of an archive
+
+
+_MAX_UNPACKED = 2**30  # bytes of an archive that are looked through
+
+
+_MAIN = re.compile(rb"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
+
+
+_HEAD = 2**18
+
+
+_INPUT = re.compile(rb"^[^%\n]*\\(?:input|include|subfile)\s*\{\s*([^}\n]{1,200})", re.MULTILINE)
+
+
+class Sources:
+    """The texts that a document reads, by their paths from the root; what was read makes
+    ``content``."""
+
+    def __init__(self, stored: Callable[[str], bytes | None], main: str, name: str) -> None:
+        self.main = main
+        self.name = name
+        self._stored = stored
+        self._left = _MAX_ALL
+        self._state = sha256()
+        self._n = 0
+
+    @property
+    def content(self) -> bytes:
+        """The digest of all that was read, in the order in which it was; empty for one file."""
+        return self._state.digest() if self._n > 1 else b""
+
+    def read(self, name: str) -> str | None:
+        """The text of a file; None where there is none. Raises BadInput for one outside the root,
+        too large a file, and too many."""
+        where = posixpath.normpath(posixpath.join(posixpath.dirname(self.main), name))
+        if where.startswith(("../", "/")) or where == ".." or "\\" in where or ":" in where[:3]:
+            raise BadInput(
+                f"{self.name} inputs {name[:200]}, which is outside its folder.",
+                hint="Name the folder that holds all of its files.",
+            )
+        data = self._stored(where)
+        if data is None:
+            return None
+        self._n += 1
+        self._left -= len(data)
+        if self._left < 0 or self._n > _MOST_FILES:
+            raise BadInput(
+                f"{self.name} inputs more than {_MAX_ALL:,} bytes or {_MOST_FILES:,} files.",
+                hint="Split it.",
+            )
+        self._state.update(
+            b"%d %d " % (len(where), len(data)) + where.encode("utf-8", "surrogateescape") + data
+        )
+        return _decoded(data)
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8 where it is that, else Latin-1, in which older sources are written."""
+    data = data.removeprefix(UTF8_BOM)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
+    """Each document of a file or archive: a .tex is one (what it inputs stands in ``root`` or its
+    own folder), of an archive each text that begins one.
+
+    Raises NotFound, and BadInput for what is damaged, too large or holds no LaTeX.
+    """
+    suffix = "".join(path.suffixes[-2:]).lower()
+    is_tar = suffix.endswith((".tar", ".tgz", ".tar.gz"))
+    if not is_tar and not suffix.endswith(".zip"):
+        yield from _in_folder(path, root)
+        return
+    texts = _tarred(path) if is_tar else _zipped(path)
+    name = readable_name(path.name)
+    mains = mains_of(texts)
+    if not mains:
+        raise BadInput(
+            f"{path.name} holds no LaTeX source that begins a document (\\documentclass).",
+            hint="Unpack it, and name the folder.",
+        )
+    for main in mains:
+        yield Sources(texts.get, main, f"{name}: {main}" if len(mains) > 1 else name)
+
+
+def _in_folder(path: Path, root: Path | None) -> Iterator[Sources]:
+    if path.suffix.lower() == ".gz":
+        text = read_whole_file(path, limit=MAX_PART)
+        yield Sources({path.stem: text}.get, path.stem, readable_name(path.name))
+        return
+    with open_bytes(path):  # it is there and may be read
+        folder = (root or path.parent).resolve()
+    own = path.resolve()
+    inside = own if own.is_relative_to(folder) else path.parent.resolve() / path.name
+    base = folder if own.is_relative_to(folder) else path.parent.resolve()
+    main = inside.relative_to(base).as_posix()
+    yield Sources(partial(_read_within, base), main, readable_name(path.name))
+
+
+def _is_main(head: bytes) -> bool:
+    """Whether a LaTeX text begins a document."""
+    return _MAIN.search(head[:_HEAD]) is not None
+
+
+def parts_of_documents(files: Iterable[Path]) -> set[Path]:
+    """The LaTeX texts that begin no document, where one begins in their folder or above it."""
+    texts = [file for file in files if file.suffix.lower() in {".tex", ".ltx"}]
+    mains = {file for file in texts if _is_main(_head(file))} if len(texts) > 1 else set(texts)
+    folders = {file.parent for file in mains}
+    return {file for file in texts if file not in mains and not folders.isdisjoint(file.parents)}
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError:
+        return b""  # whoever reads it says why it cannot be read
+
+
+def mains_of(texts: dict[str, bytes]) -> list[str]:
+    """The texts that begin a document and are not a part of another one, in order of names."""
+    found = [
+        name
+        for name in sorted(texts)
+        if name.lower().endswith((".tex", ".ltx")) and _is_main(texts[name])
+    ]
+    parts = set()
+    for name in found:
+        for text in _INPUT.findall(texts[name]):
+            where = posixpath.join(posixpath.dirname(name), text.decode("latin-1").strip())
+            parts |= {posixpath.normpath(where), posixpath.normpath(where) + ".tex"} - {name}
+    return [name for name in found if name not in parts] or found
+
+
+def _read_within(root: Path, name: str) -> bytes | None:
+    path = (root / name).resolve()
+    if not path.is_relative_to(root):
+        raise BadInput(f"{name} is a link that leads out of its folder.")
+    return read_whole_file(path, limit=MAX_PART) if path.is_file() else None
+
+
+def _zipped(path: Path) -> dict[str, bytes]:
+    archive = Archive(path, "a ZIP")
+    return {
+        posixpath.normpath(name): archive.read(name)
+        for name in archive.names
+        if name.lower().endswith(_TEXTS) and _is_inside(name)
+    }
+
+
+def _tarred(path: Path) -> dict[str, bytes]:
+    """The texts of a TAR, packed or not, which is read as a stream of a bounded length."""
+    found: dict[str, bytes] = {}
+    unpacked = n_bytes = 0
+    try:
+        with (
+            path.open("rb") as file,
+            tarfile.open(fileobj=_tar_stream(path, file), mode="r|") as archive,
+        ):
+            for member in archive:
+                is_text = member.isfile() and member.name.lower().endswith(_TEXTS)
+                unpacked += member.size + 512
+                n_bytes += member.size if is_text else 0
+                if unpacked > _MAX_UNPACKED or n_bytes > _MAX_TEXTS:
+                    raise BadInput(
+                        f"{path.name} unpacks to more than is read: {_MAX_TEXTS:,} bytes of texts, "
+                        f"{_MAX_UNPACKED:,} of all.",
+                        hint="Unpack it, and name the folder.",
+                    )
+                stream = archive.extractfile(member) if is_text else None
+                if stream is not None and _is_inside(member.name):
+                    found[posixpath.normpath(member.name)] = stream.read()
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.") from None
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as cause:
+        raise BadInput(f"{path.name} is damaged or is no TAR ({cause}).") from cause
+    return found
+
+
+def _tar_stream(path: Path, file: BinaryIO) -> BinaryIO:
+    is_packed = path.suffix.lower() in {".gz", ".tgz"}
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file)) if is_packed else file
+
+
+def _is_inside(name: str) -> bool:
+    where = posixpath.normpath(name)
+    return not where.startswith(("/", "../")) and where != ".."
+
+
+# Which files of folders are documents, in an order that is the same everywhere.
 
 _ILLUSTRATED = {"html", "text"}  # kinds whose figures stand beside them as files
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proofstone.documents.layout import (
+from proofstone.documents.passages import (
     Block,
     Written,
     bounded,

@@ -28,8 +28,7 @@ from typing import IO, BinaryIO, Literal, cast
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.documents.layout import LaidOut
-from proofstone.documents.passages import Cutter, HeadingPath, follow
+from proofstone.documents.passages import Cutter, HeadingPath, LaidOut, follow
 from proofstone.documents.sources import kind_of, readable_name
 from proofstone.errors import BadInput
 from proofstone.records.pages import Box, pack_layout

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from proofstone.documents.layout import Written, check_text, stated_year
-from proofstone.documents.wiki import article_blocks
+from proofstone.documents.passages import Written, check_text, stated_year
+from proofstone.documents.wiki import WikiArticle, article_blocks, html_article
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.csv import read_whole_file
 from proofstone.texts.languages import said_language
@@ -376,6 +376,17 @@ def read_wiki_file(path: Path) -> Written:
         origin=page.address,
         detail=f"revision {page.revision} of {page.timestamp}",
     )
+
+
+def fetched_article(path: Path) -> WikiArticle:
+    """The article of a page that was fetched from a live wiki and kept as a file. Raises BadInput
+    for what is none."""
+    page = read_fetched(path)
+    blank = WikiArticle(
+        key=str(page.revision), title=page.title, language=page.language,
+        date=page.timestamp[:10], url=page.address,
+    )  # fmt: skip
+    return html_article(blank, page.html.encode(), page.title)
 
 
 # What a wiki's web API is asked besides its pages: random titles, and how much Wikidata says.

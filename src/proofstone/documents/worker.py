@@ -19,20 +19,19 @@ from proofstone.documents.epub import READER as EPUB_READER
 from proofstone.documents.epub import read_epub
 from proofstone.documents.html import READER as HTML_READER
 from proofstone.documents.html import read_web_page
-from proofstone.documents.latex.reader import READER as LATEX_READER
-from proofstone.documents.latex.reader import read_latex
-from proofstone.documents.layout import Written, lay_out
-from proofstone.documents.ocr.engine import OcrEngine
-from proofstone.documents.ocr.pictures import (
+from proofstone.documents.latex import READER as LATEX_READER
+from proofstone.documents.latex import read_latex
+from proofstone.documents.ocr import (
+    OcrEngine,
     Pictures,
     draw_page,
     open_pictures,
     page_pixels,
     scanned_pages,
 )
-from proofstone.documents.passages import Cutter, garbled
-from proofstone.documents.pdf.reader import READER as PDF_READER
-from proofstone.documents.pdf.reader import PdfFile, PdfPage, front_matter
+from proofstone.documents.passages import Cutter, Written, garbled, lay_out
+from proofstone.documents.pdf import READER as PDF_READER
+from proofstone.documents.pdf import PdfFile, PdfPage, front_matter
 from proofstone.documents.reader import (
     OCR_READER,
     Answer,
@@ -63,7 +62,7 @@ from proofstone.documents.wiki import read_dump_pages, read_zim_pages
 from proofstone.documents.wiki_api import PAGE_READER, read_wiki_file
 from proofstone.errors import BadInput, BadUsage, ProofstoneError
 from proofstone.files.csv import read_whole_file
-from proofstone.files.other_formats import formats_hint
+from proofstone.files.tables import formats_hint
 from proofstone.texts.languages import guess_language
 
 if TYPE_CHECKING:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import string
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from proofstone.errors import Problem
 from proofstone.records.tables import Row
@@ -188,3 +192,199 @@ def _all_texts(value: object) -> tuple[str, ...] | None:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
     return None
+
+
+# The options of a row that is a multiple-choice question, and which of them is right.
+
+LETTERS = string.ascii_uppercase
+
+
+_LETTERS_LIST = re.compile(r"[A-Z](?:\s{0,3}[,;、，/&+]\s{0,3}[A-Z])+")
+
+
+QUESTION_COLUMNS = ("question", "Question", "question_stem")
+
+
+OPTION_COLUMNS = ("options", "choices")
+
+
+ANSWER_COLUMNS = ("answer", "gold", "Answer", "answerKey")
+
+
+class RowOptions(Struct, frozen=True, gc=False):
+    """The texts of a row's options; none where they are not usable. ``labels`` are those that the
+    row itself gives them, which its answer may name."""
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+
+
+def has_option_columns(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns says what there is to choose from."""
+    names = set(columns)
+    return not names.isdisjoint(OPTION_COLUMNS) or {"A", "B"} <= names
+
+
+def read_options(fields: Fields) -> RowOptions:
+    """The options of a row; what is wrong with them is noted in ``fields``."""
+    name, value = fields.find(*OPTION_COLUMNS)
+    if value is None:
+        value = {letter: fields.values[letter] for letter in LETTERS if fields.has(letter)}
+    elif isinstance(value, str):
+        value = read_json(value)
+    labels: tuple[str, ...] = ()
+    wrong: list[str] = []
+    if isinstance(value, dict) and isinstance(value.get("text"), list):
+        value, labels, wrong = _labelled(value)
+    elif isinstance(value, dict):
+        wrong = _wrong_letters(value)
+        value = [value[letter] for letter in sorted(value)]
+    if not isinstance(value, list):
+        wrong = ["expected a list of texts, the JSON text of one, or columns A, B, C, ..."]
+    else:
+        wrong = wrong or _wrong_options(value)
+    for what in wrong:
+        fields.wrong(name, what)
+    return RowOptions(()) if wrong else RowOptions(tuple(map(_text, value)), labels)
+
+
+def _labelled(value: dict[str, Any]) -> tuple[list[Any], tuple[str, ...], list[str]]:
+    """The texts and labels of an object that holds a list of each, and what is wrong with it."""
+    texts, labels = value["text"], value.get("label", [])
+    if not isinstance(labels, list) or (labels and len(labels) != len(texts)):
+        return texts, (), ["expected as many labels as texts"]
+    return texts, tuple(map(_text, labels)), []
+
+
+def _wrong_letters(options: dict[str, Any]) -> list[str]:
+    """What is wrong with the letters of options, which go from A without a gap."""
+    if sorted(options) == list(LETTERS[: len(options)]):
+        return []
+    return [f"expected letters from A without a gap, came {came(', '.join(options))}"]
+
+
+def _wrong_options(options: list[Any]) -> list[str]:
+    if not 2 <= len(options) <= len(LETTERS):
+        return [f"expected 2 to {len(LETTERS)} options, came {len(options)}"]
+    wrong = [
+        f"option {place} is empty or no text"
+        for place, option in enumerate(options, start=1)
+        if not _text(option).strip()
+    ]
+    if not wrong and len({collapsed(_text(option)) for option in options}) < len(options):
+        wrong.append("two options are the same")
+    return wrong
+
+
+def _text(option: object) -> str:
+    """An option's text; a number as JSON spells it; nothing for what is neither."""
+    if isinstance(option, str):
+        return option
+    is_number = isinstance(option, int | float) and not isinstance(option, bool)
+    return orjson.dumps(option).decode() if is_number else ""
+
+
+def collapsed(text: str) -> str:
+    """The text with single spaces between its words and none around it."""
+    return " ".join(text.split())
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def read_gold(fields: Fields, options: RowOptions) -> int | None:
+    """The place of the right option, or None where nothing or too much says it.
+
+    ``answer`` may be a letter, a label of the row's own, a place from 0 or an option's text; where
+    these differ, ``answer_letter`` or ``answer_index`` must say which is meant.
+    """
+    texts = options.texts
+    name, answer = fields.find(*ANSWER_COLUMNS)
+    exact = _exact(fields, texts)
+    if answer is None:
+        if not fields.has("answer_index", "answer_letter"):
+            fields.wrong(name, "is missing; give a letter, a place from 0, or the option's text")
+        return exact
+    readings = _readings(answer, options)
+    if exact is not None and exact in readings:
+        return exact
+    if exact is not None:
+        named = f"option {LETTERS[exact]}, which answer_index or answer_letter names"
+        fields.wrong(name, f"{came(answer)} is not {named}")
+    elif not readings:
+        fields.wrong(name, f"{came(answer)} is no letter, place from 0 or text of its options")
+    elif len(readings) > 1:
+        meant = " or ".join(LETTERS[place] for place in sorted(readings))
+        fields.wrong(name, f"{came(answer)} can mean option {meant}; say it in answer_letter")
+    return min(readings, default=None)
+
+
+def read_golds(fields: Fields, options: RowOptions) -> tuple[int, ...]:
+    """The places of all right options of a row that names several: ``answer`` as a list, its JSON
+    text, or letters with commas ("A, C"); ``answer_index`` as a list of places. Empty for a row
+    that names one.
+    """
+    name, answer = fields.find(*ANSWER_COLUMNS)
+    index = fields.values.get("answer_index")
+    if isinstance(answer, str) and answer.strip().startswith("["):
+        answer = read_json(answer)
+    places: list[int] = []
+    if isinstance(answer, list):
+        for one in answer:
+            meant = _readings(one, options)
+            if len(meant) != 1:
+                fields.wrong(name, f"{came(one)} names no one of the options")
+                return ()
+            places += meant
+    elif isinstance(answer, str) and _LETTERS_LIST.fullmatch(answer.strip()):
+        if answer in options.texts:
+            return ()
+        places = [LETTERS.index(letter) for letter in answer if letter in LETTERS]
+    elif isinstance(index, list) and all(type(place) is int for place in index):
+        name, places = "answer_index", index
+    if any(not 0 <= place < len(options.texts) for place in places):
+        fields.wrong(name, f"is none of the {len(options.texts)} options")
+        return ()
+    return tuple(sorted(set(places)))
+
+
+def read_letter(fields: Fields, options: RowOptions) -> int | None:
+    """The place of the right option by ``answer_letter`` or ``answer_index`` alone, of which one
+    must be there: of rows whose ``answer`` says something else."""
+    place = _exact(fields, options.texts)
+    if place is None and not fields.has("answer_index", "answer_letter"):
+        fields.wrong("answer_letter", "is missing; give the letter of the right option")
+    return place
+
+
+def _exact(fields: Fields, options: Sequence[str]) -> int | None:
+    """The place that ``answer_index`` or ``answer_letter`` gives."""
+    index = fields.number("answer_index")
+    letter = fields.text("answer_letter").strip().upper()
+    places = []
+    if index is not None:
+        places.append(("answer_index", index))
+    if letter:
+        place = LETTERS.find(letter) if len(letter) == 1 else -1
+        places.append(("answer_letter", place))
+    for name, place in places:
+        if not 0 <= place < len(options):
+            fields.wrong(name, f"is none of the {len(options)} options")
+            return None
+    if len({place for _, place in places}) == 2:
+        fields.wrong("answer_letter", "names another option than answer_index")
+    return places[0][1] if places else None
+
+
+def _readings(answer: object, options: RowOptions) -> set[int]:
+    """All places that an answer can mean. One of the row's own labels means that one alone."""
+    wanted = collapsed(_text(answer))
+    if wanted in options.labels:
+        return {options.labels.index(wanted)}
+    texts = options.texts
+    found = {place for place, option in enumerate(texts) if collapsed(option) == wanted}
+    if len(wanted) == 1 and wanted.upper() in LETTERS:
+        found.add(LETTERS.index(wanted.upper()))
+    if wanted.isascii() and wanted.isdecimal():
+        found.add(int(wanted))
+    return {place for place in found if place < len(texts)}

@@ -1,4 +1,9 @@
-"""Banks and forms from files, checked whole, and as files that are read back."""
+"""Items as rows of a file, and the same items from such rows.
+
+An item that rests on facts brings them along: ``item`` holds it as it is stored, ``facts`` the rows
+of its facts, and ``item_id`` its id. Where the other columns still say what the method writes of
+that item, it comes back as it was; a row that was changed is read as a question of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +12,265 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs, to_builtins
 
-from proofstone.errors import BadInput, BadUsage
-from proofstone.files.fields import read_identity
-from proofstone.files.tables import TellUnread, read_checked
+from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.files.fields import read_identity, read_json
+from proofstone.files.tables import TellUnread, read_checked, read_noting, with_near
 from proofstone.files.write import write_rows
-from proofstone.ingest.item_rows import (
-    FORM,
-    FormRow,
-    ItemsRead,
-    identified_facts,
-    item_row,
-    read_item_rows,
+from proofstone.method import (
+    USUAL_METHOD,
+    Method,
+    PayloadType,
+    Verifying,
+    find_method,
+    find_payload,
 )
-from proofstone.method import USUAL_METHOD, Method, Verifying, find_method, find_payload
 from proofstone.records.banks import BuiltFact
-from proofstone.records.items import ItemSet, imported_set_id
-from proofstone.records.knowledge import Bank, Role
+from proofstone.records.items import (
+    Item,
+    ItemLabel,
+    ItemSet,
+    LoadedItem,
+    identified_item,
+    imported_set_id,
+    item_id,
+)
+from proofstone.records.knowledge import Bank, Role, identified_fact
 from proofstone.records.tables import Row
 from proofstone.session.session import Session
 from proofstone.store.store import Store
+
+ITEM, ITEM_ID, FACTS, FORM = "item", "item_id", "facts", "form"
+
+
+_OURS = (ITEM, ITEM_ID, FACTS, FORM)
+
+
+# Under these a file gives a row its own id.
+_NAMES = ("id", "question_id", "uuid", "_id", "ID")
+
+
+FindPayload = Callable[[str], PayloadType]
+
+
+class FormRow(Struct, frozen=True):
+    """What the first row of an exported form says of the whole: its id and bank (hexadecimal), seed
+    and recipe, and the hash of its items in order."""
+
+    id: str
+    bank: str
+    seed: int | None
+    recipe: dict[str, Any]
+    items: str
+
+    @classmethod
+    def of(cls, item_set: ItemSet, items: Iterable[bytes]) -> FormRow:
+        """That of a form."""
+        bank = item_set.bank.hex() if item_set.bank else ""
+        whole = imported_set_id(item_set.method, tuple(items)).hex()
+        return cls(item_set.id.hex(), bank, item_set.seed, item_set.recipe, whole)
+
+
+class ItemsRead(Struct, frozen=True):
+    """The items of a file in the order of its rows, with the facts that some of them bring along
+    and the label of each (none where several rows are one item). ``unread`` are the columns that
+    mean nothing to the method, each with the name that may be meant; ``n_changed`` counts rows that
+    were changed after their export. ``form`` is what an export says of its form, where all rows
+    are as it was written."""
+
+    items: list[Item]
+    facts: list[BuiltFact]
+    labels: list[ItemLabel]
+    unread: dict[str, str]
+    n_changed: int
+    form: FormRow | None = None
+
+    def notes(self) -> list[str]:
+        """What became of columns and rows, to be told."""
+        told = []
+        if self.unread and any(label.metadata for label in self.labels):
+            told.append(f"kept as metadata of the questions: {', '.join(self.unread.values())}")
+        elif self.unread:
+            names = ", ".join(self.unread.values())
+            told.append(f"not taken, for they mean nothing here: {names}")
+        if self.n_changed:
+            told.append(
+                f"{self.n_changed} of {len(self.items)} rows were changed after their export; "
+                "they are read as separate questions without their facts"
+            )
+        return told
+
+
+def item_row(
+    method: Method, loaded: LoadedItem, built: Mapping[bytes, BuiltFact]
+) -> dict[str, Any]:
+    """The row of an item: the method's columns, those of its label, and its facts, of which
+    ``built`` holds each with its source and roles."""
+    item, label = loaded.item, loaded.label
+    row = dict(method.write_item(loaded))
+    if label.name:
+        row = {"id": label.name, **{name: row[name] for name in row if name != "id"}}
+    row |= {name: value for name, value in label.metadata.items() if name not in row}
+    if not loaded.facts:
+        return row
+    by_id = {fact.id: fact for fact in loaded.facts}
+    return {
+        **row,
+        ITEM_ID: item.id.hex(),
+        ITEM: msgspec.to_builtins(structs.replace(item, id=b"")),
+        FACTS: [dict(method.write_fact(built[fact.id], by_id)) for fact in loaded.facts],
+    }
+
+
+def read_item_rows(rows: Iterable[Row], method: Method, find: FindPayload) -> ItemsRead:
+    """The items of the rows of a file, each with the id of its content. Raises BadInput with every
+    problem of the rows that the method reads."""
+    all_rows = list(rows)
+    brought = {place: row for place, row in enumerate(all_rows) if row.values.get(FACTS)}
+    facts, restored = _restored(brought, method, find)
+    plain = [row for place, row in enumerate(all_rows) if place not in restored]
+    items, labels, unread = _plain(plain, method)
+    n_changed = len(brought) - len(restored)
+    if not restored:
+        return ItemsRead(items, [], labels, unread, n_changed)
+    rest = iter(zip(items, labels, strict=True))
+    order = [restored[place] if place in restored else next(rest) for place in range(len(all_rows))]
+    items, labels = [item for item, _label in order], [label for _item, label in order]
+    needed = {fact for item, _label in restored.values() for fact in item.facts}
+    used = [each for each in facts.values() if each.fact.id in needed]
+    form = _form(all_rows) if len(restored) == len(all_rows) else None
+    return ItemsRead(items, used, labels, unread, n_changed, form)
+
+
+def _form(rows: Iterable[Row]) -> FormRow | None:
+    told = next((row.values[FORM] for row in rows if row.values.get(FORM)), None)
+    try:
+        return msgspec.convert(_value(told), FormRow)
+    except msgspec.ValidationError:
+        return None
+
+
+def identified_facts(built: Iterable[BuiltFact]) -> list[BuiltFact]:
+    """Facts as a method gave them, each with the id of its content."""
+    return [structs.replace(each, fact=identified_fact(each.fact)) for each in built]
+
+
+# ---------------------------------------------------------------- rows of the method
+
+
+def _plain(
+    rows: Sequence[Row], method: Method
+) -> tuple[list[Item], list[ItemLabel], dict[str, str]]:
+    """The items of rows with their labels, and the columns that the method never asked for."""
+    if not rows:
+        return [], [], {}
+    made, unread, absent = read_noting(rows, method.read_items)
+    items = [identified_item(item) for item in made]
+    columns = [name for name in unread if name not in (*_NAMES, *_OURS)]
+    told = dict(zip(columns, with_near(columns, absent), strict=True))
+    if len(items) != len(rows):
+        return items, [ItemLabel()] * len(items), told
+    labels = [_label(row.values, columns) for item, row in zip(items, rows, strict=True)]
+    return items, labels, told
+
+
+def _label(values: Mapping[str, Any], columns: Iterable[str]) -> ItemLabel:
+    """A row's own id, unless it is that of an export, and its values in ``columns``."""
+    own = (values[key] for key in _NAMES if values.get(key) not in (None, ""))
+    name = str(next(own, "")).strip()
+    kept = {key: _typed(values[key]) for key in columns if values.get(key) not in (None, "")}
+    return ItemLabel("" if read_identity(name) is not None else name, kept)
+
+
+def _typed(value: Any) -> Any:
+    """A text that spells a number, true, false or a list as JSON is that: some formats have no
+    other way to hold one."""
+    decoded = read_json(value) if isinstance(value, str) else None
+    is_same = decoded is not None and not isinstance(decoded, str)
+    return decoded if is_same and msgspec.json.encode(decoded).decode() == value else value
+
+
+# ---------------------------------------------------------------- rows that bring their facts
+
+
+def _restored(
+    brought: Mapping[int, Row], method: Method, find: FindPayload
+) -> tuple[dict[bytes, BuiltFact], dict[int, tuple[Item, ItemLabel]]]:
+    """The facts of exported rows by their ids, and the items of those rows that were not changed,
+    by their places."""
+    facts = _facts(brought.values(), method)
+    restored = {}
+    for place, row in brought.items():
+        item = _item(row.values, find)
+        if item is None or not set(item.facts) <= facts.keys():
+            continue
+        loaded = LoadedItem(item, tuple(facts[fact].fact for fact in item.facts))
+        written = method.write_item(loaded)
+        if _says_same(written, row.values):
+            others = [name for name in row.values if name not in (*written, *_OURS, *_NAMES)]
+            restored[place] = item, _label(row.values, others)
+    return facts, restored
+
+
+def _facts(rows: Iterable[Row], method: Method) -> dict[bytes, BuiltFact]:
+    """The facts that rows bring along; none where they cannot be read as the method writes them."""
+    found: dict[bytes, Row] = {}
+    for row in rows:
+        told = _value(row.values[FACTS])
+        for values in told if isinstance(told, list) else ():
+            if isinstance(values, dict):
+                key = msgspec.json.encode(values, order="sorted")
+                found.setdefault(key, Row(row.place, values))
+    try:
+        built = method.read_facts(list(found.values())) if found else ()
+    except BadInput:
+        return {}
+    return {each.fact.id: each for each in identified_facts(built)}
+
+
+def _item(values: Mapping[str, Any], find: FindPayload) -> Item | None:
+    """The item that a row holds as it was stored, or None where it is not that any more."""
+    told, identity = _value(values.get(ITEM)), read_identity(str(values.get(ITEM_ID, "")))
+    if not isinstance(told, dict) or identity is None:
+        return None
+    try:
+        payload = msgspec.convert(told.get("payload"), find(str(told.get("kind"))).type)
+        item = msgspec.convert({**told, "payload": None}, Item)
+    except (msgspec.ValidationError, NotFound):
+        return None
+    item = structs.replace(item, id=identity, payload=payload)
+    return item if item_id(item) == identity else None
+
+
+def _value(cell: object) -> Any:
+    """A value as JSON files have it; formats without lists have its JSON text."""
+    return read_json(cell) if isinstance(cell, str) else cell
+
+
+def _says_same(written: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether a row still has what the method writes, but for the id, which may be its own."""
+    return all(
+        _comparable(value) == _comparable(values.get(name))
+        for name, value in written.items()
+        if name != "id"
+    )
+
+
+def _comparable(value: Any) -> str:
+    """A value as a cell of any format would say it."""
+    if value is None or value in ("", []):
+        return ""
+    if isinstance(value, str):
+        decoded = read_json(value)
+        return value if decoded is None or isinstance(decoded, str) else _comparable(decoded)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+# Banks and forms from files, checked whole, and as files that are read back.
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20

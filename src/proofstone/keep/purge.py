@@ -8,14 +8,14 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, TextPurged
-from proofstone.ingest.wiki_pages import pages_of
+from proofstone.ingest.wiki import pages_of
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet, LoadedItem, corrected_set
 from proofstone.records.knowledge import Bank
 from proofstone.search.index import parts_of
 from proofstone.search.web import searches_of
-from proofstone.search.web_pages import pages_from
+from proofstone.search.web_finder import pages_from
 from proofstone.session.folders import delete_files
 from proofstone.session.people import acting_name, acting_person, stated_reason
 from proofstone.session.session import Session

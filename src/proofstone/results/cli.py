@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.ingest.cli_editions import compare_sources
+from proofstone.ingest.cli import compare_sources
 from proofstone.records.ids import short
 from proofstone.records.runs import PlanAsked
 from proofstone.results.audit.cli_columns import column_options, read_asked

@@ -18,8 +18,13 @@ from proofstone.run.evidence import RetrievalAsked, Retriever, within
 from proofstone.run.plan import RunSpec
 from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
-from proofstone.search.outbound import question_loads, web_loads
-from proofstone.search.retrieval import index_for, open_embedder, web_finder
+from proofstone.search.retrieval import (
+    index_for,
+    open_embedder,
+    question_loads,
+    web_finder,
+    web_loads,
+)
 from proofstone.search.web_finder import WebFinder, WebFinding, WebQuery
 from proofstone.session.egress import let_out
 from proofstone.session.session import Session

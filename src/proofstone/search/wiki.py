@@ -12,10 +12,16 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from proofstone.documents.wiki_api import AT_ONCE, PAGE_READER, WikiAddress, WikiFound, WikiPage
-from proofstone.documents.wiki_articles import WikiArticle, fetched_article
-from proofstone.ingest.wiki_client import WikiClient
-from proofstone.ingest.wiki_pages import file_of_page, folder_of_wiki, keep_page, pages_folder
+from proofstone.documents.wiki import WikiArticle
+from proofstone.documents.wiki_api import (
+    AT_ONCE,
+    PAGE_READER,
+    WikiAddress,
+    WikiFound,
+    WikiPage,
+    fetched_article,
+)
+from proofstone.ingest.wiki import WikiClient, file_of_page, folder_of_wiki, keep_page, pages_folder
 from proofstone.models.config import ModelConfig
 from proofstone.models.names import Destination, destination_of
 from proofstone.records.builds import WikiText

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.ingest.records import IngestReport
+from proofstone.ingest.ingest import IngestReport
 from proofstone.models.budget import read_budget
 from proofstone.models.names import parse_model_name
 from proofstone.page.html import QuestionBeside

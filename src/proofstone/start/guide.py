@@ -18,10 +18,9 @@ from proofstone.build.plan import maker_of_kind
 from proofstone.build.step_builds import build_spec, forecast_build, perform_build_spec
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BudgetReached, Incomplete
-from proofstone.ingest.ingest import ingest_paths
+from proofstone.ingest.ingest import Ingested, IngestReport, ingest_paths
+from proofstone.ingest.ingest import Watch as ReadWatch
 from proofstone.ingest.pages import remember_documents
-from proofstone.ingest.records import Ingested, IngestReport
-from proofstone.ingest.records import Watch as ReadWatch
 from proofstone.method import find_method
 from proofstone.page.html import Beside, QuestionBeside, beside_page
 from proofstone.records.calls import CallRecord

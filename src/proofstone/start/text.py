@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from proofstone.ingest.cli import audience_lines
-from proofstone.ingest.records import Ingested, IngestReport
+from proofstone.ingest.ingest import Ingested, IngestReport
 from proofstone.method import find_method, method_names
 from proofstone.page.html import QuestionBeside
 from proofstone.page.numbers import shown_estimate

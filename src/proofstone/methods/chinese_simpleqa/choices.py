@@ -19,10 +19,11 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.errors import BadInput, Problem
-from proofstone.files.fields import Fields, came
-from proofstone.files.option_columns import (
+from proofstone.files.fields import (
     LETTERS,
     QUESTION_COLUMNS,
+    Fields,
+    came,
     collapsed,
     has_option_columns,
     read_gold,

@@ -27,8 +27,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import UNSET, structs
 
 from proofstone.errors import BadInput, Problem
-from proofstone.files.fields import Fields, came
-from proofstone.files.option_columns import has_option_columns
+from proofstone.files.fields import Fields, came, has_option_columns
 from proofstone.methods.chinese_simpleqa.payloads import (
     ANSWER_TYPES,
     AnswerType,

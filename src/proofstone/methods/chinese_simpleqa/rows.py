@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from proofstone.errors import BadInput
-from proofstone.files.option_columns import ANSWER_COLUMNS, QUESTION_COLUMNS
+from proofstone.files.fields import ANSWER_COLUMNS, QUESTION_COLUMNS
 from proofstone.methods.chinese_simpleqa import choices as choice_rows
 from proofstone.methods.chinese_simpleqa import questions as question_rows
 from proofstone.methods.chinese_simpleqa.payloads import closed_of, closed_of_fact

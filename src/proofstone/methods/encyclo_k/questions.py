@@ -10,11 +10,12 @@ import msgspec
 
 from proofstone.choices.answer_format import read_answer_format
 from proofstone.errors import BadInput, Problem
-from proofstone.files.fields import Fields, came
-from proofstone.files.option_columns import (
+from proofstone.files.fields import (
     LETTERS,
     QUESTION_COLUMNS,
+    Fields,
     RowOptions,
+    came,
     collapsed,
     has_option_columns,
     read_gold,

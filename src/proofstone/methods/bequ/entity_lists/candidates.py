@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from proofstone.choices.outcomes import ask_for
-from proofstone.documents.wiki_articles import (
+from proofstone.documents.wiki import (
     WikiArticle,
     article_keys,
     find_articles,

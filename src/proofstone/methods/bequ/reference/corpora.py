@@ -17,7 +17,7 @@ from proofstone.documents.folders import find_files
 from proofstone.documents.passages import sentence_spans
 from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, Refused
 from proofstone.documents.sources import bare_name
-from proofstone.documents.wiki_articles import WikiArticle, find_articles, read_articles
+from proofstone.documents.wiki import WikiArticle, find_articles, read_articles
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
 from proofstone.methods.bequ.entities import Entity, is_named, plain_name, read_entities

@@ -58,7 +58,7 @@ from proofstone.run.judges import (
     seated,
 )
 from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
-from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SentenceEncoder
 from proofstone.session.askers import session_askers
 from proofstone.session.background import Background
 from proofstone.session.costs import start_spending

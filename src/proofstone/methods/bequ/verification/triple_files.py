@@ -51,7 +51,7 @@ from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.file_grades import passing_workspace
 from proofstone.run.judges import Judges, JudgeSpec, judge_spec
 from proofstone.run.score_runs import with_judges
-from proofstone.search.dense import SentenceEncoder
+from proofstone.search.index import SentenceEncoder
 from proofstone.session.background import Background
 from proofstone.session.permits import AskEgress
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from proofstone.documents.layout import MOST_BLOCKS, Block, set_off, too_many_blocks
+from proofstone.documents.passages import MOST_BLOCKS, Block, set_off, too_many_blocks
 from proofstone.errors import BadInput
 from proofstone.records.pages import MarkKind
 

@@ -1,1 +1,0 @@
-"""Reading scanned pages."""

@@ -1,1 +1,0 @@
-"""Reading PDF files: lines, blocks, tables and headings of a page."""
