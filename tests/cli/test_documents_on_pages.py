@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from proofstone.api import create_workspace, open_workspace
-from proofstone.page.audience import table_for
 from proofstone.results.leaderboard import selection_of
 from proofstone.results.report import make_board
+from proofstone.results.sections.evidence import table_for
 from report.made_up import two_small
 from small_bank import rows, write_lines
 from told import Proofstone

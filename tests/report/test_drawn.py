@@ -12,28 +12,26 @@ from made_up import MEASURES, right_of, table_of
 from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
+from proofstone.methods.bequ.report.figures import Scored, precision_recall_figure
 from proofstone.page.figure import can_draw, vega_lite
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.page import render_page
-from proofstone.results.page_files import BesideAsked, FiguresAsked, write_page
+from proofstone.results.page_files import BesideAsked, FiguresAsked, leaderboard_figure, write_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.figures import (
-    Scored,
+from proofstone.results.sections.size_and_cost import costs_section
+from proofstone.results.sections.strata import (
     composition_figure,
     high_scorers_figure,
-    leaderboard_figure,
-    precision_recall_figure,
     ridges_figure,
     strips_figure,
     violins_figure,
 )
-from proofstone.results.sections.size_and_cost import costs_section
 
 drawn = pytest.mark.skipif(not can_draw(), reason="the extra [figures] is not installed")
 N = 60

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import ExtraMissing
+from proofstone.methods.bequ.report.figures import precision_recall_figure
 from proofstone.page.figure import (
     can_draw,
     chart_of,
@@ -21,7 +22,7 @@ from proofstone.page.figure import (
     numbers_table,
     vega_lite,
 )
-from proofstone.page.frame import log_ticks, padded_ends, round_ends
+from proofstone.page.planes import log_ticks, padded_ends, round_ends
 from proofstone.page.section import Curve, Figure, Level
 from proofstone.page.text import fitted
 from proofstone.page.vega import (
@@ -99,8 +100,6 @@ def test_seven_series_get_panels_and_six_are_named_at_their_ends() -> None:
 
 
 def test_iso_lines_are_where_f_is_the_same() -> None:
-    from proofstone.results.sections.figures import precision_recall_figure  # noqa: PLC0415
-
     for beta in (1.0, 0.5):
         for curve in precision_recall_figure([], beta=beta).curves:
             level = float(curve.text.split("= ")[1])

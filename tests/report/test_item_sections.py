@@ -10,7 +10,7 @@ import pytest
 from proofstone.records.scores import Documents, Respondent
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.item_model import work_list, work_rows
+from proofstone.results.sections.items import work_list, work_rows
 from report.made_up import right_of, table_of
 from report.test_sections import evidence_of, nine, section, three
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.page.numbers import shown_estimate
+from proofstone.page.section import shown_estimate
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Judged, Respondent
 from proofstone.results.sections.catalogue import make_sections

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from proofstone.page.numbers import two_digits
+from proofstone.page.section import two_digits
 from proofstone.records.runs import Outcome, Pace, Scale, Spent
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.sections.evidence import Evidence

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from proofstone.page.numbers import tie_letters
+from proofstone.page.section import tie_letters
 from proofstone.records.calls import Message
 from proofstone.records.runs import Usage
 from proofstone.records.scores import Respondent, ScoreTable

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import proofstone
-from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Section
+from proofstone.page.section import Section, points, two_digits
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Respondent
 from proofstone.results.sections.catalogue import make_sections

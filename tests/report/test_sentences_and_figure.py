@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from made_up import ATTEMPTED, MEASURES, Row, right_of, table_of, two_small
 
-from proofstone.page.numbers import shown_estimate, shown_interval, shown_rank, shown_share
+from proofstone.page.section import shown_estimate, shown_interval, shown_rank, shown_share
 from proofstone.records.runs import Estimate, Outcome
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Standings

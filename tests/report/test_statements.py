@@ -10,7 +10,7 @@ from proofstone.records.scores import Documents, Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.item_model import work_list
+from proofstone.results.sections.items import work_list
 from proofstone.wording.messages import speaking
 from report.made_up import ACCURACY, table_of
 from report.test_sections import evidence_of, section

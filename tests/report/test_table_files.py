@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from proofstone.files.tables import read_rows
 from proofstone.files.write import write_rows
-from proofstone.page.section import Cell, Column, Table
-from proofstone.page.table import PageTable, flat_rows
+from proofstone.page.section import Cell, Column, PageTable, Table, flat_rows
 from proofstone.page.tex import tex_document, tex_table, tex_text
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Documents, ScoreTable

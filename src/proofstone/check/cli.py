@@ -56,7 +56,7 @@ def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json
 
 
 def _show(drawn: SemanticMap) -> None:
-    from proofstone.page.numbers import shown_estimate
+    from proofstone.page.section import shown_estimate
     from proofstone.stats.flags import FLAGS
 
     apart = drawn.separation
@@ -420,6 +420,6 @@ def _leak(leak: Leak) -> tuple[str, ...]:
 
 
 def _shown(estimate: Estimate) -> str:
-    from proofstone.page.numbers import shown_estimate
+    from proofstone.page.section import shown_estimate
 
     return shown_estimate(estimate)

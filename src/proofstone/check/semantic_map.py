@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, ExtraMissing
 from proofstone.method import Method, find_method
-from proofstone.page.numbers import points, shown_estimate
-from proofstone.page.section import Column, Figure, Mark, Section, Table
+from proofstone.page.section import Column, Figure, Mark, Section, Table, points, shown_estimate
 from proofstone.records.calls import Embedder
 from proofstone.records.ids import Draws, short
 from proofstone.records.items import ItemSet

@@ -19,15 +19,13 @@ from proofstone.page.chart import (
     bars_chart,
     dots_chart,
     dumbbells_chart,
-    slopes_chart,
-    strips_chart,
-)
-from proofstone.page.distributions import (
     heat_chart,
     matrix_chart,
     ranks_chart,
     ridges_chart,
     sets_chart,
+    slopes_chart,
+    strips_chart,
     violins_chart,
 )
 from proofstone.page.planes import calibration_chart, curves_chart, map_chart, points_chart

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.page.text import aligned, printable
 from proofstone.records.runs import Estimate
 from proofstone.stats.flags import FLAGS
@@ -325,3 +327,159 @@ def _number(value: float, column: Column) -> str:
 
 def _key(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6g}"
+
+
+# Numbers as people read them: points out of 100, an interval beside each, a dash for missing.
+
+
+MISSING = "\u2014"
+
+
+def points(share: float) -> str:
+    """A share or a difference of shares as points with one decimal: ``62.1``; a dash for NaN.
+    What rounds to zero has no sign."""
+    return MISSING if math.isnan(share) else f"{100 * share:z.1f}"
+
+
+def shown_share(share: float) -> str:
+    """A share with its percent sign: ``3.3%``; a dash for NaN."""
+    return MISSING if math.isnan(share) else f"{100 * share:z.1f}%"
+
+
+def shown_interval(low: float, high: float) -> str:
+    """``[7.9, 26.1]``; a dash for NaN."""
+    if math.isnan(low) or math.isnan(high):
+        return MISSING
+    return f"[{points(low)}, {points(high)}]"
+
+
+def shown_estimate(estimate: Estimate) -> str:
+    """``62.1 [59.8, 64.4]``."""
+    if math.isnan(estimate.value):
+        return MISSING
+    low, high = points(estimate.low), points(estimate.high)
+    return f"{points(estimate.value)} [{low}, {high}]"
+
+
+def shown_rank(rank: RankInterval | None) -> str:
+    """``1``, or ``1-3`` where the data leave ranks 1 to 3 open; a dash where there is no rank."""
+    if rank is None:
+        return MISSING
+    return f"{rank.low}" if rank.low == rank.high else f"{rank.low}-{rank.high}"
+
+
+def two_digits(count: float) -> int:
+    """A count that is only foreseen, rounded up to two significant digits; at least 1."""
+    whole = max(math.ceil(count), 1)
+    unit = int(10 ** max(len(str(whole)) - 2, 0))
+    return math.ceil(whole / unit) * unit
+
+
+def tie_letters(tie: int) -> str:
+    """a to z, then aa, ab, ...: the name of the tied run of that number, from 0."""
+    name = ""
+    while tie >= 0:
+        tie, place = divmod(tie, 26)
+        name, tie = string.ascii_lowercase[place] + name, tie - 1
+    return name
+
+
+def tie_lanes(ties: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """A lane for each tied run, so that runs that overlap stand side by side."""
+    free_from: list[int] = []
+    chosen = []
+    for first, last in ties:
+        lane = next((i for i, start in enumerate(free_from) if start <= first), len(free_from))
+        free_from[lane : lane + 1] = [last + 1]
+        chosen.append(lane)
+    return tuple(chosen)
+
+
+# A table of a page as it is written to files: its name, its rows, what to know of it.
+
+
+class PageTable(Struct, frozen=True, kw_only=True):
+    """``name`` is that of its files, of small letters, digits and hyphens. ``notes`` stand beneath
+    it: how it was computed, what the marks mean."""
+
+    name: str
+    table: Table
+    notes: tuple[str, ...] = ()
+
+
+def estimates_in(table: Table) -> Iterator[Estimate]:
+    """The estimates of a table that have a value, row by row."""
+    for row in table.rows:
+        for cell in row:
+            if isinstance(cell, Estimate) and cell.value == cell.value:
+                yield cell
+
+
+Flat = str | int | float | None
+
+
+_ESTIMATE = ("value", "low", "high", "n", "estimand", "confidence")
+
+
+def flat_rows(table: Table) -> tuple[list[str], list[Mapping[str, Flat]]]:
+    """The names of the columns and the rows by these names.
+
+    A column of estimates has six: ``KEY_value``, ``_low``, ``_high``, ``_n``, ``_estimand`` and
+    ``_confidence``; one of ranks two: ``KEY_low``, ``KEY_high``. Shares are in [0, 1], and what is
+    undefined is None. Two columns of one key are told apart by a number.
+    """
+    names: list[str] = []
+    columns: list[list[Flat]] = []
+    taken: set[str] = set()
+    for place, column in enumerate(table.columns):
+        cells = [row[place] for row in table.rows]
+        key = _unlike(column.key, cells, taken)
+        for name, flat in _spread(key, cells):
+            taken.add(name)
+            names.append(name)
+            columns.append(flat)
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return names, list(rows)
+
+
+def _unlike(key: str, cells: Sequence[Cell], taken: set[str]) -> str:
+    """``key``, with a number behind it where its columns' names are taken."""
+    number, free = 1, key
+    while taken.intersection(name for name, _ in _spread(free, cells)):
+        number += 1
+        free = f"{key}_{number}"
+    return free
+
+
+def _spread(key: str, cells: Sequence[Cell]) -> Iterator[tuple[str, list[Flat]]]:
+    if any(isinstance(cell, Estimate) for cell in cells):
+        for place, part in enumerate(_ESTIMATE):
+            yield f"{key}_{part}", [_parts(cell)[place] for cell in cells]
+    elif any(isinstance(cell, RankInterval) for cell in cells):
+        for part in ("low", "high"):
+            ends = [
+                getattr(cell, part) if isinstance(cell, RankInterval) else None for cell in cells
+            ]
+            yield f"{key}_{part}", ends
+    else:
+        yield key, [_flat(cell) for cell in cells]
+
+
+def _parts(cell: Cell) -> tuple[Flat, ...]:
+    """An estimate's six; a lone number has a value alone."""
+    if not isinstance(cell, Estimate):
+        return (_flat(cell), None, None, None, None, None)
+    ends = (_known(cell.value), _known(cell.low), _known(cell.high))
+    return (*ends, int(cell.n), cell.estimand or None, _known(cell.level))
+
+
+def _flat(cell: Cell) -> Flat:
+    if cell is None or isinstance(cell, str):
+        return cell or None
+    if isinstance(cell, Integral):  # NumPy's too
+        return int(cell)
+    return _known(float(cell)) if isinstance(cell, Real) else str(cell)
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -14,9 +14,16 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from proofstone.page.numbers import MISSING
-from proofstone.page.section import Cell, Column, Table, shown_cell, told_making
-from proofstone.page.table import PageTable, estimates_in
+from proofstone.page.section import (
+    MISSING,
+    Cell,
+    Column,
+    PageTable,
+    Table,
+    estimates_in,
+    shown_cell,
+    told_making,
+)
 from proofstone.records.runs import Estimate
 from proofstone.stats.flags import FLAGS
 from proofstone.wording.messages import paragraph, say, word

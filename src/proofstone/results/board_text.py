@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import (
+from proofstone.page.section import (
     MISSING,
     points,
     shown_estimate,

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_interval
+from proofstone.page.section import MISSING, points, shown_estimate, shown_interval
 from proofstone.page.text import aligned, labelled_lines, printable
 from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, Scale, values_kind
 from proofstone.records.scores import ScoreTable

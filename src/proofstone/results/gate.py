@@ -19,7 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem, StoreFailed
-from proofstone.page.numbers import points, shown_estimate, two_digits
+from proofstone.page.section import points, shown_estimate, two_digits
 from proofstone.page.text import printable
 from proofstone.records.runs import Estimate
 from proofstone.results.board_text import SIMULATED_BANNER

@@ -38,7 +38,7 @@ from proofstone.results.sections.catalogue import (
     perform_study,
     study_kind,
 )
-from proofstone.results.sections.item_model import work_list
+from proofstone.results.sections.items import work_list
 from proofstone.results.sections.judges import parts_by_judge
 from proofstone.results.sections.parts import (
     Analysis,

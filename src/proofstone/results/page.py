@@ -20,16 +20,19 @@ from msgspec import Struct
 
 from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, numbers_table
 from proofstone.page.html import page_script, script_words
-from proofstone.page.numbers import (
+from proofstone.page.section import (
     MISSING,
+    Table,
+    number_columns,
     points,
+    shown_cell,
     shown_estimate,
     shown_rank,
     shown_share,
     tie_lanes,
     tie_letters,
+    told_estimate,
 )
-from proofstone.page.section import Table, number_columns, shown_cell, told_estimate
 from proofstone.page.text import visible
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow, Standings
@@ -53,8 +56,7 @@ from proofstone.results.page_parts import (
     table_bodies,
 )
 from proofstone.results.plan import plan_lines, unplanned_line
-from proofstone.results.sections.documents import documents_text
-from proofstone.results.sections.figures import models_of
+from proofstone.results.sections.strata import documents_text
 from proofstone.results.sentences import (
     HAND_MARK,
     answer_sentences,
@@ -421,3 +423,8 @@ def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
     x = _place_on_axis(chance, ends)
     anchor: Anchor = "start" if x < 15 else "end" if x > 85 else "middle"
     return Tick(x, say("chance {points}", points=points(chance)), anchor)
+
+
+def models_of(board: Leaderboard) -> tuple[str, ...]:
+    """The models of a page in their order, by which each looks the same in every figure."""
+    return tuple(row.label for group in board.standings for row in group.ranked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,15 +21,21 @@ from proofstone.page.figure import (
     needed,
     use_fonts,
 )
-from proofstone.page.numbers import shown_share, tie_letters
 from proofstone.page.section import (
     Cell,
     Column,
     Figure,
+    Mark,
+    PageTable,
     Section,
+    Span,
     Table,
+    estimate_mark,
+    flat_rows,
+    shown_estimate,
+    shown_share,
+    tie_letters,
 )
-from proofstone.page.table import PageTable, flat_rows
 from proofstone.page.tex import tex_document, tex_paragraphs, tex_table
 from proofstone.page.text import visible
 from proofstone.results.board import BoardRow, Standings
@@ -36,7 +43,7 @@ from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
 from proofstone.results.methods_paragraph import methods_text
-from proofstone.results.page import render_page
+from proofstone.results.page import models_of, render_page
 from proofstone.results.page_parts import (
     EstimateTable,
     PageData,
@@ -44,12 +51,12 @@ from proofstone.results.page_parts import (
     page_for,
     same_recipe,
 )
-from proofstone.results.sections.documents import all_documents
-from proofstone.results.sections.figures import leaderboard_figure, models_of
+from proofstone.results.sections.evidence import chance_levels
 from proofstone.results.sections.pairs import all_pairs
+from proofstone.results.sections.strata import all_documents
 from proofstone.results.sentences import HAND_MARK, apart_name, deeds
 from proofstone.session.written_files import FIGURES, check_folder, files_into
-from proofstone.wording.messages import joined, listed, paragraph, say, word
+from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
 
 TableKind = Literal["csv", "tex"]
 
@@ -644,3 +651,47 @@ def _rulings(group: Standings) -> Table:
     heads = (Column(key=name.replace(" ", "_"), name=word(name)) for name in RULING_HEADS)
     rows = tuple((*_named(row, who), *ruling_cells(row)) for row in ruled_rows(group))
     return Table(title=say("Rulings by people"), columns=(*who, *heads), rows=rows)
+
+
+def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
+    """The ranked rows of a group with their intervals, ties as bars, guessing as a line; None where
+    no row has an interval."""
+    rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
+    if not rows:
+        return None
+    return Figure(
+        name="leaderboard",
+        kind="dots",
+        title=say("{measure} by model", measure=word(board.measure).capitalize()),
+        subtitle=_figure_subtitle(board, group),
+        marks=tuple(_dot(row) for row in rows),
+        levels=chance_levels(group),
+        spans=tuple(Span(first=first, last=last) for first, last in group.ties),
+        row_axis=word("model"),
+        value_axis=say("points"),
+        x_axis=say("ranks left open"),
+    )
+
+
+def _figure_subtitle(board: Leaderboard, group: Standings) -> str:
+    """How many items, and what the intervals are."""
+    made_up = f"{say('simulated, no model was asked')}; " if group.simulated else ""
+    items = f"{counted(group.n_items, 'item')}; " if group.is_common else ""
+    kind = say(
+        "{level:g}% intervals for {estimand}",
+        level=100 * board.confidence,
+        estimand=word(board.estimand),
+    )
+    tied = f"; {say('bars join models that are not significantly different')}" if group.ties else ""
+    return f"{made_up}{items}{kind}{tied}"
+
+
+def _dot(row: BoardRow) -> Mark:
+    estimate, rank = row.estimate, row.rank
+    return estimate_mark(
+        estimate,
+        row=row.label,
+        text=shown_estimate(estimate),
+        x_low=float("nan") if rank is None else rank.low,
+        x_high=float("nan") if rank is None else rank.high,
+    )

@@ -10,7 +10,7 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.models.config import scrubber_of
-from proofstone.page.numbers import points, shown_interval
+from proofstone.page.section import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.runs import Plan, PlanAsked, Run, plan_id

@@ -14,7 +14,6 @@ from proofstone.method import Method, find_method
 from proofstone.models.availability import control_prompts
 from proofstone.models.config import ModelConfig
 from proofstone.models.replies import read_reply
-from proofstone.page.audience import table_for
 from proofstone.page.section import Section
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
@@ -48,7 +47,7 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.plan import plan_marks
 from proofstone.results.rankings import leaderboard
-from proofstone.results.sections.evidence import Evidence
+from proofstone.results.sections.evidence import Evidence, table_for
 from proofstone.results.sentences import part_name
 from proofstone.results.summary import Opening
 from proofstone.results.table import (

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from proofstone.page.numbers import points, shown_estimate, shown_rank
+from proofstone.page.section import points, shown_estimate, shown_rank
 from proofstone.page.text import printable
 from proofstone.records.runs import Estimate, FormPart
 from proofstone.results.board import (

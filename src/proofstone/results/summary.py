@@ -10,8 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Cell, Column, Table
+from proofstone.page.section import Cell, Column, Table, points, two_digits
 from proofstone.records.runs import Outcome
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard

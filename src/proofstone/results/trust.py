@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from proofstone.page.numbers import points, shown_share
+from proofstone.page.section import points, shown_share
 from proofstone.page.text import counted_sources
 from proofstone.records.reviews import CheckedRate
 from proofstone.records.runs import Estimate, Outcome, Spent, usd
 from proofstone.results.board import BoardRow
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.agreement import judged_confusion
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.judges import judged_confusion
 from proofstone.results.sentences import deeds
 from proofstone.stats.estimates import estimates_of, measure_spread, outcome_code
 from proofstone.stats.intervals import equal_weights

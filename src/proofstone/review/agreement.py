@@ -33,7 +33,7 @@ from proofstone.records.reviews import (
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Judged
 from proofstone.records.verdicts import PanelVerdict
-from proofstone.results.sections.judges import judged_coefficients, judged_confusion
+from proofstone.results.sections.agreement import judged_coefficients, judged_confusion
 from proofstone.review.state import ReviewState, reviewer_name
 from proofstone.review.workbook import TASKS
 from proofstone.session.session import Session

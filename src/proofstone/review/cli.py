@@ -112,7 +112,7 @@ def _counts(verdicts: Mapping[str, int]) -> str:
 
 
 def _tell_rates(rates: Sequence[CheckedRate]) -> None:
-    from proofstone.page.numbers import shown_estimate
+    from proofstone.page.section import shown_estimate
     from proofstone.results.truth_check import RATE_NAMES
 
     if not rates:
@@ -191,7 +191,7 @@ def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:
 
 def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     """Prints agreement, a table a task, and what was judged differently."""
-    from proofstone.page.numbers import shown_estimate
+    from proofstone.page.section import shown_estimate
 
     if not agreed:
         click.echo(f"{name}   no statement was read by two people yet")

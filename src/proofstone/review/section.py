@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proofstone.page.numbers import MISSING, shown_estimate
-from proofstone.page.section import Cell, Column, Section, Table
+from proofstone.page.section import MISSING, Cell, Column, Section, Table, shown_estimate
 from proofstone.page.text import aligned
 from proofstone.records.items import ItemSet
 from proofstone.records.reviews import (

@@ -137,7 +137,7 @@ def show_judge_trials(
 
 
 def _row(trial: JudgeTrial) -> tuple[str, ...]:
-    from proofstone.page.numbers import shown_estimate
+    from proofstone.page.section import shown_estimate
 
     account = trial.account
     unheard = f", {account.failed} failed" if account.failed else ""

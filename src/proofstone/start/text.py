@@ -9,7 +9,7 @@ from proofstone.ingest.cli import audience_lines
 from proofstone.ingest.ingest import Ingested, IngestReport
 from proofstone.method import find_method, method_names
 from proofstone.page.html import QuestionBeside
-from proofstone.page.numbers import shown_estimate
+from proofstone.page.section import shown_estimate
 from proofstone.page.text import aligned, printable
 from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.run.forecast_text import budget_lines, price_notes, shown_range

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Coded, FileColumns, PrintedColumn
-from proofstone.results.audit.cells import UNCERTAINTY, is_percent, number_of, read_scores
+from proofstone.results.audit.cells import (
+    UNCERTAINTY,
+    is_percent,
+    number_of,
+    place,
+    problem_at,
+    read_scores,
+    refused,
+)
 from proofstone.results.audit.column_names import (
     Layout,
     Metric,
@@ -31,7 +39,6 @@ from proofstone.results.audit.consistency import (
     check_table,
     printed_column,
 )
-from proofstone.results.audit.problems import place, problem_at, refused
 from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.stats.ranks import (

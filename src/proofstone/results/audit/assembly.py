@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from proofstone.records.runs import OUTCOMES
 from proofstone.records.scores import Coded, Respondent, ScoreTable, TextCodes, coded_texts
-from proofstone.results.audit.cells import read_numbers
+from proofstone.results.audit.cells import CELLS, Problems, read_numbers
 from proofstone.results.audit.column_names import Layout
-from proofstone.results.audit.problems import CELLS, Problems
 from proofstone.results.audit.scores import (
     HandNamed,
     ScoresIn,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
-from proofstone.page.audience import annotated_for, judged_for, table_for
 from proofstone.page.section import Section
 from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
@@ -31,7 +30,6 @@ from proofstone.results.audit.accuracies import (
     with_counts,
 )
 from proofstone.results.audit.assembly import assemble
-from proofstone.results.audit.labels import annotator_labels, judged_labels
 from proofstone.results.audit.result_files import (
     FileSkipped,
     ReadFile,
@@ -45,15 +43,23 @@ from proofstone.results.audit.result_files import (
     tell_labels,
     tell_models,
 )
-from proofstone.results.audit.scores import HandNamed, ScoresIn, model_facts, no_scores, scores_in
+from proofstone.results.audit.scores import (
+    HandNamed,
+    ScoresIn,
+    annotator_labels,
+    judged_labels,
+    model_facts,
+    no_scores,
+    scores_in,
+)
 from proofstone.results.board_text import Leaderboard, render_terminal
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import FileRead, PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
-from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.item_model import WorkRow, work_list, work_rows
+from proofstone.results.sections.evidence import Evidence, annotated_for, judged_for, table_for
+from proofstone.results.sections.items import WorkRow, work_list, work_rows
 from proofstone.results.sections.parts import Part, parts_together
 from proofstone.results.summary import Opening, make_opening
 from proofstone.results.table import with_hands_of

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.files.columns import read_columns
 from proofstone.files.tables import SUFFIXES, RowReader, read_rows
-from proofstone.page.numbers import points
+from proofstone.page.section import points
 from proofstone.records.models import shown_names
 from proofstone.records.scores import Accuracies, Coded, FileColumns
 from proofstone.results.audit.cells import chosen, read_numbers, split_cells

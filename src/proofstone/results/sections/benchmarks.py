@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import shown_rank
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Mark,
+    Section,
+    Table,
+    shown_rank,
+)
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import Evidence, ranked_values
-from proofstone.results.sections.figures import moves_figure
 from proofstone.results.sections.parts import Analysis, Interval, Part, make_analysis
 from proofstone.stats.dimension import Disattenuated, disattenuate
 from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
@@ -29,7 +35,7 @@ from proofstone.stats.ranks import (
     rank_moves,
     rank_shares,
 )
-from proofstone.wording.messages import counted, joined, listed, say, say_of
+from proofstone.wording.messages import counted, joined, listed, say, say_of, word
 
 # What a column is called whose groups are tests of their own, and not subjects of one.
 _NAMES = frozenset({"benchmark", "dataset", "task", "test", "suite", "form"})
@@ -584,3 +590,41 @@ def _notes(both: _Both) -> Iterator[str]:
                 name=benchmark.name,
                 models=listed(benchmark.left_out),
             )
+
+
+_MOST_DRAWN = 40  # rows of a figure
+
+
+def moves_figure(
+    first: str, second: str, moves: Sequence[RankMove], models: Sequence[str], *, table: int = 0
+) -> Figure:
+    """A line a model from its rank on the first benchmark to that on the second; who moves by more
+    than noise stands out."""
+    order = sorted(moves, key=lambda move: (move.rank_first, move.rank_second))[:_MOST_DRAWN]
+    n_moved = sum(move.moved for move in moves)
+    cut = "; " + say("the first {n} of {all} models", n=len(order), all=len(moves))
+    return Figure(
+        name="rank-moves",
+        kind="slopes",
+        title=say("Ranks on {first} and on {second}", first=first, second=second),
+        subtitle=say(
+            "{models}; strong lines: {n} with a significant move",
+            models=counted(len(moves), "model"),
+            n=n_moved,
+        )
+        + (cut if len(order) < len(moves) else ""),
+        marks=tuple(
+            Mark(
+                row=models[move.model],
+                column=column,
+                value=float(rank),
+                text=say("moves significantly") if move.moved else "",
+            )
+            for move in order
+            for column, rank in ((first, move.rank_first), (second, move.rank_second))
+        ),
+        row_axis=word("model"),
+        value_axis=say("rank"),
+        value_unit="number",
+        table=table,
+    )

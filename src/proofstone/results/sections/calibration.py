@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proofstone.page.numbers import points
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
+from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table, points
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, ranked_values

@@ -11,40 +11,40 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.method import every_method
 from proofstone.page.section import Section
-from proofstone.results.sections.alignment import alignment_section, study_alignment
-from proofstone.results.sections.annotators import annotators_section
+from proofstone.results.audit.consistency import consistency_section, metrics_section
+from proofstone.results.sections.agreement import annotators_section, judged_section, panel_section
 from proofstone.results.sections.benchmarks import benchmarks_section, study_rankings
 from proofstone.results.sections.calibration import calibration_section
-from proofstone.results.sections.consistency import consistency_section, metrics_section
-from proofstone.results.sections.difficulty import study_difficulty
 from proofstone.results.sections.discrimination import (
     dimension_section,
     discrimination_section,
-    resolution_section,
+    item_model_section,
+    study_difficulty,
 )
-from proofstone.results.sections.documents import documents_section
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.factors import (
+    alignment_section,
     factors_section,
+    study_alignment,
+    study_retrieval,
+    study_thinking,
+)
+from proofstone.results.sections.items import items_section, statements_section
+from proofstone.results.sections.judges import roles_section, study_judges
+from proofstone.results.sections.lengths import lengths_section, study_lengths
+from proofstone.results.sections.pairs import pairs_section, resolution_section
+from proofstone.results.sections.parts import Analysis, Interval
+from proofstone.results.sections.positions import orders_section, positions_section, study_positions
+from proofstone.results.sections.question_forms import (
+    study_choices,
     study_levels,
     study_options,
     study_settings,
-    study_thinking,
 )
-from proofstone.results.sections.item_model import item_model_section
-from proofstone.results.sections.items import items_section, statements_section
-from proofstone.results.sections.judges import judged_section, panel_section, study_judges
-from proofstone.results.sections.lengths import lengths_section, study_lengths
-from proofstone.results.sections.pairs import pairs_section
-from proofstone.results.sections.parts import Analysis, Interval
-from proofstone.results.sections.positions import orders_section, positions_section, study_positions
-from proofstone.results.sections.question_forms import study_choices
-from proofstone.results.sections.retrieval import study_retrieval
-from proofstone.results.sections.roles import roles_section
 from proofstone.results.sections.samples import best_of_section, samples_section
 from proofstone.results.sections.size_and_cost import costs_section, scaling_section
 from proofstone.results.sections.stability import stability_section, study_seeds
-from proofstone.results.sections.strata import strata_section, study_topics
+from proofstone.results.sections.strata import documents_section, strata_section, study_topics
 from proofstone.stats.flags import ESTIMANDS, Estimand
 
 # A new statistic is one more module here, with one function of the evidence.

@@ -3,19 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.page.numbers import points, two_digits
-from proofstone.page.section import Column, Section, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Curve,
+    Figure,
+    Mark,
+    Section,
+    Table,
+    points,
+    shown_estimate,
+)
+from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies
-from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
+from proofstone.results.sections.evidence import (
+    Evidence,
+    RankedValues,
+    ranked_values,
+)
+from proofstone.results.sections.items import DescribedItems, described_items
+from proofstone.results.sections.parts import (
+    Analysis,
+    Part,
+    complete_everywhere,
+    left_out,
+    make_analysis,
+    mark_of,
+)
+from proofstone.results.sections.strata import document_cells, document_columns
 from proofstone.stats.dimension import DimensionCheck, check_dimension
-from proofstone.stats.power import Resolution, Separation, resolution_after
-from proofstone.stats.stability import Discrimination, discriminate, discriminate_shares
-from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, word
+from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.intervals import benjamini_hochberg, equal_weights
+from proofstone.stats.irt import ItemResponse, fit_two_parameter
+from proofstone.stats.stability import (
+    Discrimination,
+    Reliability,
+    discriminate,
+    discriminate_shares,
+    measure_reliability,
+)
+from proofstone.wording.messages import (
+    counted,
+    joined,
+    listed,
+    noted,
+    paragraph,
+    say,
+    say_of,
+    word,
+)
 
 # Do groups of items measure one thing, or rank models each in its own way?
 
@@ -283,145 +325,372 @@ def _discrimination_table(by: str, names: list[str], found: Sequence[Discriminat
 # Statistical power: the minimum detectable difference, and the items that neighbors need.
 
 
-def resolution_section(evidence: Evidence) -> Section | None:
-    """The smallest difference that these items resolve at 80% power once all pairs are compared,
-    and the items that each neighbouring pair would need. None with fewer than two ranked."""
-    ranked = ranked_values(evidence)
-    if ranked is None:
-        return None
-    adjusted = resolution_after(ranked.spread, confidence=ranked.adjusted_confidence)
-    alone = resolution_after(ranked.spread, confidence=ranked.confidence)
-    return Section(
-        name="resolution",
-        title=say("Statistical power"),
-        finding=_resolution_finding(adjusted, ranked.n_pairs),
-        cannot=_resolution_cannot(adjusted, ranked.n_pairs),
-        how=_resolution_how(evidence, ranked),
-        tables=(_detectable(adjusted, alone, ranked.n_pairs), _resolution_table(ranked)),
-    )
+# How hard the questions are, by category: how many models fail each (Chinese SimpleQA, I and
+# Figure 16).
 
 
-def _resolution_how(evidence: Evidence, ranked: RankedValues) -> str:
-    alpha = 100 * (1 - ranked.confidence)
-    return paragraph(
-        say(
-            "Minimum detectable difference: a two-sided paired test finds it with 80% power, for "
-            "the median pair and the variance observed."
-        ),
-        say(
-            "Each pair is tested at {alpha:g}% / {n:,}, the number of pairs (Bonferroni). Holm's "
-            "ranking is at least as powerful.",
-            alpha=alpha,
-            n=ranked.n_pairs,
-        )
-        if ranked.n_pairs > 1
-        else say("The pair is tested at {alpha:g}%.", alpha=alpha),
-        say(
-            "Items needed assume that the observed difference is the true one, and count items "
-            "of the same kind. Intervals for {estimand}.",
-            estimand=word(evidence.board.estimand),
-        ),
-    )
+_PASSED = 0.5  # of its samples: a model that has fewer right fails the question
 
 
-def _detectable(adjusted: Resolution, alone: Resolution, n_pairs: int) -> Table:
-    return Table(
-        title=say("Minimum detectable difference"),
+_OVERALL, _NOT_STATED = noted("all questions"), noted("not stated")
+
+
+class _Group(Struct, frozen=True):
+    """The questions of one category: places among the units, how many models fail each, and the
+    mean share of models that do."""
+
+    level: str
+    name: str
+    units: NDArray[np.int64]
+    failing: NDArray[np.int64]
+    mean: Estimate
+
+
+def study_difficulty(parts: Sequence[Part]) -> Analysis:
+    """Of each category the mean share of models that fail a question, with the questions that none
+    and that all of them fail; and how its questions are spread over numbers of models. Raises
+    BadUsage where no respondent is complete."""
+    (part,) = parts
+    labels = complete_everywhere(parts)
+    units, values = part.block(labels)
+    n = len(labels)
+    groups = list(_groups(part, n, units, (values < _PASSED).sum(axis=1)))
+    return make_analysis(
+        "difficulty",
+        say("How many of {n} models fail each question", n=n),
+        _difficulty_finding(groups, n),
         columns=(
-            Column(key="comparison", name=say("comparison")),
-            Column(key="difference", name=say("difference"), unit="points",
-                   help=say("found with 80% power, median pair; a dash where it is over 100")),
-            Column(key="standard_error", name=say("standard error"), unit="points"),
+            Column(key="category", name=say("category")),
+            Column(key="by", name=say("by")),
+            Column(key="n", name="n"),
+            Column(key="failing", name=say("models failing, %"), unit="points"),
+            Column(key="median", name=say("median"), unit="mixed"),
+            Column(key="none", name=say("none")),
+            Column(key="all", name=say("all")),
         ),
-        rows=tuple(
-            (name, None if _sees_nothing(found) else found.difference,
-             None if math.isnan(found.standard_error) else found.standard_error)
-            for name, found in (
-                (say("adjusted for {pairs}", pairs=counted(n_pairs, "pair")), adjusted),
-                (say("one planned pair, unadjusted"), alone),
-            )
-        ),
-        sorts=False,
-    )  # fmt: skip
-
-
-def _sees_nothing(found: Resolution) -> bool:
-    return math.isnan(found.difference) or found.difference >= 1.0
-
-
-def _resolution_finding(found: Resolution, n_pairs: int) -> str:
-    if found.difference == 0.0:
-        return say(
-            "Most models score alike item by item, so nothing here says which true differences "
-            "such items would find."
-        )
-    if _sees_nothing(found):
-        return say("These are too few independent items to find any difference between two models.")
-    return say(
-        "{items} give 80% power to detect a true difference of {difference} points (median pair, "
-        "adjusted for the number of pairs)."
-        if n_pairs > 1
-        else "{items} give 80% power to detect a true difference of {difference} points.",
-        items=_items(found),
-        difference=points(found.difference),
-    )
-
-
-def _items(found: Resolution) -> str:
-    """How many they are, and in how many independent groups of equal size, as it were, where some
-    share a key: their number alone sets the degrees of freedom, so items are not said to be worth
-    no more than that."""
-    items = counted(found.n_units, "item")
-    if found.groups > found.n_units - 0.5:
-        return items
-    return say("{items} in some {groups:,.0f} independent groups", items=items, groups=found.groups)
-
-
-def _resolution_cannot(found: Resolution, n_pairs: int) -> str:
-    if found.difference == 0.0:
-        return say("Models that score alike on these items may differ on others.")
-    if _sees_nothing(found):
-        return say("These items cannot show a difference of any size between two models.")
-    return paragraph(
-        say(
-            "Power is below 80% for differences under {difference} points (median pair, adjusted "
-            "for the number of pairs)."
-            if n_pairs > 1
-            else "Power is below 80% for differences under {difference} points.",
-            difference=points(found.difference),
-        ),
-        say("A non-significant difference does not show that two models are equal."),
-    )
-
-
-def _resolution_table(ranked: RankedValues) -> Table:
-    return Table(
-        title=say("Items needed to separate neighbors"),
-        columns=(
-            Column(key="first", name=say("model")),
-            Column(key="second", name=say("next")),
-            Column(key="difference", name=say("difference"), unit="points"),
-            Column(key="standard_error", name=say("standard error"), unit="points"),
-            Column(key="needed", name=say("items needed"),
-                   help=say("adjusted for the number of pairs; a dash where the two score the "
-                            "same, or where it cannot be estimated")),
-            Column(key="times", name=say("times these"),
-                   help=say("as a multiple of the items here")),
-        ),
-        rows=tuple(
+        rows=(
             (
-                ranked.labels[pair.first],
-                ranked.labels[pair.second],
-                pair.difference,
-                pair.standard_error,
-                two_digits(pair.needed) if math.isfinite(pair.needed) else None,
-                _times(pair) if math.isfinite(pair.times) else None,
+                word(group.name),
+                "" if group.level == _OVERALL else word(group.level),
+                len(group.units),
+                group.mean,
+                f"{float(np.median(group.failing)):g}",
+                int((group.failing == 0).sum()),
+                int((group.failing == n).sum()),
             )
-            for pair in ranked.separations()
+            for group in groups
         ),
+        axes=("models failing", "share of questions"),
+        marks=(mark for group in groups for mark in _marks(part, n, group)),
+        notes=(
+            say(
+                "A model fails a question where it has fewer than half of its samples right; "
+                "giving no answer counts as failing. Median, none and all: of the models, by "
+                "question; how many questions none and all of them fail."
+            ),
+            say("Models: {models}.", models=listed(labels)),
+            *left_out(parts, labels),
+        ),
+        figures=_figures(groups, labels),
+    )
+
+
+def _means(
+    part: Part,
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    n_parts: int | None = None,
+) -> tuple[Estimate, ...]:
+    """The mean over questions of each column of ``values``."""
+    keys = part.sheet.keys.among(units)
+    return mean_estimates(values, equal_weights(len(units)), keys, n_parts=n_parts, **part.interval)
+
+
+def _groups(
+    part: Part, n_models: int, units: NDArray[np.int64], failing: NDArray[np.int64]
+) -> Iterator[_Group]:
+    """All questions, then those of each category of each level that has several, hardest first."""
+
+    def group(level: str, name: str, chosen: NDArray[np.bool_]) -> _Group:
+        """A category with its mean, whose spread is that between its questions."""
+        own, fails = units[chosen], failing[chosen]
+        shares = (fails / n_models)[:, None]
+        (mean,) = _means(part, own, shares, len(own) * n_models)
+        return _Group(level, name, own, fails, mean)
+
+    yield group(_OVERALL, _OVERALL, np.ones(len(units), dtype=bool))
+    table = part.table
+    for level, names in table.stratum_names.items():
+        codes = table.strata[level][units]
+        present = [code for code in range(len(names)) if (codes == code).any()]
+        if len(present) > 1:
+            by = table.level_names.get(level, level)
+            found = [group(by, names[code] or _NOT_STATED, codes == code) for code in present]
+            yield from sorted(found, key=lambda each: (-each.mean.value, each.name))
+
+
+def _marks(part: Part, n_models: int, group: _Group) -> Iterator[Mark]:
+    """The share of a category's questions that so many models fail, from none to all."""
+    counts = np.arange(n_models + 1)
+    shares = _means(part, group.units, (group.failing[:, None] == counts).astype(np.float64))
+    series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
+    for count, each in zip(counts.tolist(), shares, strict=True):
+        yield mark_of(series, float(count), each)
+
+
+def _difficulty_finding(groups: Sequence[_Group], n_models: int) -> str:
+    every = groups[0]
+    said = say(
+        "Of {n:,} questions {all:,} are failed by all {models} models and {none:,} by none",
+        n=len(every.units),
+        all=int((every.failing == n_models).sum()),
+        none=int((every.failing == 0).sum()),
+        models=n_models,
+    )
+    if len(groups) == 1:
+        return say("{said}.", said=said)
+    level = groups[1].level
+    own = [group for group in groups if group.level == level]
+    hard, easy = own[0], own[-1]
+    if hard.mean.value == easy.mean.value:
+        return say("{said}; by {level}, all are as hard.", said=said, level=word(level))
+    return say(
+        "{said}; by {level}, {hard} is hardest ({share} % of models fail a question) and {easy} "
+        "easiest ({least}).",
+        said=said,
+        level=word(level),
+        hard=word(hard.name),
+        share=shown_estimate(hard.mean),
+        easy=word(easy.name),
+        least=shown_estimate(easy.mean),
+    )
+
+
+def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure]:
+    """A violin a category, hardest first, a figure a level."""
+    for level in dict.fromkeys(group.level for group in groups):
+        own = [group for group in groups if group.level == level]
+        n = sum(len(group.units) for group in own)
+        whole = level == _OVERALL
+        yield Figure(
+            name="difficulty" if whole else f"difficulty-by-{level.replace(' ', '-')}",
+            kind="violins",
+            title=say("Questions by number of models that fail them")
+            if whole
+            else say("Questions by number of models that fail them, by {level}", level=word(level)),
+            subtitle=say(
+                "{n:,} questions, {models} models; a violin is as wide as the share of a "
+                "category's questions; the line is the median",
+                n=n,
+                models=len(labels),
+            ),
+            marks=tuple(
+                Mark(
+                    row=word(group.name), value=float(np.median(group.failing)), n=len(group.units)
+                )
+                for group in own
+            ),
+            curves=tuple(_curve(group, len(labels)) for group in own),
+            value_axis=say("models failing"),
+            value_unit="number",
+            x_axis=say("models failing"),
+            x_unit="number",
+        )
+
+
+def _curve(group: _Group, n_models: int) -> Curve:
+    """The share of questions at each number of models, drawn to nothing one step outside."""
+    shares = np.bincount(group.failing, minlength=n_models + 1) / len(group.failing)
+    return Curve(
+        row=word(group.name),
+        x=tuple(float(count) for count in range(n_models + 1)),
+        values=tuple(float(share) for share in shares),
+    )
+
+
+_FEWEST_MODELS, _FEWEST_MODELED = 20, 20
+
+
+_MOST_ITEMS = 3_000  # beyond, the fit takes longer than all the rest
+
+
+_MOST_MODELED = 20
+
+
+_FALSE_SHARE = 0.1
+
+
+def item_model_section(evidence: Evidence) -> Section | None:
+    """Skills, items that discriminate least, and items that the model does not fit. None with
+    fewer than twenty items or ranked models, or with more than three thousand items."""
+    found = described_items(evidence)
+    if found is None or len(found.ranked.respondents) < _FEWEST_MODELS:
+        return None
+    if not _FEWEST_MODELED <= len(found.ranked.units) <= _MOST_ITEMS:
+        return None
+    fit = fit_two_parameter(found.ranked.values)
+    misfits = _misfits(fit)
+    return Section(
+        name="item-model",
+        title=say("A model of items and skills"),
+        finding=_model_finding(found, fit, misfits, evidence.board.confidence),
+        cannot=_model_cannot(fit),
+        how=paragraph(
+            say(
+                "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin "
+                "1981), with priors on slopes and intercepts (Mislevy 1986). Slopes are shrunken "
+                "to {common:.2f}, the slope of a one-slope model; {n} iterations."
+                if "not-converged" not in fit.flags
+                else "Two-parameter logistic model by marginal maximum likelihood (Bock and "
+                "Aitkin 1981), with priors on slopes and intercepts (Mislevy 1986). Slopes are "
+                "shrunken to {common:.2f}, the slope of a one-slope model; {n} iterations, not "
+                "converged.",
+                n=fit.n_iterations,
+                common=fit.common_slope,
+            ),
+            say(
+                "Reliability is coefficient alpha, which is KR-20 for right-or-wrong items, with "
+                "Feldt's (1965) interval."
+            ),
+            say(
+                "Fit by Yen's Q1 over groups of similar skill, tested at a false discovery rate "
+                "of 10%. Items count as independent given skill."
+            ),
+        ),
+        tables=(_skills(found, fit), _modeled_items(found, fit, misfits)),
+    )
+
+
+def _misfits(fit: ItemResponse) -> NDArray[np.bool_]:
+    """Whose curve is wrong, at a false discovery rate of 10%."""
+    known = ~np.isnan(fit.fit_p)
+    adjusted = np.ones(len(fit.fit_p))
+    if known.any():
+        adjusted[known] = benjamini_hochberg(fit.fit_p[known])
+    return np.asarray(adjusted < _FALSE_SHARE)
+
+
+def _model_finding(
+    found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_], confidence: float
+) -> str:
+    ranked = found.ranked
+    alpha = measure_reliability(ranked.values, ranked.keys, confidence=confidence)
+    said = [_reliability(alpha)]
+    if not np.isnan(fit.reliability):
+        said.append(
+            say(
+                "Reliability under the two-parameter model: {reliability:.2f}.",
+                reliability=fit.reliability,
+            )
+        )
+    if alpha.low > 0.0:
+        low, high = np.quantile(fit.difficulty, [0.1, 0.9])
+        said.append(
+            say(
+                "80% of the items have a difficulty from {low:.1f} to {high:.1f} standard "
+                "deviations of skill.",
+                low=low,
+                high=high,
+            )
+        )
+    if tested := int((~np.isnan(fit.fit_p)).sum()):
+        wrong = int(misfits.sum())
+        said.append(
+            say_of(
+                wrong,
+                "{items} of {n:,} does not follow the model.",
+                "{items} of {n:,} do not follow the model.",
+                items=counted(wrong, "item"),
+                n=tested,
+            )
+        )
+    return paragraph(*said)
+
+
+def _reliability(alpha: Reliability) -> str:
+    """KR-20 with its interval, and what an interval that includes 0 leaves open."""
+    if np.isnan(alpha.low):
+        return say("KR-20 is undefined: too few independent groups of items, or no spread.")
+    ends = {"value": alpha.value, "low": alpha.low, "high": alpha.high}
+    models = counted(alpha.n_respondents, "model")
+    if alpha.low > 0.0:
+        return say(
+            "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}.", models=models, **ends
+        )
+    return say(
+        "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}. The interval includes 0, so "
+        "these items do not show that the models differ in skill.",
+        models=models,
+        **ends,
+    )
+
+
+def _model_cannot(fit: ItemResponse) -> str:
+    n = len(fit.skill)
+    if "few-respondents" not in fit.flags:
+        return ""
+    return say(
+        "Slopes and difficulties of single items: with {models} (fewer than 50) the priors "
+        "speak with the data.",
+        models=counted(n, "model"),
+    )
+
+
+def _skills(found: DescribedItems, fit: ItemResponse) -> Table:
+    return Table(
+        title=say("Skill by model"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="n", name=say("n"), help=say("items")),
+            Column(
+                key="skill", name=say("skill"), help=say("in standard deviations of all skills")
+            ),
+            Column(key="skill_sd", name=say("its deviation"), help=say("of the posterior")),
+        ),
+        rows=tuple(
+            (label, len(found.ranked.units), float(skill), float(sd))
+            for label, skill, sd in zip(found.ranked.labels, fit.skill, fit.skill_sd, strict=True)
+        ),
+    )
+
+
+def _modeled_items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_]) -> Table:
+    order = np.lexsort((fit.slope, ~misfits))[:_MOST_MODELED]
+    return Table(
+        title=say("Items that fit or discriminate least"),
+        columns=(
+            Column(key="item", name=say("item")),
+            *document_columns(found.table),
+            Column(key="follows", name=say("follows the model")),
+            Column(key="n", name=say("n"), help=say("models that were scored on it")),
+            Column(key="slope", name=say("slope"),
+                   help=say("change of the log odds per standard deviation of skill")),
+            Column(key="difficulty", name=say("difficulty"),
+                   help=say("the skill at which it is right half of the time")),
+            Column(key="outfit", name=say("outfit"), help=say("about 1 where the model holds")),
+            Column(key="infit", name=say("infit"), help=say("the same, weighted by information")),
+            Column(key="fit_p", name=say("p"), unit="probability"),
+        ),
+        rows=tuple(
+            _item_model_row(found, fit, place, wrong=bool(misfits[place]))
+            for place in order.tolist()
+        ),
+        note=say("{most} of {items}.", most=_MOST_MODELED, items=counted(len(fit.slope), "item"))
+        if len(fit.slope) > 20
+        else "",
     )  # fmt: skip
 
 
-def _times(pair: Separation) -> str:
-    """A multiple with two significant digits."""
-    return f"{two_digits(pair.times):,}" if pair.times >= 10 else f"{pair.times:.1f}"
+def _item_model_row(
+    found: DescribedItems, fit: ItemResponse, place: int, *, wrong: bool
+) -> tuple[Cell, ...]:
+    item = found.items[place]
+    columns = (fit.slope, fit.difficulty, fit.outfit, fit.infit, fit.fit_p)
+    values = (float(column[place]) for column in columns)
+    return (
+        found.name(item),
+        *document_cells(found.table, found.documents(item)),
+        say("no") if wrong else say("as far as seen"),
+        item.n,
+        *values,
+    )

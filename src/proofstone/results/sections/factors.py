@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points
-from proofstone.page.section import Cell, Column, Mark, Section, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Level,
+    Mark,
+    Section,
+    Table,
+    estimate_mark,
+    points,
+)
 from proofstone.records.ids import canonical_json
-from proofstone.records.items import LEFT_OUT, PROMPT_NAME
+from proofstone.records.items import (
+    CONTEXT_SETTINGS,
+    context_label,
+    context_of,
+    search_label,
+)
 from proofstone.records.runs import Estimate
-from proofstone.results.measured_scores import SAMPLE_WISE
-from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
-from proofstone.results.sections.figures import chance_levels, dumbbells_figure
+from proofstone.results.board import BoardRow
+from proofstone.results.cards import is_base, stem_of
+from proofstone.results.measured_scores import linear_values
+from proofstone.results.sections.evidence import (
+    Evidence,
+    RankedValues,
+    chance_levels,
+    ranked_values,
+)
 from proofstone.results.sections.lengths import mean_lengths
 from proofstone.results.sections.parts import (
     Analysis,
     HowAsked,
     Part,
-    complete_everywhere,
     count_resolved,
     left_out,
     make_analysis,
     mark_of,
-    paired_change,
+    median_points,
 )
-from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.factors import AverageEffect, Effect, Factor, analyse_factor
-from proofstone.stats.intervals import equal_weights, group_weights
-from proofstone.stats.ranks import tau_b
-from proofstone.wording.messages import counted, listed, paragraph, say, word
+from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.factors import (
+    Apart,
+    AverageEffect,
+    Effect,
+    Factor,
+    SpreadApart,
+    analyse_factor,
+    spread_apart,
+)
+from proofstone.stats.intervals import equal_weights
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,121 +288,6 @@ def _signed(share: float) -> str:
 # A setting is what a form holds and how it is asked: single statements, a verdict on each statement
 # of a question, or the options of the whole question.
 
-_SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # no option: a file's name, and what a form lacks
-
-
-_Found = Mapping[tuple[str, str], Estimate]  # by model and setting
-
-
-def study_settings(parts: Sequence[Part]) -> Analysis:
-    """One row a model under one group of settings, one column a setting; of several forms of a
-    setting the one with most items. Raises BadUsage where fewer than two settings were asked."""
-    found = _by_setting(parts)
-    settings = sorted(dict.fromkeys(setting for _model, setting in found), reverse=True)
-    if len(settings) < 2:
-        raise BadUsage(
-            "a study of settings takes results in two or more of them",
-            hint="build form BANK --setting statements, run it, and run a form of questions with "
-            "--ask direct,verdicts; then name the bank or the forms",
-        )
-    models = list(dict.fromkeys(model for model, _setting in found))
-    return make_analysis(
-        "settings",
-        say("Accuracy by setting"),
-        _settings_finding(found, models, settings),
-        columns=(
-            Column(key="model", name=say("model")),
-            *(Column(key=setting, name=setting, unit="points") for setting in settings),
-        ),
-        rows=((model, *(found.get((model, each)) for each in settings)) for model in models),
-        axes=("setting", "accuracy"),
-        marks=(
-            mark_of(model, setting, found[model, setting])
-            for model in models
-            for setting in settings
-            if (model, setting) in found
-        ),
-        notes=(
-            say(
-                "Settings hold questions of their own, so columns are not paired; chance is a half "
-                "where statements are judged, and one in the number of options elsewhere."
-            ),
-            say(
-                "Runs that differ in any option (thinking, few-shot examples, max_tokens, prompt, "
-                "judge) are rows of their own."
-            ),
-        ),
-    )
-
-
-def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
-    """The estimates by row and column. A row is a model with all options of its runs; it shows
-    those in which rows of the model differ."""
-    options: dict[tuple[str, str], dict[str, Any]] = {}  # of a model, by their canonical text
-    cells: dict[tuple[str, str, str], Estimate] = {}
-    prompts: dict[tuple[str, str, str], set[str]] = {}
-    complete = [
-        (part, label, part.asked[p]) for part in parts for label, p in part.complete.items()
-    ]
-    for part, _label, asked in complete:
-        prompts.setdefault(_cell(part, asked, _options(asked)), set()).add(asked.prompt)
-    for part, label, asked in complete:
-        own = _options(asked)
-        # Columns have prompts of their own; only two prompts of one column make two rows.
-        if len(prompts[_cell(part, asked, own)]) > 1:
-            own["prompt"] = asked.prompt[:8]
-        cell = _cell(part, asked, own)
-        options[cell[:2]] = own
-        estimate = part.estimates([label])[label]
-        if cell not in cells or estimate.n > cells[cell].n:
-            cells[cell] = estimate
-    return {
-        (_row(model, options[model, key], _of_model(options, model)), column): estimate
-        for (model, key, column), estimate in cells.items()
-    }
-
-
-def _options(asked: HowAsked) -> dict[str, Any]:
-    """All that a person may set of a run, beside its model and its way."""
-    own = {name: value for name, value in asked.settings.items() if name not in _SAID_ONLY}
-    return own | {"replicate": asked.replicate, "judge": asked.judge}
-
-
-def _cell(part: Part, asked: HowAsked, options: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The model, its options and the column of a run."""
-    column = f"{part.recipe.get('setting', part.kind)}, {asked.way}"
-    return asked.model, canonical_json(options).decode(), column
-
-
-def _of_model(
-    options: Mapping[tuple[str, str], Mapping[str, Any]], model: str
-) -> list[Mapping[str, Any]]:
-    return [own for (name, _key), own in options.items() if name == model]
-
-
-def _row(model: str, own: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
-    """The model with the options in which its rows differ; one that is not set is left out."""
-    names = dict.fromkeys(name for each in others for name in each)
-    differing = [
-        f"{name}={own[name]}"
-        for name in sorted(names)
-        if len({canonical_json(each.get(name)) for each in others}) > 1
-        and own.get(name) not in (None, "")
-    ]
-    return " ".join([model, *differing])
-
-
-def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[str]) -> str:
-    whole = [model for model in models if all((model, s) in found for s in settings)]
-    if not whole:
-        return say("No model is complete in every setting.")
-    means = {s: float(np.mean([found[model, s].value for model in whole])) for s in settings}
-    return say(
-        "Mean accuracy of the {n} models complete in every setting: {means}.",
-        n=len(whole),
-        means=say("; ").join(f"{setting} {points(mean)}" for setting, mean in means.items()),
-    )
-
 
 # Hybrid models thinking against not (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).
 
@@ -413,7 +325,7 @@ def study_thinking(parts: Sequence[Part]) -> Analysis:
         say(
             "Thinking changes accuracy by {points:+z.1f} points in the median of {n} models; it "
             "helps {rises} and harms {falls} of them resolvably.",
-            points=_median_points(changes),
+            points=median_points(changes),
             n=len(changes),
             **count_resolved(changes),
         ),
@@ -437,10 +349,6 @@ def study_thinking(parts: Sequence[Part]) -> Analysis:
             ),
         ),
     )
-
-
-def _median_points(changes: Sequence[Estimate]) -> float:
-    return 100 * float(np.median([change.value for change in changes]))
 
 
 _Asked = tuple[HowAsked, str]  # how a respondent was asked, and its label
@@ -486,162 +394,428 @@ def _tokens(part: Part, label: str, *, reasoning: bool = False) -> float | None:
 # What averaging by questions, fields or disciplines changes (Encyclo-K 5.1, Table 4).
 
 
-def study_levels(parts: Sequence[Part]) -> Analysis:
-    """Each respondent's mean over questions and over each level of strata with equal weight, and
-    Kendall's tau-b of each level's order with the one by questions."""
-    (part,) = parts
-    labels = complete_everywhere(parts)
-    units, values = part.block(labels)
-    names = part.table.stratum_names
-    sizes = {SAMPLE_WISE: len(units)} | {name: len(of) for name, of in names.items() if len(of) > 1}
-    by_level = {
-        level: part.means(
-            labels,
-            units,
-            values,
-            None if level == SAMPLE_WISE else group_weights(part.table.strata[level][units]),
-        )
-        for level in sizes
-    }
-    order = sorted(range(len(labels)), key=lambda i: -by_level[SAMPLE_WISE][i].value)
-    means = {level: np.array([each.value for each in of]) for level, of in by_level.items()}
-    by_questions = means.pop(SAMPLE_WISE)
-    taus = {level: tau_b(by_questions, of) for level, of in means.items()}
-    rows: list[tuple[Cell, ...]] = [
-        (labels[i], *(found[i] for found in by_level.values())) for i in order
-    ]
-    rows.append((say("tau-b with sample"), "", *(f"{tau:z.2f}" for tau in taus.values())))
-    return make_analysis(
-        "levels",
-        say("Accuracy by level of averaging"),
-        _levels_finding(by_questions, means, taus),
-        columns=(
-            Column(key="model", name=say("model")),
-            *(
-                Column(key=level, name=f"{word(level)} ({size})", unit="points")
-                for level, size in sizes.items()
-            ),
-        ),
-        rows=rows,
-        axes=("level", "accuracy"),
-        marks=(
-            mark_of(labels[i], level, found[i]) for i in order for level, found in by_level.items()
-        ),
-        notes=left_out(parts, labels),
-    )
-
-
-def _levels_finding(
-    by_questions: NDArray[np.float64],
-    means: Mapping[str, NDArray[np.float64]],
-    taus: Mapping[str, float],
-) -> str:
-    if not taus:
-        return say("The items have no strata, so there is one level of averaging.")
-    moved = say(
-        "Averaging by strata moves accuracy by up to {points} points",
-        points=points(max(float(np.abs(by_questions - of).max()) for of in means.values())),
-    )
-    if len(by_questions) < 2 or np.isnan(list(taus.values())).any():
-        return say("{said}.", said=moved)
-    lowest = min(taus, key=lambda level: taus[level])
-    return say(
-        "{said}; the order agrees with the one by questions at tau-b {tau:z.2f} or more (least by "
-        "{level}).",
-        said=moved,
-        tau=taus[lowest],
-        level=word(lowest),
-    )
-
-
 # Accuracy by the number of options (Encyclo-K 5.2, Figure 4 right).
 
 
-def study_options(parts: Sequence[Part]) -> Analysis:
-    """Each respondent at each number of options, and the paired change from fewest to most: forms
-    of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
-    sweep = _of_one_sweep(parts)
-    numbers, parts = [number for number, _part in sweep], [part for _number, part in sweep]
-    labels = complete_everywhere(parts)
-    by_part = [part.estimates(labels) for part in parts]
-    labels = sorted(labels, key=lambda label: -by_part[0][label].value)
-    changes = [_options_change(parts[0], parts[-1], label) for label in labels]
-    chance = [1.0 / number for number in numbers]
-    ends = {"fewest": numbers[0], "most": numbers[-1]}
-    rows: list[tuple[Cell, ...]] = [
-        (label, *(found[label] for found in by_part), change)
-        for label, change in zip(labels, changes, strict=True)
-    ]
-    rows.append((say("chance"), *chance, ""))
+# What training to chat changes: base models beside the chat models made from them.
+
+
+def alignment_section(evidence: Evidence) -> Section | None:
+    """Each chat model less its base model, known by the card's kind, else by the name's ending
+    (``-Base``, ``-Instruct``, ``-Chat``; where one is called base, its namesake is the other). None
+    without such a pair."""
+    ranked = ranked_values(evidence)
+    if ranked is None:
+        return None
+    by_model: dict[str, dict[str, int]] = {}
+    rows = list(enumerate(ranked.group.ranked))
+    # Base models first, so that they are the reference.
+    for column, row in sorted(rows, key=lambda pair: not _is_base(pair[1])):
+        by_model.setdefault(stem_of(row.name), {}).setdefault(
+            "base" if _is_base(row) else "chat", column
+        )
+    levels = levels_of(ranked, by_model)
+    if levels is None:
+        return None
+    return describe_factor(
+        evidence,
+        ranked,
+        levels,
+        name="alignment",
+        title=say("What training to chat changes"),
+        matters=say("Training to chat matters"),
+        otherwise=say("Chat training has no statistically significant effect."),
+    )
+
+
+def _is_base(row: BoardRow) -> bool:
+    return is_base(row.name, "" if row.card is None else row.card.kind)
+
+
+# What training to chat does to knowledge: base models beside the chat models made from them
+# (Chinese SimpleQA 4.5, Figure 7).
+
+
+class _Pair(Struct, frozen=True):
+    """The labels of a base model and of the chat model made from it."""
+
+    base: str
+    chat: str
+
+
+def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """``BASE=CHAT`` each, names of models. Raises BadUsage for any other text."""
+    found = []
+    for text in texts:
+        base, equals, chat = (part.strip() for part in text.partition("="))
+        if not (base and equals and chat):
+            raise BadUsage(f"{text!r} is no pair", hint="--pairs BASE=CHAT,BASE=CHAT")
+        found.append((base, chat))
+    return tuple(found)
+
+
+def study_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Analysis:
+    """A row a pair and measure: the base model, the chat model, and the chat model less the base on
+    the same items. Pairs are those that are named, else those that cards and names tell.
+
+    Raises BadUsage where a named model is not here, and where there is no pair.
+    """
+    (part,) = parts
+    chosen = _alignment_named(part, read_pairs(pairs)) if pairs else _told(part)
+    if not chosen and len({how.judge for how in part.asked}) > 1:
+        raise BadUsage(
+            "no base model and its chat model were graded by one judge",
+            hint="score both with the same: proofstone score RUN --judge PROVIDER/NAME",
+        )
+    if not chosen:
+        raise BadUsage(
+            "no base model stands here beside a chat model made from it",
+            hint="run both on the same questions, the base model with --shots, and name them: "
+            "--pairs BASE=CHAT",
+        )
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
+    by_measure: dict[str, list[Estimate]] = {name: [] for name in part.sheets}
+    for pair in chosen:
+        units, _values = part.block([pair.base, pair.chat])
+        name = f"{pair.base} > {pair.chat}"
+        for measure, sheet in part.sheets.items():
+            change = part.measured_change(sheet, units, pair.base, pair.chat)
+            both = part.measured(sheet, units, pair.base, pair.chat)
+            rows.append((name, word(measure), len(units), *both, change))
+            marks.append(mark_of(measure, name, structs.replace(change, n=len(units))))
+            by_measure[measure].append(change)
     return make_analysis(
-        "options",
-        say("Accuracy by number of options"),
-        say(
-            "From {fewest} to {most} options accuracy changes by {points:+z.1f} points in the "
-            "median; it falls resolvably for {falls} of {n} models.",
-            points=_median_points(changes),
-            falls=count_resolved(changes)["falls"],
-            n=len(changes),
-            **ends,
-        ),
+        "alignment",
+        say("What training to chat changes"),
+        _alignment_finding(*next(iter(by_measure.items()))),
         columns=(
-            Column(key="model", name=say("model")),
-            *(
-                Column(key=f"options_{n}", name=say("{n} options", n=n), unit="points")
-                for n in numbers
-            ),
-            Column(key="change", name=say("change"), unit="change"),
+            Column(key="pair", name=say("base > chat")),
+            Column(key="measure", name=say("measure")),
+            Column(key="n", name="n"),
+            Column(key="base", name=say("base"), unit="points"),
+            Column(key="chat", name=say("chat"), unit="points"),
+            Column(key="change", name=say("chat - base"), unit="change"),
         ),
         rows=rows,
-        axes=("options", "accuracy"),
-        marks=(
-            *(
-                mark_of(label, float(number), found[label])
-                for label in labels
-                for number, found in zip(numbers, by_part, strict=True)
-            ),
-            *(
-                Mark(row="chance", x=float(number), value=share)
-                for number, share in zip(numbers, chance, strict=True)
-            ),
+        axes=("pair", "chat less base"),
+        marks=marks,
+        notes=_notes(part, chosen),
+    )
+
+
+def _alignment_named(part: Part, pairs: Sequence[tuple[str, str]]) -> list[_Pair]:
+    """The pairs that a person named, each by the respondents that were asked most alike."""
+    by_model = _by_model(part)
+    missing = [name for pair in pairs for name in pair if name not in by_model]
+    if missing:
+        raise BadUsage(
+            f"{', '.join(dict.fromkeys(missing))}: not complete here",
+            hint=f"complete here: {', '.join(by_model) or 'nobody'}",
+        )
+    return [
+        pair
+        for base, chat in pairs
+        for pair in _alignment_alike(part, by_model[base], by_model[chat])
+    ]
+
+
+def _told(part: Part) -> list[_Pair]:
+    """The pairs of one stem, then those that alone are of one family and size by their cards."""
+    by_model = _by_model(part)
+    asked = {model: part.asked[part.complete[labels[0]]] for model, labels in by_model.items()}
+    bases = [model for model, how in asked.items() if is_base(model, how.kind)]
+    chats = [model for model in asked if model not in bases]
+    found: list[_Pair] = []
+    for base in bases:
+        made = [chat for chat in chats if stem_of(chat) == stem_of(base)]
+        made = made or [chat for chat in chats if _are_kin(asked[base], asked[chat])]
+        if len(made) == 1:
+            found += _alignment_alike(part, by_model[base], by_model[made[0]])
+    return found
+
+
+def _are_kin(base: HowAsked, chat: HowAsked) -> bool:
+    known = bool(base.family and base.parameters_b)
+    return known and (base.family, base.parameters_b) == (chat.family, chat.parameters_b)
+
+
+def _alignment_alike(part: Part, bases: Sequence[str], chats: Sequence[str]) -> Iterator[_Pair]:
+    """Each respondent of the base model with the chat model's of the same way, else its first;
+    never with one that another judge graded."""
+    for base in bases:
+        asked = _asked(part, base)
+        graded = [chat for chat in chats if _asked(part, chat).judge == asked.judge]
+        same = [chat for chat in graded if _asked(part, chat).way == asked.way]
+        if graded:
+            yield _Pair(base, (same or graded)[0])
+
+
+def _asked(part: Part, label: str) -> HowAsked:
+    return part.asked[part.complete[label]]
+
+
+def _shots(asked: Iterable[HowAsked]) -> str:
+    """With how many few-shot examples: ``0-shot``, ``5-shot``, ``0-shot and 5-shot``."""
+    found = sorted({int(how.settings.get("shots") or 0) for how in asked})
+    return joined([say("{n}-shot", n=n) for n in found])
+
+
+def _by_model(part: Part) -> dict[str, list[str]]:
+    """The labels of the complete respondents of each model."""
+    found: dict[str, list[str]] = {}
+    for label, place in part.complete.items():
+        found.setdefault(part.asked[place].model, []).append(label)
+    return found
+
+
+def _alignment_finding(measure: str, changes: Sequence[Estimate]) -> str:
+    n = len(changes)
+    return say_of(
+        n,
+        "Training to chat changes {measure} by {points:+z.1f} points in the one pair; it falls in "
+        "{falls} and rises in {rises} of them resolvably.",
+        "Training to chat changes {measure} by {points:+z.1f} points in the median of {n} pairs; "
+        "it falls in {falls} and rises in {rises} of them resolvably.",
+        measure=word(measure),
+        points=100 * float(np.nanmedian([change.value for change in changes])),
+        n=n,
+        **count_resolved(changes),
+    )
+
+
+def _notes(part: Part, chosen: Sequence[_Pair]) -> Iterator[str]:
+    yield say(
+        "chat - base: points, on the same questions, each interval for itself. Base models "
+        "completed one text ({bases}), chat models answered by their template ({chats}), so a "
+        "difference includes the effect of the prompting method.",
+        bases=_shots(_asked(part, pair.base) for pair in chosen),
+        chats=_shots(_asked(part, pair.chat) for pair in chosen),
+    )
+    judges = dict.fromkeys(_asked(part, pair.base).judge for pair in chosen)
+    if any(judges):
+        named = [judge or say("no judge") for judge in judges]
+        yield say("Graded by {judges}.", judges=listed(named))
+    paired = {label for pair in chosen for label in (pair.base, pair.chat)}
+    alone = [label for label in part.complete if label not in paired]
+    if alone:
+        yield say("In no pair: {models}.", models=listed(alone))
+
+
+# What a search is worth: each model without it and with it, and how far models lie apart (Chinese
+# SimpleQA 4.4 and F, Figure 6 and Table 4).
+
+
+_RANGE = noted("highest less lowest")
+
+
+class _RetrievalPair(NamedTuple):
+    """One model in one way: how it was asked, its label without a search and with one."""
+
+    asked: HowAsked
+    source: str
+    without: str
+    found: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.asked.model} {_way_alone(self.asked)}"
+
+
+def study_retrieval(parts: Sequence[Part]) -> Analysis:
+    """For each search and each model that was asked with nothing and with what that search found,
+    and in nothing else differently: every measure without and with, and the paired difference. For
+    each search with two models or more, how far they lie apart without and with: the highest less
+    the lowest, and the standard deviation. Raises BadUsage where no model was asked both ways."""
+    (part,) = parts
+    pairs = sorted(_retrieval_pairs(part), key=lambda pair: (pair.source, pair.asked.model))
+    if not pairs:
+        raise BadUsage(
+            "no model here was asked both without a search and with what one found",
+            hint="proofstone run TARGET -m MODEL --context none,retrieved; status lists what is "
+            "not complete",
+        )
+    headline = next(iter(part.sheets))
+    rows: list[tuple[Cell, ...]] = []
+    marks: list[Mark] = []
+    findings: list[str] = []
+    for source in dict.fromkeys(pair.source for pair in pairs):
+        own = [pair for pair in pairs if pair.source == source]
+        changes = []
+        for pair in own:
+            units, _values = part.block([pair.without, pair.found])
+            for measure, sheet in part.sheets.items():
+                before, after = part.measured(sheet, units, pair.without, pair.found)
+                change = part.measured_change(sheet, units, pair.without, pair.found)
+                rows.append((pair.name, source, word(measure), len(units), before, after, change))
+                if measure == headline:
+                    changes.append(change)
+                    at = f"{pair.name}, {source}"
+                    marks += [mark_of("without", at, before), mark_of("with", at, after)]
+        apart = [] if len(own) < 2 else _apart(part, own)
+        rows += [each.row for each in apart]
+        findings.append(_retrieval_finding(source, changes, apart, headline))
+    return make_analysis(
+        "retrieval",
+        say("Asked with what a search found, against asked with nothing"),
+        paragraph(*findings),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="search", name=say("search")),
+            Column(key="measure", name=say("measure")),
+            Column(key="n", name="n"),
+            Column(key="without", name=say("without"), unit="points"),
+            Column(key="with", name=say("with"), unit="points"),
+            Column(key="difference", name=say("difference"), unit="change"),
         ),
+        rows=rows,
+        axes=("model", headline),
+        marks=marks,
         notes=(
-            say("change: from {fewest} to {most} options on the same questions, paired.", **ends),
-            *left_out(parts, labels),
+            say(
+                "difference: with less without, on the same questions, with its interval. between "
+                "models: highest less lowest, and standard deviation, on the questions that all "
+                "have in common; intervals from draws of all means together."
+            ),
+            *left_out(parts, [label for pair in pairs for label in (pair.without, pair.found)]),
         ),
     )
 
 
-def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
-    """The forms that differ by their number of options alone, fewest first, with that number."""
-    sweeps: dict[bytes, list[tuple[int, Part]]] = {}
-    for part in parts:
-        number = _n_options(part)
-        if number is not None:
-            others = {name: value for name, value in part.recipe.items() if name != "options"}
-            key = canonical_json([part.kind, part.seed, others])
-            sweeps.setdefault(key, []).append((number, part))
-    found = [sweep for sweep in sweeps.values() if len({number for number, _part in sweep}) > 1]
-    if len(found) != 1 or len({number for number, _part in found[0]}) < len(found[0]):
-        raise BadUsage(
-            "a study of options takes forms that differ by their number of options alone, one "
-            f"number of options each; here are {len(found)} such groups",
-            hint="proofstone build form BANK --sweep options=4..10, then name those forms",
-        )
-    return sorted(found[0], key=lambda pair: pair[0])
+def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
+    """Models asked without a search and with one, alike in all else; both complete."""
+    without: dict[bytes, str] = {}
+    found: list[tuple[bytes, HowAsked, str]] = []
+    for label, place in part.complete.items():
+        asked = part.asked[place]
+        others = {n: v for n, v in asked.settings.items() if n not in CONTEXT_SETTINGS}
+        key = canonical_json([asked.model, _way_alone(asked), others])
+        context = context_of(asked.settings)
+        if context == "none":
+            without.setdefault(key, label)
+        elif context == "retrieved":
+            found.append((key, asked, label))
+    return [
+        _RetrievalPair(asked, search_label(asked.settings), without[key], label)
+        for key, asked, label in found
+        if key in without
+    ]
 
 
-def _n_options(part: Part) -> int | None:
-    """The number of options of all of a form's questions; None where they differ."""
-    numbers = set(np.unique(part.table.n_options).tolist())
-    return int(numbers.pop()) if len(numbers) == 1 else None
+def _way_alone(asked: HowAsked) -> str:
+    """The way of asking without the mark of what stood in the prompt, which is what differs."""
+    label = context_label(asked.settings)
+    return asked.way.replace(f" {label}", "", 1) if label else asked.way
 
 
-def _options_change(first: Part, last: Part, label: str) -> Estimate:
-    if len(first.table.items) != len(last.table.items):
-        raise BadUsage(
-            f"{first.name} and {last.name} do not hold the same questions",
-            hint="compare forms of one --sweep",
-        )
-    columns = [part.sheet.values[:, part.complete[label]] for part in (first, last)]
-    return paired_change(np.stack(columns, axis=1), first.sheet.keys, first)
+class _ApartRow(NamedTuple):
+    """How far models lie apart by a measure, in one kind of spread: without, with, the change."""
+
+    measure: str
+    kind: str
+    row: tuple[Cell, ...]
+    found: tuple[Apart, Apart, Apart]
+
+
+def _apart(part: Part, pairs: Sequence[_RetrievalPair]) -> list[_ApartRow]:
+    """How far the models lie apart by the headline, and by each measure that is a ratio."""
+    labels = [*(pair.without for pair in pairs), *(pair.found for pair in pairs)]
+    units, _values = part.block(labels)
+    places = [part.complete[label] for label in labels]
+    rows: list[_ApartRow] = []
+    for measure, sheet in part.sheets.items():
+        values = linear_values(sheet, units, places)
+        if not len(units) or np.isnan(values).any():  # a ratio of nothing
+            continue
+        if sheet is part.sheet or sheet.weights:
+            keys = sheet.keys.among(units)
+            spread = measure_spread(values, equal_weights(len(units)), keys, part.estimand)
+            apart = spread_apart(
+                spread.means, spread.covariance(), degrees=spread.groups - 1.0,
+                confidence=part.confidence,
+            )  # fmt: skip
+            name = say("between models ({n})", n=len(pairs))
+            for kind, found in _kinds(apart).items():
+                said = say("{measure}, {kind}", measure=word(measure), kind=word(kind))
+                cells = (
+                    Estimate(value=each.value, n=len(units), low=each.low, high=each.high)
+                    for each in found
+                )
+                row: tuple[Cell, ...] = (name, pairs[0].source, said, len(units), *cells)
+                rows.append(_ApartRow(measure, kind, row, found))
+    return rows
+
+
+def _kinds(apart: SpreadApart) -> dict[str, tuple[Apart, Apart, Apart]]:
+    return {
+        _RANGE: (apart.range_before, apart.range_after, apart.range_change),
+        noted("standard deviation"): (
+            apart.deviation_before, apart.deviation_after, apart.deviation_change,
+        ),
+    }  # fmt: skip
+
+
+def _retrieval_finding(
+    source: str, changes: Sequence[Estimate], apart: Sequence[_ApartRow], headline: str
+) -> str:
+    said = say_of(
+        len(changes),
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} model; it "
+        "rises resolvably for {rises} and falls for {falls}",
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} models; it "
+        "rises resolvably for {rises} and falls for {falls}",
+        source=source,
+        measure=word(headline),
+        points=100 * float(np.median([change.value for change in changes])),
+        n=len(changes),
+        **count_resolved(changes),
+    )
+    ranges = [each.found for each in apart if (each.measure, each.kind) == (headline, _RANGE)]
+    if not ranges:
+        return say("{said}.", said=said)
+    before, after, change = ranges[0]
+    told = say("not resolved")
+    if change.high < 0.0 or change.low > 0.0:
+        told = say("closer together") if change.high < 0.0 else say("further apart")
+    return say(
+        "{said}; highest less lowest goes from {before} to {after} points ({told}).",
+        said=said,
+        before=points(before.value),
+        after=points(after.value),
+        told=told,
+    )
+
+
+_MOST_DRAWN = 40  # rows of a figure
+
+
+def dumbbells_figure(
+    name: str,
+    title: str,
+    models: Sequence[str],
+    levels: Sequence[str],
+    values: Sequence[Sequence[Estimate | None]],
+    *,
+    chance: Sequence[Level] = (),
+    table: int = 0,
+) -> Figure:
+    """A row a model with a mark for each level that it was asked at (``values[level][model]``)."""
+    shown = models[:_MOST_DRAWN]
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(models))
+    return Figure(
+        name=name,
+        kind="dumbbells",
+        title=title,
+        subtitle=say("scores at each level, with intervals; the same items where they are shared")
+        + (cut if len(shown) < len(models) else ""),
+        marks=tuple(
+            estimate_mark(found, row=model, column=level)
+            for place, model in enumerate(shown)
+            for level, by_model in zip(levels, values, strict=True)
+            if (found := by_model[place]) is not None
+        ),
+        levels=tuple(chance),
+        row_axis=word("model"),
+        value_axis=say("points"),
+        table=table,
+    )  # fmt: skip

@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Literal
 
 import numpy as np
+from msgspec import Struct, structs
 
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import counted_keys, key_column
-from proofstone.records.scores import ScoreTable
-from proofstone.results.sections.documents import document_cells, document_columns
-from proofstone.results.sections.evidence import Evidence, RankedValues
-from proofstone.results.sections.item_model import (
-    DescribedItems,
-    DescribedStatement,
-    DescribedStatements,
-    described_items,
-    described_statements,
-    reasons_in_words,
+from proofstone.records.ids import short
+from proofstone.records.scores import DocumentPages, ScoreTable
+from proofstone.results.measured_scores import Sheet
+from proofstone.results.sections.evidence import (
+    Evidence,
+    RankedValues,
+    gold_codes,
+    once_each,
+    ranked_values,
+    replies_of,
 )
-from proofstone.stats.items import ITEM_FLAGS, ItemFlag, ItemStatistics
-from proofstone.wording.messages import counted, paragraph, say, say_of, word
+from proofstone.results.sections.strata import document_cells, document_columns, documents_text
+from proofstone.stats.items import (
+    ITEM_FLAGS,
+    ItemFlag,
+    ItemStatistics,
+    KeyFlag,
+    KeyStatistics,
+    describe_items,
+    describe_keys,
+)
+from proofstone.wording.messages import counted, language, noted, paragraph, say, say_of, word
 
 # Which statements are probably wrong: by all questions that hold them, and by answers alone.
 #
@@ -309,3 +322,335 @@ def _items_row(found: DescribedItems, item: ItemStatistics) -> tuple[Cell, ...]:
         found.distractor(item),
         item.distractor_share if item.distractor >= 0 else None,
     )
+
+
+# Why an item or a statement is to be looked at: the reasons in words, gravest first.
+
+Reason = ItemFlag | KeyFlag
+
+
+# Those that accuse come before those that only say that an item tells nobody apart.
+REASONS: dict[Reason, str] = {
+    "strong-distractor": noted("the strongest agree on one wrong answer: it may be the right one"),
+    "probably-wrong": noted("its questions are missed more, and the strong gain nothing on them"),
+    "weak-beat-strong": noted("the weak are right and the strong wrong: the key may be wrong"),
+    "nearly-all-wrong": noted("nearly everybody is wrong: too hard, or the key is wrong"),
+    "harder-than-the-rest": noted("questions that hold it are missed more than the others"),
+    "nearly-all-right": noted("nearly everybody is right: it tells nobody apart"),
+}
+
+
+_OF_STATEMENTS: dict[Reason, str] = {
+    "weak-beat-strong": noted("on questions that hold it the weak do better than the strong"),
+}
+
+
+_PLACES = {flag: place for place, flag in enumerate(REASONS)}
+
+
+def gravity(flags: Iterable[Reason]) -> int:
+    """The place of the gravest of ``flags``, from 0; after all where there is none."""
+    return min((_PLACES[flag] for flag in flags), default=len(_PLACES))
+
+
+def reasons_in_words(flags: Iterable[Reason], *, of_statement: bool = False) -> str:
+    """The reasons, gravest first, in the language in force."""
+    said = REASONS | (_OF_STATEMENTS if of_statement else {})
+    words = [word(said[flag]) for flag in sorted(flags, key=_PLACES.__getitem__)]
+    return ("；" if language() == "zh" else "; ").join(words)
+
+
+# What items share, as each of it does in all items that hold it: statements to look at.
+#
+# Only where items hold several: an item that rests on one fact alone is judged as an item.
+
+# Fewer are no question of their own: with each statement in one item, that says all.
+_FEWEST_HOLDING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedStatement:
+    """One named key by the items that hold it, and by answers to it alone, where there are any;
+    ``documents`` are those that it comes from, with its pages, where they are known."""
+
+    name: str
+    by_items: KeyStatistics | None
+    by_answers: KeyStatistics | None
+    documents: tuple[DocumentPages, ...] = ()
+
+    @property
+    def flags(self) -> tuple[KeyFlag, ...]:
+        """The reasons by either."""
+        found = [*(self.by_items.flags if self.by_items else ())]
+        found += self.by_answers.flags if self.by_answers else ()
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def evidence(self) -> str:
+        """The numbers behind the reasons, in words."""
+        parts = []
+        if self.by_items is not None:
+            parts.append(_told(self.by_items, counted(self.by_items.n_units, "item")))
+        if self.by_answers is not None:
+            answers = counted(self.by_answers.n_units, "answer asked alone", "answers asked alone")
+            parts.append(_told(self.by_answers, answers))
+        return paragraph(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedStatements:
+    """All named keys that items share, and how many respondents they were judged by; ``columns``
+    are those of the file that they come from, none for statements of our own."""
+
+    ranked: RankedValues
+    statements: Sequence[DescribedStatement]
+    columns: tuple[str, ...] = ()
+
+    def flagged(self) -> list[DescribedStatement]:
+        """Those with a reason to look at them, gravest first, then by how much they are missed."""
+        found = [each for each in self.statements if each.flags]
+        return sorted(found, key=lambda each: (gravity(each.flags), _lift(each), each.name))
+
+
+def described_statements(evidence: Evidence) -> DescribedStatements | None:
+    """The statistics of what items share; None where keys have no names, where no item holds
+    several, or with fewer than three ranked respondents."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or len(ranked.respondents) < 3:
+        return None
+    names = sheet.table.key_names
+    if not names or ranked.keys.groups is not None:
+        return None
+    by_items = _described(names, describe_keys(
+        ranked.values, ranked.keys, fewest_units=_FEWEST_HOLDING))  # fmt: skip
+    by_answers: dict[str, KeyStatistics] = {}
+    if evidence.statements is not None:
+        by_answers = _described(
+            evidence.statements.table.key_names, _by_answers(evidence.statements)
+        )
+    known = sheet.table.documents
+    found = [
+        DescribedStatement(
+            name, by_items.get(name), by_answers.get(name), known.of_key(name) if known else ()
+        )
+        for name in dict.fromkeys([*by_items, *by_answers])
+    ]
+    return DescribedStatements(ranked, found, sheet.table.key_columns) if found else None
+
+
+def _described(
+    names: Mapping[int, str], found: Sequence[KeyStatistics]
+) -> dict[str, KeyStatistics]:
+    return {names[each.key]: each for each in found if each.key in names}
+
+
+def _by_answers(sheet: Sheet) -> tuple[KeyStatistics, ...]:
+    """The statistics of what was asked alone, by the respondents that were asked so."""
+    there = ~np.isnan(sheet.values)
+    asked = np.flatnonzero(there.any(axis=0))
+    return describe_keys(sheet.values[:, asked], sheet.keys, fewest_units=1)
+
+
+def _lift(found: DescribedStatement) -> float:
+    lifts = [each.lift for each in (found.by_items, found.by_answers) if each is not None]
+    return min((lift for lift in lifts if not math.isnan(lift)), default=0.0)
+
+
+def _told(found: KeyStatistics, what: str) -> str:
+    if math.isnan(found.discrimination):
+        return say(
+            "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest.",
+            what=what, score=100 * found.mean, lift=100 * found.lift,
+        )  # fmt: skip
+    return say(
+        "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest; correlation with the rest "
+        "{r:+.2f}.",
+        what=what, score=100 * found.mean, lift=100 * found.lift, r=found.discrimination,
+    )  # fmt: skip
+
+
+# What somebody should look at, worst first, with what to type for what is of our own.
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedItems:
+    """The statistics of each ranked item, in the order of ``ranked.units``."""
+
+    table: ScoreTable
+    ranked: RankedValues
+    items: Sequence[ItemStatistics]
+
+    def flagged(self) -> list[ItemStatistics]:
+        """Those with a reason to look at them, gravest first."""
+        return sorted((item for item in self.items if item.flags), key=_gravity)
+
+    def name(self, item: ItemStatistics) -> str:
+        """What the item is called: by its file, or by its id, as commands take it."""
+        unit = int(self.ranked.units[item.unit])
+        return self.table.item_names[unit] if self.table.item_names else _own(self.table, unit)
+
+    def documents(self, item: ItemStatistics) -> tuple[DocumentPages, ...]:
+        """The documents that the item rests on, with its pages in them."""
+        known = self.table.documents
+        return () if known is None else known.of_unit(int(self.ranked.units[item.unit]))
+
+    def distractor(self, item: ItemStatistics) -> str | None:
+        """The wrong answer that most of the best give; None where none is known."""
+        return self.table.answers[item.distractor] if item.distractor >= 0 else None
+
+
+class WorkRow(Struct, frozen=True, kw_only=True):
+    """An item, a statement or a key of a file's column to look at: ``place`` from 1, gravest first,
+    its name as ``target``, the ``document`` and page that it comes from where they are known, and
+    the reasons. ``action`` is what is likely to be done; a person fills
+    in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``replies``),
+    ``why``, and the ``changes`` of an edit; 'retire', 'edit' and 'rule' carry that out with
+    ``--from``. ``replies`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
+    is none. Of our own, ``show``, ``edit``, ``retire`` and ``rule`` are commands to type, with
+    "..." where a reason belongs; of a file's items they are empty."""
+
+    place: int
+    target: str
+    document: str = ""
+    reason: str
+    action: str
+    decision: str = ""
+    why: str = ""
+    changes: str = ""
+    replies: str = ""
+    kind: Literal["item", "statement", "key"] = "item"
+    evidence: str = ""
+    flags: tuple[Reason, ...]
+    n: int
+    difficulty: float
+    discrimination: float
+    strong: float = math.nan
+    weak: float = math.nan
+    distractor: str = ""
+    distractor_share: float = math.nan
+    show: str = ""
+    edit: str = ""
+    retire: str = ""
+    rule: str = ""
+
+
+@once_each
+def described_items(evidence: Evidence) -> DescribedItems | None:
+    """The statistics of the ranked items; None with fewer than three ranked respondents, who cannot
+    rank each other."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or len(ranked.respondents) < 3:
+        return None
+    return DescribedItems(sheet.table, ranked, _item_work_described(sheet, ranked))
+
+
+def work_list(evidence: Evidence) -> tuple[WorkRow, ...]:
+    """All items and statements that are flagged, gravest first."""
+    items, statements = described_items(evidence), described_statements(evidence)
+    rows = [] if items is None else [_item_model_row(items, item) for item in items.flagged()]
+    if statements is not None and evidence.sheet is not None:
+        own = not evidence.sheet.table.item_names
+        rows += [_statement_row(each, own=own) for each in statements.flagged()]
+    rows.sort(key=lambda row: gravity(row.flags))
+    return tuple(structs.replace(row, place=place) for place, row in enumerate(rows, start=1))
+
+
+def work_rows(rows: Sequence[WorkRow]) -> Iterator[dict[str, str | int | float | None]]:
+    """The rows of a work list as a file holds them: one value a cell, None for what there is
+    not."""
+    for row in rows:
+        values = structs.asdict(row) | {"flags": " ".join(row.flags)}
+        yield {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in values.items()
+        }
+
+
+def _item_work_described(sheet: Sheet, ranked: RankedValues) -> Sequence[ItemStatistics]:
+    """The statistics of each ranked unit; distractors where answers are known."""
+    replies = replies_of(sheet, ranked)
+    if (replies.answers >= 0).any():
+        gold = gold_codes(sheet, ranked)
+        return describe_items(ranked.values, answers=replies.answers, gold=gold)
+    return describe_items(ranked.values)
+
+
+def _gravity(item: ItemStatistics) -> tuple[int, float]:
+    return gravity(item.flags), 0.0 if math.isnan(item.discrimination) else item.discrimination
+
+
+def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
+    name = found.name(item)
+    row = WorkRow(
+        place=0,
+        target=name,
+        document=documents_text(found.documents(item), most=None),
+        reason=reasons_in_words(item.flags),
+        action="keep" if item.flags == ("nearly-all-right",) else "edit",
+        flags=item.flags,
+        n=item.n,
+        difficulty=item.difficulty,
+        discrimination=item.discrimination,
+        strong=item.strong,
+        weak=item.weak,
+        distractor=found.distractor(item) or "",
+        distractor_share=item.distractor_share if item.distractor >= 0 else math.nan,
+    )
+    if found.table.item_names:
+        return row
+    replies = ",".join(_wrong_alike(found, item))
+    row = _typed(row)
+    if not replies:
+        return row
+    rule = f'proofstone rule {replies} correct --reason "..."'
+    return structs.replace(row, action="correct", replies=replies, rule=rule)
+
+
+def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
+    by = found.by_items or found.by_answers
+    row = WorkRow(
+        place=0,
+        target=found.name,
+        document=documents_text(found.documents, most=None),
+        reason=reasons_in_words(found.flags, of_statement=True),
+        action="keep" if found.flags == ("harder-than-the-rest",) else "edit",
+        kind="statement" if own else "key",
+        evidence=found.evidence,
+        flags=found.flags,
+        n=by.n_units if by else 0,
+        difficulty=by.mean if by else math.nan,
+        discrimination=by.discrimination if by else math.nan,
+    )
+    return _typed(row) if own else row
+
+
+def _typed(row: WorkRow) -> WorkRow:
+    """The row with the commands to type."""
+    return structs.replace(
+        row,
+        show=f"proofstone show {quote(row.target)}",
+        edit=f'proofstone edit {quote(row.target)} --reason "..."',
+        retire=f'proofstone retire {quote(row.target)} --reason "..."',
+    )
+
+
+def _wrong_alike(found: DescribedItems, item: ItemStatistics) -> Iterator[str]:
+    """The replies that gave the wrong answer of the best, as ``rule`` takes them; only where it may
+    be the right one. Of a respondent's several runs that is the one that asked the item's form;
+    where several did, it is not known which, and the reply is left out."""
+    if "strong-distractor" not in item.flags:
+        return
+    table, unit = found.table, int(found.ranked.units[item.unit])
+    form = table.forms[int(table.form[unit])]
+    rows = np.flatnonzero((table.unit == unit) & (table.answer == item.distractor))
+    for row in rows.tolist():
+        who = table.respondents[int(table.respondent[row])]
+        asked = [run for run, name in zip(who.runs, who.forms, strict=False) if name == form]
+        runs = asked if len(who.runs) > 1 else who.runs
+        if len(runs) == 1:
+            yield f"{short(runs[0])}/{short(table.items[unit])}/{int(table.sample[row])}"
+
+
+def _own(table: ScoreTable, unit: int) -> str:
+    item = table.items[unit]
+    return f"item:{table.called.get(item) or short(item)}"

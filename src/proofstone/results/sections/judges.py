@@ -5,31 +5,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
 from proofstone.method import Method
-from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
-from proofstone.records.runs import OUTCOMES, Estimate, Run
-from proofstone.records.scores import Annotated, Judged, ScoreTable
-from proofstone.records.verdicts import PanelRules
-from proofstone.results.measured_scores import linear_values
-from proofstone.results.sections.annotators import (
-    OBSERVED,
-    Drawn,
-    agreement_table,
-    alphas,
-    coefficients,
-    keys_of_items,
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Mark,
+    Section,
+    Table,
+    points,
+    shown_share,
 )
-from proofstone.results.sections.evidence import Evidence
+from proofstone.records.runs import OUTCOMES, Estimate, Run
+from proofstone.records.scores import ScoreTable
+from proofstone.results.board import BoardRow
+from proofstone.results.measured_scores import linear_values
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.parts import (
     Analysis,
     Part,
@@ -38,423 +36,23 @@ from proofstone.results.sections.parts import (
     pair_change,
     part_of,
 )
+from proofstone.results.sentences import deeds
 from proofstone.results.table import View, headline
 from proofstone.run.forms import Selection, select_runs
-from proofstone.stats.agreement import Confusion, cohen_kappa, confuse
-from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.agreement import cohen_kappa, confuse
 from proofstone.stats.estimates import draw_means, measure_spread
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import equal_weights
-from proofstone.stats.ppi import JudgedRate, correct_judged_rate
+from proofstone.stats.ppi import FilterBias, filter_bias
 from proofstone.stats.ranks import rank_agreement, rank_all
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
-from proofstone.wording.messages import counted, listed, noted, paragraph, say, say_of, word
+from proofstone.wording.messages import joined, listed, paragraph, say, say_of, word
 
 # How far a judge agrees with people, and what its scores are once people's labels correct them.
 
-_FEW = 50
-
-
-Floats = NDArray[np.float64]
-
-
-def judged_section(evidence: Evidence) -> Section | None:
-    """The confusion matrix, coefficients of agreement, and rates corrected by people's labels. None
-    where no record has a label by both."""
-    judged = evidence.judged
-    if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
-        return None
-    level, seed = evidence.board.confidence, evidence.seed
-    keys = _keys(judged, evidence.estimand)
-    table = judged_confusion(judged, evidence.estimand, level)
-    found = dict(judged_coefficients(judged, evidence.estimand, seed, level))
-    rates = dict(_rates(judged, keys, level))
-    n = int(np.array(table.counts).sum())
-    return Section(
-        name="judge",
-        title=say("Agreement of the judge with people"),
-        finding=_finding(table, found, n),
-        plain=_plain(rates),
-        cannot=_cannot(rates, n),
-        how=(
-            say(
-                "Agreement on the records that both labelled; coefficients by percentiles of "
-                "2,000 draws of items, seed {seed}; shares by Wilson at the effective size. "
-                "Corrected rates are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic "
-                "2023): right only where the records that people saw were drawn at random. "
-                "Everywhere records of one item, and of items that share a key, depend on each "
-                "other.",
-                seed=seed,
-            )
-        ),
-        tables=(
-            _matrix(judged, table),
-            _by_label(judged, table),
-            agreement_table(found),
-            _corrected(rates),
-        ),
-        figures=(_heat(judged, table),),
-    )
-
-
-def judged_confusion(judged: Judged, estimand: Estimand, level: float) -> Confusion:
-    """People's labels by the judge's; records of one item, and of items that share a key, depend on
-    each other."""
-    return confuse(
-        judged.people, judged.judge, len(judged.labels), unit=judged.item,
-        keys=_keys(judged, estimand), confidence=level,
-    )  # fmt: skip
-
-
-def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
-    return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, estimand)
-
-
-def judged_coefficients(
-    judged: Judged, estimand: Estimand, seed: int, level: float
-) -> Iterator[tuple[str, Estimate]]:
-    """Each coefficient by its name, over the records that both labelled, items drawn. Observed
-    agreement has the interval of the confusion matrix, so that it has one everywhere."""
-    keys = _keys(judged, estimand)
-    both = (judged.people >= 0) & (judged.judge >= 0)
-    people, judge = judged.people[both], judged.judge[both]
-    ratings, n = np.column_stack([people, judge]), len(judged.labels)
-    drawn = Drawn(clusters=judged.item[both], keys=keys, seed=seed, confidence=level)
-    yield OBSERVED, judged_confusion(judged, estimand, level).accuracy
-    yield from coefficients(ratings, ("Gwet AC1",), n, drawn)
-    yield "Cohen's kappa", cohen_kappa(people, judge, **drawn)
-    if judged.values is not None and n > 2:
-        quadratic = cohen_kappa(people, judge, weights="quadratic", **drawn)
-        yield "Cohen's kappa, quadratic", quadratic
-    yield from alphas(ratings, judged.values, n, drawn)
-
-
-def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str, JudgedRate]]:
-    """The mean score, of all and by model, where labels are scores in [0, 1]; else each label's
-    share."""
-    values = judged.values
-    if values is None or values.min() < 0 or values.max() > 1:
-        for code, label in enumerate(judged.labels):
-            worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
-            yield (
-                _SHARE.format(label=label),
-                _rate(judged, worth, slice(None), keys, level),
-            )
-        return
-    yield "all records", _rate(judged, values, slice(None), keys, level)
-    if len(judged.models) > 1:
-        for code, model in enumerate(judged.models):
-            yield model, _rate(judged, values, judged.model == code, keys, level)
-
-
-def _rate(
-    judged: Judged,
-    worth: Floats,
-    chosen: NDArray[np.bool_] | slice,
-    keys: SharedKeys,
-    level: float,
-) -> JudgedRate:
-    people, judge, item = judged.people[chosen], judged.judge[chosen], judged.item[chosen]
-    both = (people >= 0) & (judge >= 0)
-    elsewhere = (people < 0) & (judge >= 0)
-    return correct_judged_rate(
-        worth[people[both]],
-        worth[judge[both]],
-        worth[judge[elsewhere]],
-        unit=np.concatenate([item[both], item[elsewhere]]),
-        keys=keys,
-        confidence=level,
-    )
-
-
-def _finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
-    kappa = found["Cohen's kappa"]
-    agree = {
-        "share": shown_estimate(table.accuracy),
-        "records": counted(n, "record"),
-    }
-    if math.isnan(kappa.value):
-        return say(
-            "Judge and people agree on {share}% of {records}; both use one label only, so that "
-            "chance cannot be taken out.",
-            **agree,
-        )
-    return say(
-        "Judge and people agree on {share}% of {records}; kappa {value:.2f} [{low:.2f}, "
-        "{high:.2f}].",
-        value=kappa.value,
-        low=kappa.low,
-        high=kappa.high,
-        **agree,
-    )
-
-
-def _named(name: str) -> str:
-    """A rate's name in words; the share of a label is kept by the label."""
-    label = name.removeprefix(_SHARE.format(label=""))
-    return word(name) if label == name else say(_SHARE, label=label)
-
-
-_SHARE = noted("share of {label}")
-
-
-def _plain(rates: dict[str, JudgedRate]) -> str:
-    name, rate = next(iter(rates.items()))
-    return say(
-        "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
-        "{corrected}."
-        if name == "all records"
-        else "By the judge alone the {what} is {judge_only}; corrected by what people saw it is "
-        "{corrected}.",
-        what=_named(name),
-        judge_only=points(rate.judge_only),
-        corrected=shown_estimate(rate.corrected),
-    )
-
-
-def _cannot(rates: dict[str, JudgedRate], n: int) -> str:
-    first = next(iter(rates.values()))
-    parts = []
-    if n < _FEW:
-        parts.append(
-            say(
-                "{records} with labels by people are few to validate a judge by.",
-                records=counted(n, "record"),
-            )
-        )
-    if not first.helps:
-        parts.append(say("The judge does not narrow the interval of the human-labeled estimate."))
-    return paragraph(*parts)
-
-
-def _matrix(judged: Judged, table: Confusion) -> Table:
-    return Table(
-        title=say("People's labels (rows) and the judge's (columns)"),
-        columns=(
-            Column(key="people", name=say("people")),
-            *(
-                Column(key=f"judge_{label}", name=say("judge: {label}", label=label))
-                for label in judged.labels
-            ),
-            Column(key="n", name=say("n"), help=say("records with this label by people")),
-        ),
-        rows=tuple(
-            (label, *row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)
-        ),
-        note=say("{left_out:,} records lack one of both.", left_out=table.left_out)
-        if table.left_out
-        else "",
-        sorts=False,
-    )
-
-
-def _by_label(judged: Judged, table: Confusion) -> Table:
-    return Table(
-        title=say("By label"),
-        columns=(
-            Column(key="label", name=say("label")),
-            Column(key="recall", name=say("recall"), unit="points",
-                   help=say("of people's records with this label, how many the judge gives it "
-                            "too")),
-            Column(key="precision", name=say("precision"), unit="points",
-                   help=say("of the judge's records with this label, how many people give it too")),
-        ),
-        rows=tuple(zip(judged.labels, table.recall, table.precision, strict=True)),
-    )  # fmt: skip
-
-
-def _corrected(rates: dict[str, JudgedRate]) -> Table:
-    return Table(
-        title=say("The judge's rates, corrected by people's labels"),
-        columns=(
-            Column(key="of", name=say("of")),
-            Column(key="n_people", name=say("by people"), help=say("records that both labelled")),
-            Column(key="corrected", name=say("corrected"), unit="points", help=say("PPI++")),
-            Column(key="people_only", name=say("by people alone"), unit="points"),
-            Column(key="judge_only", name=say("by the judge alone"), unit="points",
-                   help=say("without an interval: none could mend a judge that leans")),
-            Column(key="bias", name=say("judge's lean"), unit="points",
-                   help=say("how far the judge lies above people on the same records")),
-            Column(key="trust", name=say("trust"),
-                   help=say("how much of the judge's word is used: 0 none, 1 all")),
-            Column(key="labels_saved", name=say("labels saved"), digits=0,
-                   help=say("labels by people that the judge stands for; 0: it does not help")),
-        ),
-        rows=tuple(_corrected_row(name, rate) for name, rate in rates.items()),
-    )  # fmt: skip
-
-
-def _corrected_row(name: str, rate: JudgedRate) -> tuple[Cell, ...]:
-    people = rate.people_only
-    return (
-        _named(name),
-        people.n,
-        rate.corrected,
-        people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan),
-        rate.judge_only,
-        rate.bias,
-        rate.trust,
-        rate.labels_saved,
-    )
-
-
-def _heat(judged: Judged, table: Confusion) -> Figure:
-    rows = [(label, row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)]
-    return Figure(
-        name="judge",
-        kind="heat",
-        title=say("The judge's labels by people's"),
-        subtitle=say(
-            "percent of people's records with a label (rows) by the judge's label (columns)"
-        ),
-        marks=tuple(
-            Mark(
-                row=say("people: {label}", label=label),
-                column=say("judge: {other}", other=other),
-                value=count / n if n else math.nan,
-                n=n,
-                text=f"{100 * count / n:.0f}" if n else "",
-            )
-            for label, row, n in rows
-            for other, count in zip(judged.labels, row, strict=True)
-        ),
-        row_axis=say("people"),
-        column_axis=say("judge"),
-        value_axis=say("percent"),
-    )
-
 
 # What becomes of a panel's ranking without each of its judges.
-
-_RULES = PanelRules(quorum=1, majority="half")
-
-
-def panel_section(evidence: Evidence) -> Section | None:
-    """The models' scores by the majority of all judges and without each, ranks with ties as ties.
-
-    None without labels that are numbers, whose worth they are, by two judges or more of the answers
-    of two models or more.
-    """
-    found = evidence.annotated
-    if found is None or found.model is None or found.values is None:
-        return None
-    votes, models = _votes(found)
-    if len(models) < 2 or len(found.annotators) < 2:
-        return None
-    ranking = leave_each_out(votes, found.values.tolist(), found.annotators, _RULES)
-    return Section(
-        name="panel",
-        title=say("The ranking without each judge"),
-        finding=_panel_finding(found, ranking, models),
-        plain=_panel_plain(ranking),
-        how=say(
-            "A record's label is the one given by more than half of the judges; without a "
-            "majority it has none. A model's score is the mean of its records' labels as "
-            "numbers. Leaving a judge out decides all records again. Equal scores share a rank. "
-            "Significance is not tested here; see the pairs of models."
-        ),
-        tables=(_table(found, ranking, models), _otherwise(ranking, models)),
-    )
-
-
-def _votes(found: Annotated) -> tuple[NDArray[np.int64], list[str]]:
-    """Labels (models, records of a model, judges), -1 for none; and the models that have some."""
-    model = np.asarray(found.model)
-    spoken = [code for code in range(len(found.models)) if (model == code).any()]
-    most = max((int((model == code).sum()) for code in spoken), default=0)
-    votes = np.full((len(spoken), most, len(found.annotators)), -1, dtype=np.int64)
-    for place, code in enumerate(spoken):
-        own = found.ratings[model == code]
-        votes[place, : len(own)] = own
-    return votes, [found.models[code] for code in spoken]
-
-
-def _panel_finding(found: Annotated, ranking: PanelRanking, models: list[str]) -> str:
-    moving = [left for left in ranking.without if left.moved or left.reversed_pairs]
-    judges = counted(len(found.annotators), "judge")
-    said = say(
-        "{judges} labelled the answers of {models}.",
-        judges=judges,
-        models=counted(len(models), "model"),
-    )
-    if not moving:
-        return paragraph(said, say("No judge's absence moves any model in the ranking."))
-    return paragraph(
-        said,
-        say_of(
-            len(moving),
-            "The ranking changes without {names}.",
-            "The ranking changes without each of {names}.",
-            names=", ".join(left.judge for left in moving),
-        ),
-    )
-
-
-def _panel_plain(ranking: PanelRanking) -> str:
-    if any(left.moved or left.reversed_pairs for left in ranking.without):
-        return say("Who is ahead hangs on who judges: with another panel it may be another model.")
-    return say("No single judge decides who is ahead.")
-
-
-def _table(found: Annotated, ranking: PanelRanking, models: list[str]) -> Table:
-    return Table(
-        title=say("Ranks by all judges, and without each"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="score", name=say("score"), digits=3),
-            Column(key="n", name="n", help=say("records that the panel decided")),
-            Column(key="rank", name=say("rank")),
-            *(
-                Column(key=f"without_{place}", name=say("without {judge}", judge=judge))
-                for place, judge in enumerate(found.annotators, start=1)
-            ),
-        ),
-        rows=tuple(
-            (
-                models[place],
-                ranking.standings[place].score,
-                ranking.standings[place].n,
-                _rank(ranking.standings[place]),
-                *(_rank(left.standings[place]) for left in ranking.without),
-            )
-            for place in _order(ranking.standings)
-        ),
-    )
-
-
-def _otherwise(ranking: PanelRanking, models: list[str]) -> Table:
-    return Table(
-        title=say("What each judge's absence changes"),
-        columns=(
-            Column(key="judge", name=say("judge")),
-            Column(key="otherwise", name=say("decided otherwise"),
-                   help=say("records with another label without this judge, or with none")),
-            Column(key="moved", name=say("models moved")),
-            Column(key="reversed", name=say("pairs reversed")),
-        ),
-        rows=tuple(_left(left, models) for left in ranking.without),
-    )  # fmt: skip
-
-
-def _left(left: LeftOut, models: list[str]) -> tuple[Cell, ...]:
-    moved = ", ".join(models[place] for place in left.moved)
-    turned = ", ".join(f"{models[one]} / {models[other]}" for one, other in left.reversed_pairs)
-    return left.judge, left.otherwise, moved or None, turned or None
-
-
-def _rank(standing: PanelStanding) -> str:
-    if not standing.n:
-        return "\u2014"
-    same = standing.best == standing.worst
-    return f"{standing.best}" if same else f"{standing.best}\u2013{standing.worst}"
-
-
-def _order(standings: tuple[PanelStanding, ...]) -> list[int]:
-    return sorted(
-        range(len(standings)), key=lambda place: (not standings[place].n, standings[place].best)
-    )
 
 
 # The same replies as several judges graded them: a part of a study for each.
@@ -865,3 +463,191 @@ def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
             "Graded by one judge alone, or not whole under another: {models}.",
             models=listed(alone),
         )
+
+
+# Models that wrote, filtered or judged the items they compete on: their results without these,
+# and what a filter costs its own.
+
+
+_FEWEST_ITEMS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """The model that filtered, those here that are it or of its family, and the bias."""
+
+    model: str
+    own: tuple[str, ...]
+    bias: FilterBias
+
+
+def roles_section(evidence: Evidence) -> Section | None:
+    """Every row whose model or family had a hand in its items, on the rest of them; and the bias of
+    each filter where unfiltered items were asked too. None where nobody had one."""
+    rows = [
+        row
+        for group in evidence.board.standings
+        for row in (*group.ranked, *group.incomplete)
+        if row.hand is not None
+    ]
+    if not rows:
+        return None
+    filters = list(_filters(evidence))
+    return Section(
+        name="roles",
+        title=say("Models that had a hand in the items"),
+        finding=_roles_finding(rows, filters),
+        plain=_roles_plain(rows, filters),
+        cannot=_roles_cannot(rows, filters),
+        how=say(
+            "Without its own: the mean over the items that neither the model nor its family "
+            "touched; ranks there are among the same models on the same items. Filter bias: "
+            "the change from unfiltered to filtered items of the filter's models, less that of "
+            "the others, with the clustered interval of two samples of items."
+        ),
+        tables=(_roles_table(rows), *(_bias_table(filters) for _ in filters[:1])),
+    )
+
+
+def _filters(evidence: Evidence) -> Iterator[_Filter]:
+    """The bias of every model that filtered some of the common items and not others."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None:
+        return
+    table = sheet.table
+    filtered = [held for held in table.roles if held.role == "filtered"]
+    touched = np.zeros(len(table.items), dtype=bool)
+    for held in filtered:
+        touched[held.units] = True
+    is_unfiltered = ~touched[ranked.units]
+    for model in dict.fromkeys(held.model for held in filtered):
+        places = {
+            k
+            for k, held in enumerate(table.roles)
+            if held.role == "filtered" and held.model == model
+        }
+        units = np.concatenate([table.roles[k].units for k in sorted(places)])
+        is_filtered = np.isin(ranked.units, units)
+        own = np.array(
+            [
+                any(place in places for place, _itself in table.respondents[who].hands)
+                for who in ranked.respondents
+            ]
+        )
+        enough = min(is_filtered.sum(), is_unfiltered.sum()) >= _FEWEST_ITEMS
+        if enough and own.any() and not own.all():
+            bias = filter_bias(
+                ranked.values,
+                is_filtered,
+                is_unfiltered,
+                own,
+                ranked.keys,
+                estimand=evidence.estimand,
+                confidence=evidence.board.confidence,
+            )
+            labels = tuple(
+                label for label, is_own in zip(ranked.labels, own, strict=True) if is_own
+            )
+            yield _Filter(model, labels, bias)
+
+
+def _roles_finding(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
+    said = [
+        say("{model} {did}", model=row.label, did=deeds(row.hand))
+        for row in rows[:3]
+        if row.hand is not None
+    ]
+    if len(rows) > 3:
+        said.append(say("{n} more below", n=len(rows) - 3))
+    hands = say("{places}.", places=say("; ").join(said))
+    return paragraph(hands, *(_bias(each) for each in filters[:2]))
+
+
+def _bias(each: _Filter) -> str:
+    bias = each.bias.bias
+    return say(
+        "The filter by {model} changes {own} by {points} points [{low}, {high}] more than the "
+        "others.",
+        model=each.model,
+        own=joined(each.own),
+        points=points(bias.value),
+        low=points(bias.low),
+        high=points(bias.high),
+    )
+
+
+def _roles_plain(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
+    hands = say_of(
+        len(rows),
+        "{models} had a hand in making these questions, so compare it by the figures without "
+        "those.",
+        "{models} had a hand in making these questions, so compare them by the figures without "
+        "those.",
+        models=joined([row.label for row in rows], 4),
+    )
+    if any(each.bias.bias.high < 0 for each in filters):
+        failed = say(
+            "Questions were kept because a model failed them: that model is scored too low."
+        )
+        return paragraph(hands, failed)
+    return hands
+
+
+def _roles_cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
+    filtering = any(
+        role.role == "filtered" for row in rows if row.hand is not None for role in row.hand.roles
+    )
+    if not filtering or filters:
+        return ""
+    return say(
+        "The effect of filtering on the filter's own model is not known: no sample of items that "
+        "it did not see was asked of it and of others."
+    )
+
+
+def _roles_table(rows: Sequence[BoardRow]) -> Table:
+    return Table(
+        title=say("With and without the items they had a hand in"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="did", name=say("did")),
+            Column(key="all", name=say("all items"), unit="points"),
+            Column(key="rank", name=say("rank")),
+            Column(key="touched", name=say("touched"),
+                   help=say("items that rest on it or its family")),
+            Column(key="rest", name=say("without its own"), unit="points"),
+            Column(key="rank_rest", name=say("rank there")),
+        ),
+        rows=tuple(
+            (
+                row.label, deeds(row.hand), row.estimate, row.rank,
+                row.hand.n_touched, row.hand.untouched if row.hand.untouched.n else None,
+                row.hand.rank,
+            )
+            for row in rows
+            if row.hand is not None
+        ),
+    )  # fmt: skip
+
+
+def _bias_table(filters: Sequence[_Filter]) -> Table:
+    return Table(
+        title=say("What a filter costs its own model"),
+        columns=(
+            Column(key="filter", name=say("filter by")),
+            Column(key="models", name=say("its models here")),
+            Column(key="filtered", name=say("filtered"), help=say("items that it let through")),
+            Column(key="unfiltered", name=say("unfiltered")),
+            Column(key="own", name=say("change, own"), unit="points"),
+            Column(key="others", name=say("change, others"), unit="points"),
+            Column(key="bias", name=say("bias"), unit="points", help=say("own less others")),
+            Column(key="p", name=say("p"), unit="probability"),
+        ),
+        rows=tuple(
+            (
+                each.model, joined(each.own), each.bias.n_filtered, each.bias.n_unfiltered,
+                each.bias.own, each.bias.others, each.bias.bias, each.bias.p,
+            )
+            for each in filters
+        ),
+    )  # fmt: skip

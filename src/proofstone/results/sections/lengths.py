@@ -6,15 +6,29 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table, estimate_mark
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Level,
+    Mark,
+    Section,
+    Table,
+    estimate_mark,
+    points,
+)
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
-from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
-from proofstone.results.sections.figures import LengthBin, chance_levels, lengths_figure
+from proofstone.results.sections.evidence import (
+    Evidence,
+    RankedValues,
+    chance_levels,
+    ranked_values,
+)
 from proofstone.results.sections.parts import (
     Analysis,
     Part,
@@ -418,4 +432,48 @@ def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
         said=span,
         n=len(means),
         tau=tau,
+    )
+
+
+_MOST_DRAWN = 12  # models of a figure
+
+
+class LengthBin(Struct, frozen=True, kw_only=True):
+    """A model's score on a part of its replies, by their length: the median tokens of these."""
+
+    label: str
+    tokens: float
+    score: Estimate
+
+
+def lengths_figure(
+    bins: Sequence[LengthBin], *, level: float, chance: Sequence[Level] = (), table: int = 0
+) -> Figure | None:
+    """A curve a model over the tokens of its replies; None with fewer than two bins of any."""
+    labels = list(dict.fromkeys(each.label for each in bins))
+    shown = labels[:_MOST_DRAWN]
+    if len(bins) < 2 or len(bins) == len(labels):
+        return None
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
+    return Figure(
+        name="length-by-model",
+        kind="curves",
+        title=say("Score by length of the reply"),
+        subtitle=say(
+            "a model's replies in five parts, shortest first, at their median tokens; {level:g}% "
+            "intervals by items; difficulty is in it: hard items draw long replies",
+            level=100 * level,
+        )
+        + (cut if len(shown) < len(labels) else ""),
+        marks=tuple(
+            estimate_mark(each.score, row=each.label, x=each.tokens)
+            for each in bins
+            if each.label in shown
+        ),
+        levels=tuple(chance),
+        value_axis=say("points"),
+        x_axis=say("tokens of the reply"),
+        x_unit="number",
+        is_log=True,
+        table=table,
     )

@@ -28,7 +28,10 @@ from proofstone.page.section import (
     Table,
     estimate_mark,
 )
-from proofstone.records.items import ItemSet, shown_name
+from proofstone.records.items import (
+    ItemSet,
+    shown_name,
+)
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
@@ -536,3 +539,8 @@ def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLeng
         completion=np.array(columns[3], dtype=np.float64),  # None becomes NaN
         reasoning=np.array(columns[4], dtype=np.float64),
     )
+
+
+def median_points(changes: Sequence[Estimate]) -> float:
+    """The median of changes, in points out of 100."""
+    return 100 * float(np.median([change.value for change in changes]))

@@ -11,8 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Mark, Section, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Mark,
+    Section,
+    Table,
+    points,
+    shown_estimate,
+    shown_share,
+)
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
 from proofstone.results.measured_scores import Sheet

@@ -4,28 +4,40 @@ Table 3): three accuracies on the same items, what shuffling changes, and the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.section import Column, Mark
+from proofstone.page.section import Cell, Column, Mark, points
+from proofstone.records.ids import canonical_json
+from proofstone.records.items import (
+    LEFT_OUT,
+    PROMPT_NAME,
+)
 from proofstone.records.runs import Estimate
+from proofstone.results.measured_scores import SAMPLE_WISE
 from proofstone.results.sections.parts import (
     Analysis,
+    HowAsked,
     Part,
     complete_everywhere,
     count_resolved,
     left_out,
     make_analysis,
     mark_of,
+    median_points,
     paired_change,
 )
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates, outcome_code
-from proofstone.stats.factors import relative_drop
-from proofstone.stats.intervals import equal_weights
+from proofstone.stats.factors import (
+    relative_drop,
+)
+from proofstone.stats.intervals import equal_weights, group_weights
+from proofstone.stats.ranks import tau_b
 from proofstone.wording.messages import noted, paragraph, say, say_of, word
 
 FORMS = ("original", "shuffled", "open")
@@ -233,3 +245,277 @@ def _finding(found: Sequence[_Asked], n: int) -> str:
             say("Shuffling options moves {n} of {all} resolvably.", n=moved, all=len(changes))
         )
     return paragraph(*sentences) or say("No model has a grade in every form.")
+
+
+_SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # no option: a file's name, and what a form lacks
+
+
+_Found = Mapping[tuple[str, str], Estimate]  # by model and setting
+
+
+def study_settings(parts: Sequence[Part]) -> Analysis:
+    """One row a model under one group of settings, one column a setting; of several forms of a
+    setting the one with most items. Raises BadUsage where fewer than two settings were asked."""
+    found = _by_setting(parts)
+    settings = sorted(dict.fromkeys(setting for _model, setting in found), reverse=True)
+    if len(settings) < 2:
+        raise BadUsage(
+            "a study of settings takes results in two or more of them",
+            hint="build form BANK --setting statements, run it, and run a form of questions with "
+            "--ask direct,verdicts; then name the bank or the forms",
+        )
+    models = list(dict.fromkeys(model for model, _setting in found))
+    return make_analysis(
+        "settings",
+        say("Accuracy by setting"),
+        _settings_finding(found, models, settings),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(Column(key=setting, name=setting, unit="points") for setting in settings),
+        ),
+        rows=((model, *(found.get((model, each)) for each in settings)) for model in models),
+        axes=("setting", "accuracy"),
+        marks=(
+            mark_of(model, setting, found[model, setting])
+            for model in models
+            for setting in settings
+            if (model, setting) in found
+        ),
+        notes=(
+            say(
+                "Settings hold questions of their own, so columns are not paired; chance is a half "
+                "where statements are judged, and one in the number of options elsewhere."
+            ),
+            say(
+                "Runs that differ in any option (thinking, few-shot examples, max_tokens, prompt, "
+                "judge) are rows of their own."
+            ),
+        ),
+    )
+
+
+def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
+    """The estimates by row and column. A row is a model with all options of its runs; it shows
+    those in which rows of the model differ."""
+    options: dict[tuple[str, str], dict[str, Any]] = {}  # of a model, by their canonical text
+    cells: dict[tuple[str, str, str], Estimate] = {}
+    prompts: dict[tuple[str, str, str], set[str]] = {}
+    complete = [
+        (part, label, part.asked[p]) for part in parts for label, p in part.complete.items()
+    ]
+    for part, _label, asked in complete:
+        prompts.setdefault(_cell(part, asked, _options(asked)), set()).add(asked.prompt)
+    for part, label, asked in complete:
+        own = _options(asked)
+        # Columns have prompts of their own; only two prompts of one column make two rows.
+        if len(prompts[_cell(part, asked, own)]) > 1:
+            own["prompt"] = asked.prompt[:8]
+        cell = _cell(part, asked, own)
+        options[cell[:2]] = own
+        estimate = part.estimates([label])[label]
+        if cell not in cells or estimate.n > cells[cell].n:
+            cells[cell] = estimate
+    return {
+        (_row(model, options[model, key], _of_model(options, model)), column): estimate
+        for (model, key, column), estimate in cells.items()
+    }
+
+
+def _options(asked: HowAsked) -> dict[str, Any]:
+    """All that a person may set of a run, beside its model and its way."""
+    own = {name: value for name, value in asked.settings.items() if name not in _SAID_ONLY}
+    return own | {"replicate": asked.replicate, "judge": asked.judge}
+
+
+def _cell(part: Part, asked: HowAsked, options: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The model, its options and the column of a run."""
+    column = f"{part.recipe.get('setting', part.kind)}, {asked.way}"
+    return asked.model, canonical_json(options).decode(), column
+
+
+def _of_model(
+    options: Mapping[tuple[str, str], Mapping[str, Any]], model: str
+) -> list[Mapping[str, Any]]:
+    return [own for (name, _key), own in options.items() if name == model]
+
+
+def _row(model: str, own: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
+    """The model with the options in which its rows differ; one that is not set is left out."""
+    names = dict.fromkeys(name for each in others for name in each)
+    differing = [
+        f"{name}={own[name]}"
+        for name in sorted(names)
+        if len({canonical_json(each.get(name)) for each in others}) > 1
+        and own.get(name) not in (None, "")
+    ]
+    return " ".join([model, *differing])
+
+
+def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[str]) -> str:
+    whole = [model for model in models if all((model, s) in found for s in settings)]
+    if not whole:
+        return say("No model is complete in every setting.")
+    means = {s: float(np.mean([found[model, s].value for model in whole])) for s in settings}
+    return say(
+        "Mean accuracy of the {n} models complete in every setting: {means}.",
+        n=len(whole),
+        means=say("; ").join(f"{setting} {points(mean)}" for setting, mean in means.items()),
+    )
+
+
+def study_levels(parts: Sequence[Part]) -> Analysis:
+    """Each respondent's mean over questions and over each level of strata with equal weight, and
+    Kendall's tau-b of each level's order with the one by questions."""
+    (part,) = parts
+    labels = complete_everywhere(parts)
+    units, values = part.block(labels)
+    names = part.table.stratum_names
+    sizes = {SAMPLE_WISE: len(units)} | {name: len(of) for name, of in names.items() if len(of) > 1}
+    by_level = {
+        level: part.means(
+            labels,
+            units,
+            values,
+            None if level == SAMPLE_WISE else group_weights(part.table.strata[level][units]),
+        )
+        for level in sizes
+    }
+    order = sorted(range(len(labels)), key=lambda i: -by_level[SAMPLE_WISE][i].value)
+    means = {level: np.array([each.value for each in of]) for level, of in by_level.items()}
+    by_questions = means.pop(SAMPLE_WISE)
+    taus = {level: tau_b(by_questions, of) for level, of in means.items()}
+    rows: list[tuple[Cell, ...]] = [
+        (labels[i], *(found[i] for found in by_level.values())) for i in order
+    ]
+    rows.append((say("tau-b with sample"), "", *(f"{tau:z.2f}" for tau in taus.values())))
+    return make_analysis(
+        "levels",
+        say("Accuracy by level of averaging"),
+        _levels_finding(by_questions, means, taus),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(
+                Column(key=level, name=f"{word(level)} ({size})", unit="points")
+                for level, size in sizes.items()
+            ),
+        ),
+        rows=rows,
+        axes=("level", "accuracy"),
+        marks=(
+            mark_of(labels[i], level, found[i]) for i in order for level, found in by_level.items()
+        ),
+        notes=left_out(parts, labels),
+    )
+
+
+def _levels_finding(
+    by_questions: NDArray[np.float64],
+    means: Mapping[str, NDArray[np.float64]],
+    taus: Mapping[str, float],
+) -> str:
+    if not taus:
+        return say("The items have no strata, so there is one level of averaging.")
+    moved = say(
+        "Averaging by strata moves accuracy by up to {points} points",
+        points=points(max(float(np.abs(by_questions - of).max()) for of in means.values())),
+    )
+    if len(by_questions) < 2 or np.isnan(list(taus.values())).any():
+        return say("{said}.", said=moved)
+    lowest = min(taus, key=lambda level: taus[level])
+    return say(
+        "{said}; the order agrees with the one by questions at tau-b {tau:z.2f} or more (least by "
+        "{level}).",
+        said=moved,
+        tau=taus[lowest],
+        level=word(lowest),
+    )
+
+
+def study_options(parts: Sequence[Part]) -> Analysis:
+    """Each respondent at each number of options, and the paired change from fewest to most: forms
+    of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
+    sweep = _of_one_sweep(parts)
+    numbers, parts = [number for number, _part in sweep], [part for _number, part in sweep]
+    labels = complete_everywhere(parts)
+    by_part = [part.estimates(labels) for part in parts]
+    labels = sorted(labels, key=lambda label: -by_part[0][label].value)
+    changes = [_options_change(parts[0], parts[-1], label) for label in labels]
+    chance = [1.0 / number for number in numbers]
+    ends = {"fewest": numbers[0], "most": numbers[-1]}
+    rows: list[tuple[Cell, ...]] = [
+        (label, *(found[label] for found in by_part), change)
+        for label, change in zip(labels, changes, strict=True)
+    ]
+    rows.append((say("chance"), *chance, ""))
+    return make_analysis(
+        "options",
+        say("Accuracy by number of options"),
+        say(
+            "From {fewest} to {most} options accuracy changes by {points:+z.1f} points in the "
+            "median; it falls resolvably for {falls} of {n} models.",
+            points=median_points(changes),
+            falls=count_resolved(changes)["falls"],
+            n=len(changes),
+            **ends,
+        ),
+        columns=(
+            Column(key="model", name=say("model")),
+            *(
+                Column(key=f"options_{n}", name=say("{n} options", n=n), unit="points")
+                for n in numbers
+            ),
+            Column(key="change", name=say("change"), unit="change"),
+        ),
+        rows=rows,
+        axes=("options", "accuracy"),
+        marks=(
+            *(
+                mark_of(label, float(number), found[label])
+                for label in labels
+                for number, found in zip(numbers, by_part, strict=True)
+            ),
+            *(
+                Mark(row="chance", x=float(number), value=share)
+                for number, share in zip(numbers, chance, strict=True)
+            ),
+        ),
+        notes=(
+            say("change: from {fewest} to {most} options on the same questions, paired.", **ends),
+            *left_out(parts, labels),
+        ),
+    )
+
+
+def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
+    """The forms that differ by their number of options alone, fewest first, with that number."""
+    sweeps: dict[bytes, list[tuple[int, Part]]] = {}
+    for part in parts:
+        number = _n_options(part)
+        if number is not None:
+            others = {name: value for name, value in part.recipe.items() if name != "options"}
+            key = canonical_json([part.kind, part.seed, others])
+            sweeps.setdefault(key, []).append((number, part))
+    found = [sweep for sweep in sweeps.values() if len({number for number, _part in sweep}) > 1]
+    if len(found) != 1 or len({number for number, _part in found[0]}) < len(found[0]):
+        raise BadUsage(
+            "a study of options takes forms that differ by their number of options alone, one "
+            f"number of options each; here are {len(found)} such groups",
+            hint="proofstone build form BANK --sweep options=4..10, then name those forms",
+        )
+    return sorted(found[0], key=lambda pair: pair[0])
+
+
+def _n_options(part: Part) -> int | None:
+    """The number of options of all of a form's questions; None where they differ."""
+    numbers = set(np.unique(part.table.n_options).tolist())
+    return int(numbers.pop()) if len(numbers) == 1 else None
+
+
+def _options_change(first: Part, last: Part, label: str) -> Estimate:
+    if len(first.table.items) != len(last.table.items):
+        raise BadUsage(
+            f"{first.name} and {last.name} do not hold the same questions",
+            hint="compare forms of one --sweep",
+        )
+    columns = [part.sheet.values[:, part.complete[label]] for part in (first, last)]
+    return paired_change(np.stack(columns, axis=1), first.sheet.keys, first)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.page.numbers import points, shown_share
-from proofstone.page.section import Cell, Column, Section, Table
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Level,
+    Section,
+    Table,
+    estimate_mark,
+    points,
+    shown_share,
+)
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
     Replies,
+    chance_levels,
     ranked_values,
     replies_of,
 )
-from proofstone.results.sections.figures import chance_levels, samples_figure
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.power import split_variance
@@ -374,3 +383,43 @@ _BEST_OF_HELP = {
     "majority": noted("the most frequent answer of N, which any user can take"),
     "surest": noted("the answer of N stated as surest, which any user can take"),
 }
+
+
+_MOST_DRAWN = 12  # models of a figure
+
+
+def samples_figure(
+    labels: Sequence[str],
+    curves: Mapping[str, Mapping[int, Sequence[Estimate]]],
+    *,
+    level: float,
+    chance: Sequence[Level] = (),
+    table: int = 0,
+) -> Figure:
+    """A panel a model, in it a curve a rule (its name -> N -> an estimate a model); with one rule
+    alone, a curve a model."""
+    shown = labels[:_MOST_DRAWN]
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
+    alone = len(curves) == 1
+    marks = tuple(
+        estimate_mark(
+            found[place], row=label if alone else rule, column="" if alone else label, x=float(size)
+        )
+        for place, label in enumerate(shown)
+        for rule, by_size in curves.items()
+        for size, found in by_size.items()
+    )
+    return Figure(
+        name="best-of",
+        kind="curves",
+        title=say("Scores by number of samples"),
+        subtitle=say("{level:g}% intervals by items", level=100 * level)
+        + (cut if len(shown) < len(labels) else ""),
+        marks=marks,
+        levels=tuple(chance),
+        value_axis=say("points"),
+        x_axis=say("samples"),
+        x_unit="number",
+        is_log=True,
+        table=table,
+    )

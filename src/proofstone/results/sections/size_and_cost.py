@@ -7,19 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.page.numbers import points
-from proofstone.page.section import Column, Figure, Section, Table
-from proofstone.results.board import BoardRow, Standings
-from proofstone.results.cards import ModelSize, size_of
-from proofstone.results.sections.evidence import Evidence, ranked_values
-from proofstone.results.sections.figures import (
-    SizedFamily,
-    chance_levels,
-    cost_figure,
-    sizes_figure,
+from proofstone.page.section import (
+    Column,
+    Curve,
+    Figure,
+    Level,
+    Mark,
+    Section,
+    Table,
+    estimate_mark,
+    points,
 )
+from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board_text import Leaderboard
+from proofstone.results.cards import ModelSize, size_of
+from proofstone.results.sections.evidence import Evidence, chance_levels, ranked_values
 from proofstone.results.summary import bounded_cell, bounded_sentence, cost_of_thousand, least_cost
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.intervals import equal_weights, normal_quantile
@@ -446,4 +451,103 @@ def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Iterator[Table]:
             (name, word(gap.basis), gap.n_dense, gap.n_mixtures, gap.gap, gap.p)
             for name, gap in gaps
         ),
+    )
+
+
+def cost_figure(
+    board: Leaderboard, rows: Sequence[BoardRow], usd: Mapping[str, float], *, table: int = 0
+) -> Figure | None:
+    """Quality against US dollars for 1,000 questions (by label); None with fewer than two models
+    whose cost is known and above nothing."""
+    marks = tuple(_priced(rows, usd))
+    if len(marks) < 2:
+        return None
+    kind = say(
+        "{level:g}% intervals for {estimand}",
+        level=100 * board.confidence,
+        estimand=word(board.estimand),
+    )
+    return Figure(
+        name="cost",
+        kind="points",
+        title=say("{measure} against cost", measure=word(board.measure).capitalize()),
+        subtitle=f"{counted(len(marks), 'model')}; {kind}",
+        marks=marks,
+        levels=(),
+        row_axis=word("model"),
+        value_axis=say("points"),
+        x_axis=say("USD for 1,000 questions"),
+        x_unit="usd",
+        is_log=True,
+        table=table,
+    )
+
+
+def _priced(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Iterator[Mark]:
+    for row in rows:
+        cost = usd.get(row.label, 0.0)
+        if cost > 0 and not math.isnan(row.estimate.value):
+            yield estimate_mark(row.estimate, row=row.label, x=cost)
+
+
+_STEPS = 24
+
+
+class SizedFamily(Struct, frozen=True, kw_only=True):
+    """A family's models: their labels, billions of parameters, scores and half intervals (NaN where
+    not known), the line through them, and the curve where it levels off."""
+
+    name: str
+    labels: tuple[str, ...]
+    sizes: tuple[float, ...]
+    scores: tuple[float, ...]
+    halves: tuple[float, ...]
+    slope: SizeSlope
+    bend: Bend
+
+
+def sizes_figure(
+    families: Sequence[SizedFamily], *, level: float, chance: Sequence[Level] = (), table: int = 0
+) -> Figure:
+    """A point a model and a line a family, over parameters by their logarithm."""
+    n = sum(len(family.labels) for family in families)
+    return Figure(
+        name="scaling",
+        kind="points",
+        title=say("Scores by number of parameters"),
+        subtitle=say(
+            "{models} of {families}; {level:g}% intervals over items; lines: least squares on the "
+            "logarithm",
+            models=counted(n, "model"),
+            families=counted(len(families), "family", "families"),
+            level=100 * level,
+        ),
+        marks=tuple(mark for family in families for mark in _sizes_marks(family)),
+        curves=tuple(_line(family) for family in families),
+        levels=tuple(chance),
+        value_axis=say("points"),
+        x_axis=say("parameters, billions"),
+        x_unit="number",
+        is_log=True,
+        table=table,
+    )
+
+
+def _sizes_marks(family: SizedFamily) -> Sequence[Mark]:
+    rows = zip(family.labels, family.sizes, family.scores, family.halves, strict=True)
+    return [
+        Mark(row=family.name, text=label, x=size, value=score, low=score - half, high=score + half)
+        for label, size, score, half in rows
+    ]
+
+
+def _line(family: SizedFamily) -> Curve:
+    """The straight line, between the smallest and the largest model."""
+    low, high = math.log10(min(family.sizes)), math.log10(max(family.sizes))
+    places = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+    slope = family.slope
+    return Curve(
+        row=family.name,
+        x=tuple(10**place for place in places),
+        values=tuple(slope.at_one + slope.models.value * place for place in places),
     )

@@ -10,8 +10,17 @@ from itertools import combinations
 import numpy as np
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import MISSING, points, shown_share
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table
+from proofstone.page.section import (
+    MISSING,
+    Cell,
+    Column,
+    Figure,
+    Mark,
+    Section,
+    Table,
+    points,
+    shown_share,
+)
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values

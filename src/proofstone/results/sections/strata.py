@@ -10,14 +10,27 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.numbers import points, shown_estimate, tie_letters
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Curve,
+    Figure,
+    Mark,
+    Section,
+    Span,
+    Table,
+    estimate_mark,
+    points,
+    shown_estimate,
+    tie_letters,
+)
 from proofstone.records.runs import Estimate, Measure
+from proofstone.records.scores import DocumentPages, ScoreTable
 from proofstone.results.board import Breakdown, BreakdownGroup, Standings
-from proofstone.results.board_text import FEW_ITEMS
+from proofstone.results.board_text import FEW_ITEMS, Leaderboard
 from proofstone.results.measured_scores import Sheet
-from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.figures import composition_figure, strips_figure
+from proofstone.results.rankings import NOT_GIVEN
+from proofstone.results.sections.evidence import Evidence, chance_levels
 from proofstone.results.sections.parts import (
     Analysis,
     Part,
@@ -30,7 +43,7 @@ from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import RankInterval, differ_significantly, rank_all, tied_runs
 from proofstone.stats.ratios import ratio_values
-from proofstone.wording.messages import counted, listed, paragraph, say, word
+from proofstone.wording.messages import counted, listed, paragraph, say, say_of, word
 
 _MOST_DRAWN = 30  # rows of a figure that fits on a printed page
 
@@ -447,3 +460,384 @@ def _figure(topic: _Topic, number: int, measure: str) -> Figure:
         value_axis=say("points"),
         x_axis=say("ranks left open"),
     )  # fmt: skip
+
+
+# Scores by document: where a model's points come from, by the sources that items rest on.
+
+
+_MOST_LISTED = 30
+
+
+_MOST_NAMED = 3  # documents of one item
+
+
+def documents_section(evidence: Evidence) -> Section | None:
+    """The documents of most items, each with the score of every ranked model; None where no
+    document is known."""
+    group = _group(evidence.board)
+    if group is None or group.documents is None:
+        return None
+    groups = group.documents.groups
+    named = [each for each in groups if each.name != NOT_GIVEN]
+    n_without = sum(each.n for each in groups) - sum(each.n for each in named)
+    n_several = sum(each.n for each in groups) - group.n_items
+    few = sum(1 for each in named if each.n < FEW_ITEMS)
+    table = breakdown_table(group, _shown(group.documents))
+    more = len(groups) - len(table.rows)
+    if more:
+        note = say("{n:,} more are not shown; --tables csv writes all.", n=more)
+        table = structs.replace(table, note=note)
+    notes = []
+    if n_several:
+        notes.append(
+            say(
+                "An item composed of statements from several documents counts in each of them, "
+                "so the n of the documents add up to more than the number of items."
+            )
+        )
+    if n_without:
+        notes.append(
+            say_of(
+                n_without,
+                "{items} has no known document.",
+                "{items} have no known document.",
+                items=counted(n_without, "item"),
+            )
+        )
+    return Section(
+        name="documents",
+        title=say("Scores by document"),
+        finding=say(
+            "Scores on {items} from {documents}.",
+            items=counted(group.n_items - n_without, "item"),
+            documents=counted(len(named), "document"),
+        ),
+        cannot=say_of(
+            few,
+            "{documents} has fewer than 30 items (wide intervals).",
+            "{documents} have fewer than 30 items each (wide intervals).",
+            documents=counted(few, "document"),
+        )
+        if few
+        else "",
+        how=say(
+            "The mean of each model over the items of each document, with its interval. The "
+            "interval is for other items of the same document."
+        ),
+        tables=(table,),
+        notes=tuple(notes),
+    )
+
+
+def all_documents(board: Leaderboard) -> Table | None:
+    """Every document, where the section lists only some; None where it lists all."""
+    group = _group(board)
+    if group is None or group.documents is None:
+        return None
+    if len(group.documents.groups) <= _MOST_LISTED:
+        return None
+    table = breakdown_table(group, group.documents)
+    return structs.replace(table, title=say("All documents"))
+
+
+def document_columns(table: ScoreTable | None) -> tuple[Column, ...]:
+    """The column of the documents of items or statements; none where no document is known."""
+    if table is None or table.documents is None:
+        return ()
+    return (Column(key="document", name=word("document")),)
+
+
+def document_cells(
+    table: ScoreTable | None, documents: Sequence[DocumentPages]
+) -> tuple[Cell, ...]:
+    """The cell of an item or statement in ``document_columns``."""
+    if table is None or table.documents is None:
+        return ()
+    return (documents_text(documents) or None,)
+
+
+def documents_text(documents: Sequence[DocumentPages], most: int | None = _MOST_NAMED) -> str:
+    """The documents of an item or statement, with their pages: ``Metals (page 3)``; of many the
+    first three, and how many more, or all of them (``most`` None)."""
+    return listed([_documents_named(each) for each in documents], most)
+
+
+def _documents_named(document: DocumentPages) -> str:
+    if not document.pages:
+        return document.name
+    return say_of(
+        len(document.pages),
+        "{document} (page {pages})",
+        "{document} (pages {pages})",
+        document=document.name,
+        pages=listed(document.pages),
+    )
+
+
+def _group(board: Leaderboard) -> Standings | None:
+    return next((group for group in board.standings if group.documents is not None), None)
+
+
+def _shown(part: Breakdown) -> Breakdown:
+    return structs.replace(part, groups=part.groups[:_MOST_LISTED])
+
+
+_MOST_STRIPS = 30  # groups of a figure that fits on a printed page
+
+
+def strips_figure(
+    board: Leaderboard, group: Standings, part: Breakdown, *, table: int = 0
+) -> Figure | None:
+    """Every model on a row of each group of items, the first three with their intervals; None where
+    there is one group only."""
+    if len(part.groups) < 2:
+        return None
+    shown = part.groups[:_MOST_STRIPS]
+    cut = say("the first {n} of {all} groups", n=len(shown), all=len(part.groups))
+    said = say(
+        "{items}; the first three models with {level:g}% intervals, a tick for every other",
+        items=counted(group.n_items, "item"),
+        level=100 * board.confidence,
+    )
+    return Figure(
+        name=f"by-{part.by}-strips",
+        kind="strips",
+        title=say(
+            "{measure} by {what}", measure=word(board.measure).capitalize(), what=word(part.by)
+        ),
+        subtitle=f"{said}; {cut}" if len(shown) < len(part.groups) else said,
+        marks=tuple(
+            estimate_mark(
+                each.estimates[place],
+                row=each.name,
+                column=row.label,
+                n=each.n,
+                text=shown_estimate(each.estimates[place]),
+            )
+            for each in shown
+            for place, row in enumerate(group.ranked)
+        ),
+        levels=chance_levels(group),
+        row_axis=word(part.by),
+        column_axis=word("model"),
+        value_axis=say("points"),
+        table=table,
+    )
+
+
+_MOST_BARS = 120
+
+
+def composition_figure(table: ScoreTable) -> Figure | None:
+    """How many items each field has, under its discipline: the two coarsest levels that tell items
+    apart, or the only one; None without any."""
+    names = table.stratum_names
+    levels = sorted((x for x in names if len(names[x]) > 1), key=lambda x: len(names[x]))
+    if not levels or not len(table.items):
+        return None
+    outer, inner = levels[0], _within(table, levels[0], levels[1:])
+    marks = _composition_marks(table, outer, inner)
+    cut = "; " + say("the first {n} of {all}", n=_MOST_BARS, all=len(marks))
+    small, large = (word(table.level_names.get(level, level)) for level in (inner, outer))
+    what = say("{inner} within {outer}", inner=small, outer=large) if inner else large
+    return Figure(
+        name="composition",
+        kind="bars",
+        title=say("What the items are about"),
+        subtitle=say("{items} by {what}", items=counted(len(table.items), "item"),
+                     what=what) + (cut if len(marks) > _MOST_BARS else ""),
+        marks=tuple(marks[:_MOST_BARS]),
+        row_axis=small if inner else large,
+        column_axis=large if inner else "",
+        value_axis=say("items"),
+        value_unit="number",
+    )  # fmt: skip
+
+
+def _within(table: ScoreTable, outer: str, others: list[str]) -> str:
+    """The coarsest of the other levels whose groups lie each in one group of ``outer``; or none."""
+    for level in others:
+        pairs = np.unique(np.stack([table.strata[level], table.strata[outer]]), axis=1)
+        if len(np.unique(pairs[0])) == pairs.shape[1]:
+            return level
+    return ""
+
+
+def _composition_marks(table: ScoreTable, outer: str, inner: str) -> list[Mark]:
+    codes = np.stack([table.strata[outer], table.strata[inner or outer]])
+    pairs, counts = np.unique(codes, axis=1, return_counts=True)
+    found = [
+        Mark(
+            row=table.stratum_names[inner or outer][pair[1]],
+            column=table.stratum_names[outer][pair[0]] if inner else "",
+            value=float(n),
+            n=int(n),
+        )
+        for pair, n in zip(pairs.T.tolist(), counts.tolist(), strict=True)
+    ]
+    whole = {column: sum(m.value for m in found if m.column == column) for column in
+             {mark.column for mark in found}}  # fmt: skip
+    return sorted(found, key=lambda mark: (-whole[mark.column], mark.column, -mark.value, mark.row))
+
+
+Floats = NDArray[np.float64]
+
+
+_GRID = np.linspace(0.0, 1.0, 101)
+
+
+_MOST_MODELS = 10
+
+
+_MOST_COMBINATIONS = 24
+
+
+def ridges_figure(
+    board: Leaderboard, group: Standings, by: str, *, top: int = _MOST_MODELS
+) -> Figure:
+    """The density of each of the ``top`` models' scores over the groups of ``by`` (subjects), every
+    group weighing the same, with their mean. KeyError for a level that there is not."""
+    part = _part(group, by)
+    marks, curves = [], []
+    for place, row in enumerate(group.ranked[:top]):
+        scores, n = _scores(part.groups, place)
+        even = np.ones(len(scores))
+        marks.append(_middle(row.label, "", float(scores.mean()) if len(scores) else math.nan, n))
+        curves.append(_density(row.label, "", scores, even))
+    return Figure(
+        name=f"ridges-{by}",
+        kind="ridges",
+        title=say("Scores over {what}", what=word(by)),
+        subtitle=say(
+            "density of a model's scores over {groups}, each weighing the same; line: their mean",
+            groups=counted(len(part.groups), "group"),
+        ),
+        marks=tuple(marks),
+        curves=tuple(curves),
+        levels=chance_levels(group),
+        row_axis=word("model"),
+        value_axis=say("points"),
+        x_axis=say("points"),
+    )
+
+
+def violins_figure(
+    board: Leaderboard, group: Standings, levels: Sequence[str] = (), *, top: int = _MOST_MODELS
+) -> Figure:
+    """The same by each of ``levels`` (all there are), each group weighing as many items as it has,
+    with the weighted median. KeyError for a level that there is not."""
+    parts = [_part(group, by) for by in levels] if levels else list(group.breakdowns)
+    marks, curves = [], []
+    for part in parts:
+        for place, row in enumerate(group.ranked[:top]):
+            scores, n = _scores(part.groups, place)
+            marks.append(_middle(row.label, part.by, _weighted_median(scores, n), n))
+            curves.append(_density(row.label, part.by, scores, n))
+    return Figure(
+        name="violins",
+        kind="violins",
+        title=say("Scores by level of grouping"),
+        subtitle=say("density of a model's scores over groups by their items; line: the median"),
+        marks=tuple(marks),
+        curves=tuple(curves),
+        levels=chance_levels(group),
+        row_axis=word("model"),
+        value_axis=say("points"),
+        x_axis=say("points"),
+    )
+
+
+def high_scorers_figure(
+    board: Leaderboard,
+    group: Standings,
+    by: str,
+    *,
+    at_least: float = 0.35,
+    top: int = _MOST_MODELS,
+) -> Figure:
+    """In which groups of ``by`` each of the ``top`` models scores ``at_least``: a column for each
+    combination of groups, with the models of just that one; the most frequent 24. KeyError for a
+    level that there is not."""
+    part = _part(group, by)
+    reached: dict[tuple[bool, ...], list[str]] = {}
+    for place, row in enumerate(group.ranked[:top]):
+        values = [each.estimates[place].value for each in part.groups]
+        reached.setdefault(tuple(value >= at_least for value in values), []).append(row.label)
+    order = sorted(reached, key=lambda sets: (-len(reached[sets]), -sum(sets), sets))
+    return Figure(
+        name=f"high-scorers-{by}",
+        kind="sets",
+        title=say("Who scores {bar} or more, by {what}", bar=points(at_least), what=word(by)),
+        subtitle=say(
+            "{models}; a column for each combination of groups, above it how many models",
+            models=counted(min(top, len(group.ranked)), "model"),
+        ),
+        marks=tuple(
+            Mark(
+                row=each.name,
+                column=str(number),
+                value=float(sets[at]),
+                n=len(reached[sets]),
+                text=", ".join(reached[sets]),
+            )
+            for number, sets in enumerate(order[:_MOST_COMBINATIONS], start=1)
+            for at, each in enumerate(part.groups)
+        ),
+        row_axis=word(by),
+        value_axis=say("models"),
+        value_unit="number",
+    )
+
+
+def _part(group: Standings, by: str) -> Breakdown:
+    for part in group.breakdowns:
+        if part.is_named(by):
+            return part
+    raise KeyError(f"{by!r}: levels here are {', '.join(p.by for p in group.breakdowns) or 'none'}")
+
+
+def _scores(groups: Sequence[BreakdownGroup], place: int) -> tuple[Floats, Floats]:
+    """A model's known scores over groups, and the items of each."""
+    known = [
+        (each.estimates[place].value, each.n)
+        for each in groups
+        if not math.isnan(each.estimates[place].value)
+    ]
+    return np.array([value for value, _ in known]), np.array([float(n) for _, n in known])
+
+
+def _middle(row: str, column: str, value: float, n: Floats) -> Mark:
+    return Mark(row=row, column=column, value=value, n=len(n), text=points(value))
+
+
+def _weighted_median(scores: Floats, weights: Floats) -> float:
+    if not len(scores):
+        return math.nan
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order]) / weights.sum()
+    return float(scores[order][np.searchsorted(below, 0.5)])
+
+
+def _density(row: str, column: str, scores: Floats, weights: Floats) -> Curve:
+    """A Gaussian kernel of Silverman's bandwidth (1986, eq. 3.31), its highest point at 1; it is
+    cut at 0 and 1, where no score is beyond. Nothing for no score."""
+    if not len(scores):
+        return Curve(row=row, column=column, x=(), values=())
+    share = weights / weights.sum()
+    mean = share @ scores
+    spread = math.sqrt(share @ (scores - mean) ** 2)
+    quarter = np.subtract(*np.percentile(scores, [75, 25])) / 1.34
+    narrow = min(part for part in (spread, quarter, 1.0) if part > 0) if spread > 0 else 0.0
+    width = max(0.9 * narrow * (1 / (share @ share)) ** -0.2, 0.01)
+    heights = np.exp(-0.5 * ((_GRID[:, None] - scores[None, :]) / width) ** 2) @ share
+    kept = list(_kept(heights / heights.max()))
+    return Curve(
+        row=row,
+        column=column,
+        x=tuple(float(_GRID[at]) for at, _ in kept),
+        values=tuple(round(height, 4) for _, height in kept),
+    )
+
+
+def _kept(heights: Floats) -> Iterator[tuple[int, float]]:
+    yield from enumerate(heights.tolist())

@@ -26,9 +26,17 @@ from proofstone.methods.bequ.experiments.evidence import (
     strips_subtitle,
     triples_an_entity,
 )
-from proofstone.page.numbers import points, shown_estimate
 from proofstone.page.section import Cell as TableCell
-from proofstone.page.section import Column, Figure, Section, Span, Table, estimate_mark
+from proofstone.page.section import (
+    Column,
+    Figure,
+    Section,
+    Span,
+    Table,
+    estimate_mark,
+    points,
+    shown_estimate,
+)
 from proofstone.records.runs import Estimate
 from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
 from proofstone.stats.ratios import harmonic_spread

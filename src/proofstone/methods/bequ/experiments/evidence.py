@@ -18,8 +18,7 @@ from proofstone.methods.bequ.report.board import TripleBoard, TripleRow, count_v
 from proofstone.methods.bequ.verification.measures import MEASURES, OUTCOMES, Counted
 from proofstone.methods.bequ.verification.records import Against, EntityFacts, VerifiedRuns
 from proofstone.methods.bequ.verification.stored_verdicts import against_of, verified_scorings
-from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Column, Figure, estimate_mark
+from proofstone.page.section import Column, Figure, estimate_mark, shown_estimate
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME, ItemSet, Preset, shown_name
 from proofstone.records.runs import Estimate, Run, configuration_id, replies_wanted

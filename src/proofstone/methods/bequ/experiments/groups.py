@@ -37,8 +37,7 @@ from proofstone.methods.bequ.experiments.evidence import (
 )
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
-from proofstone.page.numbers import shown_estimate
-from proofstone.page.section import Column, Figure, Mark, Section, Table
+from proofstone.page.section import Column, Figure, Mark, Section, Table, shown_estimate
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.parts import Analysis
 from proofstone.results.table import View

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
 from proofstone.methods.bequ.verification.records import BREAKDOWNS, Group, Measured
-from proofstone.page.numbers import MISSING, points, shown_estimate, shown_rank, tie_letters
+from proofstone.page.section import MISSING, points, shown_estimate, shown_rank, tie_letters
 from proofstone.page.text import aligned, fits, narrowed, printable, tinted
 from proofstone.records.runs import Estimate
 from proofstone.results.board import RowGroup

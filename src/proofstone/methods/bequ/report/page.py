@@ -38,8 +38,7 @@ from proofstone.methods.bequ.verification.records import Group, VerifiedRuns
 from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.page.figure import BeginDrawing, DrawnAhead, draw
 from proofstone.page.html import page_script
-from proofstone.page.numbers import tie_lanes
-from proofstone.page.section import Section
+from proofstone.page.section import Section, tie_lanes
 from proofstone.page.text import visible
 from proofstone.records.ids import short
 from proofstone.records.tables import Audience

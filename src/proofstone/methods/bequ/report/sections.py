@@ -26,8 +26,19 @@ from proofstone.methods.bequ.report.words import (
     value_name,
 )
 from proofstone.methods.bequ.verification.records import Breakdown, Group, Measured
-from proofstone.page.numbers import points, shown_estimate, shown_share
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Span, Table, estimate_mark
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Mark,
+    Section,
+    Span,
+    Table,
+    estimate_mark,
+    points,
+    shown_estimate,
+    shown_share,
+)
 from proofstone.records.runs import Estimate
 from proofstone.results.board import RowGroup
 from proofstone.results.cards import card_value, group_order

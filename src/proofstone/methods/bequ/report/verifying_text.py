@@ -12,7 +12,7 @@ from proofstone.methods.bequ.verification.people import Corrected
 from proofstone.methods.bequ.verification.plan import Told
 from proofstone.methods.bequ.verification.records import Group, Measured
 from proofstone.methods.bequ.verification.triple_files import ToVerify, Verification
-from proofstone.page.numbers import shown_estimate
+from proofstone.page.section import shown_estimate
 from proofstone.records.runs import Estimate
 from proofstone.session.terminal import print_table, print_text
 from proofstone.wording.messages import counted

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from proofstone.methods.bequ.report.board import TripleRow
 from proofstone.methods.bequ.verification.records import Breakdown
-from proofstone.page.numbers import shown_share
+from proofstone.page.section import shown_share
 from proofstone.records.runs import Estimate
 from proofstone.stats.intervals import t_quantile
 from proofstone.wording.messages import counted, noted, say, word

@@ -1,0 +1,717 @@
+"""How far several annotators agree, whatever their number, and who stands apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypedDict
+
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
+from proofstone.page.section import (
+    Cell,
+    Column,
+    Figure,
+    Mark,
+    Section,
+    Table,
+    points,
+    shown_estimate,
+)
+from proofstone.records.runs import Estimate
+from proofstone.records.scores import Annotated, Judged
+from proofstone.records.verdicts import PanelRules
+from proofstone.results.sections.evidence import Evidence
+from proofstone.stats.agreement import (
+    Coefficient,
+    Confusion,
+    agreement,
+    cohen_kappa,
+    confuse,
+    krippendorff_alpha,
+)
+from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.flags import Estimand
+from proofstone.stats.ppi import JudgedRate, correct_judged_rate
+from proofstone.wording.messages import counted, noted, paragraph, say, say_of, word
+
+# Coefficients of agreement of two raters or more, and their table.
+
+Ratings = NDArray[np.integer]
+
+
+Codes = NDArray[np.int64]
+
+
+OBSERVED = noted("observed agreement")
+
+
+ALPHA = noted("Krippendorff's alpha, nominal")
+
+
+ORDINAL = noted("Krippendorff's alpha, ordinal")
+
+
+_NAMES: Mapping[Coefficient, str] = {
+    "observed agreement": OBSERVED,
+    "Gwet AC1": noted("Gwet's AC1"),
+    "Fleiss kappa": noted("Fleiss' kappa"),
+}
+
+
+class Drawn(TypedDict):
+    """What is drawn: ``clusters`` (records) are items, ``keys`` what these share."""
+
+    clusters: Codes
+    keys: SharedKeys
+    seed: int
+    confidence: float
+
+
+def keys_of_items(
+    item: Codes, edge_item: Codes | None, edge_key: Codes | None, estimand: Estimand
+) -> SharedKeys:
+    """What items share; of fresh forms of one bank, nothing counts."""
+    n = int(item.max(initial=-1)) + 1
+    if estimand == "bank" or edge_item is None or edge_key is None:
+        return SharedKeys.none(n)
+    return SharedKeys(n, edge_item, edge_key)
+
+
+def coefficients(
+    ratings: Ratings, names: tuple[Coefficient, ...], n_labels: int, drawn: Drawn
+) -> Iterator[tuple[str, Estimate]]:
+    """Each coefficient by its name for readers: of ``ratings`` (records, raters), codes of
+    ``n_labels``, -1 where there is none."""
+    for name in names:
+        yield _NAMES[name], agreement(ratings, name, n_categories=n_labels, **drawn)
+
+
+def alphas(
+    ratings: Ratings, values: NDArray[np.float64] | None, n_labels: int, drawn: Drawn
+) -> Iterator[tuple[str, Estimate]]:
+    """Krippendorff's alpha; where more than two labels are numbers, ``values``, for their order and
+    their distances too."""
+    yield ALPHA, krippendorff_alpha(ratings, **drawn)
+    if values is None or n_labels < 3:
+        return
+    yield ORDINAL, krippendorff_alpha(ratings, "ordinal", **drawn)
+    top = int(ratings.max(initial=-1)) + 1
+    yield (
+        noted("Krippendorff's alpha, interval"),
+        krippendorff_alpha(ratings, "interval", values=values[:top], **drawn),
+    )
+
+
+def agreement_table(found: Mapping[str, Estimate]) -> Table:
+    """The coefficients with n and interval."""
+    return Table(
+        title=say("Agreement"),
+        columns=(
+            Column(key="coefficient", name=say("coefficient")),
+            Column(key="n", name=say("n"), help=say("records")),
+            Column(
+                key="value",
+                name=say("value"),
+                digits=3,
+                help=say("1 is full agreement; 0 is chance"),
+            ),
+        ),
+        rows=tuple((word(name), each.n, each) for name, each in found.items()),
+        note=say(
+            "Kappa falls where one label holds nearly all records although both agree; AC1 does "
+            "not. Observed agreement takes no chance out."
+        ),
+        sorts=False,
+    )
+
+
+_FEW = 50
+
+
+_MOST_LISTED = 30
+
+
+def annotators_section(evidence: Evidence) -> Section | None:
+    """Coefficients of agreement with intervals, each annotator beside the others, and the labels
+    that each gave. None where no record has labels by two."""
+    found = evidence.annotated
+    if found is None:
+        return None
+    given = found.ratings >= 0
+    both = int((given.sum(axis=1) > 1).sum())
+    if not both:
+        return None
+    keys = keys_of_items(found.item, found.cluster_item, found.cluster_key, evidence.estimand)
+    drawn = Drawn(
+        clusters=found.item, keys=keys, seed=evidence.seed, confidence=evidence.board.confidence
+    )
+    by_name = dict(_coefficients(found, drawn))
+    listed = np.argsort(-given.sum(axis=0), kind="stable")[:_MOST_LISTED]
+    return Section(
+        name="annotators",
+        title=say("Inter-annotator agreement"),
+        finding=_finding(found, by_name, both),
+        plain=_plain(by_name),
+        cannot=_cannot(both),
+        how=_how(drawn),
+        tables=(
+            agreement_table(by_name),
+            _beside_others(found, drawn, listed),
+            _labels(found, listed),
+        ),
+    )
+
+
+def _coefficients(found: Annotated, drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
+    n = len(found.labels)
+    yield from coefficients(
+        found.ratings, ("observed agreement", "Gwet AC1", "Fleiss kappa"), n, drawn
+    )
+    yield from alphas(found.ratings, found.values, n, drawn)
+
+
+def _finding(found: Annotated, by_name: dict[str, Estimate], both: int) -> str:
+    n = int((found.ratings >= 0).sum())
+    name = ORDINAL if ORDINAL in by_name else ALPHA
+    alpha = by_name[name]
+    said = say(
+        "{annotators} gave {labels} of {records}, {both:,} of which have two or more.",
+        annotators=counted(len(found.annotators), "annotator"),
+        labels=counted(n, "label"),
+        records=counted(len(found.ratings), "record"),
+        both=both,
+    )
+    if math.isnan(alpha.value):
+        return paragraph(said, say("All use one label only, so that chance cannot be taken out."))
+    return paragraph(
+        said,
+        say(
+            "{coefficient} is {value:.2f} [{low:.2f}, {high:.2f}].",
+            coefficient=word(name),
+            value=alpha.value,
+            low=alpha.low,
+            high=alpha.high,
+        )
+        if not math.isnan(alpha.low)
+        else say(
+            "{coefficient} is {value:.2f}, without an interval.",
+            coefficient=word(name),
+            value=alpha.value,
+        ),
+    )
+
+
+def _plain(by_name: dict[str, Estimate]) -> str:
+    seen = next(iter(by_name.values()))
+    return say(
+        "Two annotators who label the same record give it the same label in {share:.0f} of 100 "
+        "cases.",
+        share=100 * seen.value,
+    )
+
+
+def _cannot(both: int) -> str:
+    if both >= _FEW:
+        return ""
+    return say_of(
+        both,
+        "{records} with two labels is too little to estimate agreement elsewhere.",
+        "{records} with two labels are too few to estimate agreement elsewhere.",
+        records=counted(both, "record"),
+    )
+
+
+def _how(drawn: Drawn) -> str:
+    return paragraph(
+        say(
+            "Over all pairs of labels of the same record: Fleiss' kappa (1971), Gwet's AC1 (2008) "
+            "and Krippendorff's alpha (2019), which takes records that lack some labels as they "
+            "are; for the order and the distance of labels where these are numbers."
+        ),
+        say(_DRAWN[_drawn(drawn["keys"])], seed=drawn["seed"]),
+    )
+
+
+def _drawn(keys: SharedKeys) -> Literal["items", "keys", "pairs"]:
+    if keys.groups is None:
+        return "pairs"
+    return "items" if len(np.unique(keys.groups)) == keys.n_units else "keys"
+
+
+_DRAWN: Mapping[Literal["items", "keys", "pairs"], str] = {
+    "items": noted(
+        "Intervals: percentiles of 2,000 draws of items, each with all its records; seed {seed}."
+    ),
+    "keys": noted(
+        "Intervals: percentiles of 2,000 draws of what items share, each with all its items; seed "
+        "{seed}."
+    ),
+    "pairs": noted(
+        "Items share keys that overlap: intervals are percentiles of 2,000 draws from a normal law "
+        "whose covariance sums over all pairs of items that share any; seed {seed}."
+    ),
+}
+
+
+def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> Table:
+    more = len(found.annotators) - len(listed)
+    return Table(
+        title=say("Each annotator beside the others"),
+        columns=(
+            Column(key="annotator", name=say("annotator")),
+            Column(key="n", name=say("labels"), help=say("records labelled")),
+            Column(key="n_shared", name=say("shared"), help=say("of them labelled by others too")),
+            Column(key="agreement", name=say("agrees"), unit="points",
+                   help=say("how often the label is that of another annotator of the record")),
+            Column(key="alpha_without", name=say("alpha without"), digits=3,
+                   help=say("Krippendorff's alpha, nominal, of all others")),
+        ),
+        rows=tuple(_row(found, drawn, int(place)) for place in listed),
+        note=say("{n:,} more with fewer labels are not shown.", n=more) if more else "",
+    )  # fmt: skip
+
+
+def _row(found: Annotated, drawn: Drawn, place: int) -> tuple[Cell, ...]:
+    own, others = found.ratings[:, place], np.delete(found.ratings, place, axis=1)
+    shared = (own >= 0) & (others >= 0).any(axis=1)
+    without = krippendorff_alpha(others, **drawn) if (others >= 0).any() else None
+    return (
+        found.annotators[place],
+        int((own >= 0).sum()),
+        int(shared.sum()),
+        _with_others(own[shared], others[shared], found.item[shared], drawn),
+        None if without is None or math.isnan(without.value) else without,
+    )
+
+
+def _with_others(
+    own: NDArray[np.int32], others: NDArray[np.int32], item: NDArray[np.int64], drawn: Drawn
+) -> Estimate | None:
+    """How often a label is that of another annotator of the record, each pair once: all records
+    as many pairs as they have others, items drawn."""
+    row, column = np.nonzero(others >= 0)
+    if not len(row):
+        return None
+    pairs = np.column_stack([own[row], others[row, column]])
+    of_pairs = Drawn(**{**drawn, "clusters": item[row]})
+    return agreement(pairs, "observed agreement", **of_pairs)
+
+
+def _labels(found: Annotated, listed: NDArray[np.intp]) -> Table:
+    counts = [
+        np.bincount(own[own >= 0], minlength=len(found.labels)) for own in found.ratings.T[listed]
+    ]
+    return Table(
+        title=say("Labels by annotator"),
+        columns=(
+            Column(key="annotator", name=say("annotator")),
+            *(Column(key=f"label_{label}", name=label) for label in found.labels),
+        ),
+        rows=tuple(
+            (found.annotators[place], *row.tolist())
+            for place, row in zip(listed.tolist(), counts, strict=True)
+        ),
+        note=say("How often each gave each label."),
+    )
+
+
+Floats = NDArray[np.float64]
+
+
+def judged_section(evidence: Evidence) -> Section | None:
+    """The confusion matrix, coefficients of agreement, and rates corrected by people's labels. None
+    where no record has a label by both."""
+    judged = evidence.judged
+    if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
+        return None
+    level, seed = evidence.board.confidence, evidence.seed
+    keys = _keys(judged, evidence.estimand)
+    table = judged_confusion(judged, evidence.estimand, level)
+    found = dict(judged_coefficients(judged, evidence.estimand, seed, level))
+    rates = dict(_rates(judged, keys, level))
+    n = int(np.array(table.counts).sum())
+    return Section(
+        name="judge",
+        title=say("Agreement of the judge with people"),
+        finding=_judge_finding(table, found, n),
+        plain=_judge_plain(rates),
+        cannot=_judge_cannot(rates, n),
+        how=(
+            say(
+                "Agreement on the records that both labelled; coefficients by percentiles of "
+                "2,000 draws of items, seed {seed}; shares by Wilson at the effective size. "
+                "Corrected rates are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic "
+                "2023): right only where the records that people saw were drawn at random. "
+                "Everywhere records of one item, and of items that share a key, depend on each "
+                "other.",
+                seed=seed,
+            )
+        ),
+        tables=(
+            _matrix(judged, table),
+            _by_label(judged, table),
+            agreement_table(found),
+            _corrected(rates),
+        ),
+        figures=(_heat(judged, table),),
+    )
+
+
+def judged_confusion(judged: Judged, estimand: Estimand, level: float) -> Confusion:
+    """People's labels by the judge's; records of one item, and of items that share a key, depend on
+    each other."""
+    return confuse(
+        judged.people, judged.judge, len(judged.labels), unit=judged.item,
+        keys=_keys(judged, estimand), confidence=level,
+    )  # fmt: skip
+
+
+def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
+    return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, estimand)
+
+
+def judged_coefficients(
+    judged: Judged, estimand: Estimand, seed: int, level: float
+) -> Iterator[tuple[str, Estimate]]:
+    """Each coefficient by its name, over the records that both labelled, items drawn. Observed
+    agreement has the interval of the confusion matrix, so that it has one everywhere."""
+    keys = _keys(judged, estimand)
+    both = (judged.people >= 0) & (judged.judge >= 0)
+    people, judge = judged.people[both], judged.judge[both]
+    ratings, n = np.column_stack([people, judge]), len(judged.labels)
+    drawn = Drawn(clusters=judged.item[both], keys=keys, seed=seed, confidence=level)
+    yield OBSERVED, judged_confusion(judged, estimand, level).accuracy
+    yield from coefficients(ratings, ("Gwet AC1",), n, drawn)
+    yield "Cohen's kappa", cohen_kappa(people, judge, **drawn)
+    if judged.values is not None and n > 2:
+        quadratic = cohen_kappa(people, judge, weights="quadratic", **drawn)
+        yield "Cohen's kappa, quadratic", quadratic
+    yield from alphas(ratings, judged.values, n, drawn)
+
+
+def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str, JudgedRate]]:
+    """The mean score, of all and by model, where labels are scores in [0, 1]; else each label's
+    share."""
+    values = judged.values
+    if values is None or values.min() < 0 or values.max() > 1:
+        for code, label in enumerate(judged.labels):
+            worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
+            yield (
+                _SHARE.format(label=label),
+                _rate(judged, worth, slice(None), keys, level),
+            )
+        return
+    yield "all records", _rate(judged, values, slice(None), keys, level)
+    if len(judged.models) > 1:
+        for code, model in enumerate(judged.models):
+            yield model, _rate(judged, values, judged.model == code, keys, level)
+
+
+def _rate(
+    judged: Judged,
+    worth: Floats,
+    chosen: NDArray[np.bool_] | slice,
+    keys: SharedKeys,
+    level: float,
+) -> JudgedRate:
+    people, judge, item = judged.people[chosen], judged.judge[chosen], judged.item[chosen]
+    both = (people >= 0) & (judge >= 0)
+    elsewhere = (people < 0) & (judge >= 0)
+    return correct_judged_rate(
+        worth[people[both]],
+        worth[judge[both]],
+        worth[judge[elsewhere]],
+        unit=np.concatenate([item[both], item[elsewhere]]),
+        keys=keys,
+        confidence=level,
+    )
+
+
+def _judge_finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
+    kappa = found["Cohen's kappa"]
+    agree = {
+        "share": shown_estimate(table.accuracy),
+        "records": counted(n, "record"),
+    }
+    if math.isnan(kappa.value):
+        return say(
+            "Judge and people agree on {share}% of {records}; both use one label only, so that "
+            "chance cannot be taken out.",
+            **agree,
+        )
+    return say(
+        "Judge and people agree on {share}% of {records}; kappa {value:.2f} [{low:.2f}, "
+        "{high:.2f}].",
+        value=kappa.value,
+        low=kappa.low,
+        high=kappa.high,
+        **agree,
+    )
+
+
+def _named(name: str) -> str:
+    """A rate's name in words; the share of a label is kept by the label."""
+    label = name.removeprefix(_SHARE.format(label=""))
+    return word(name) if label == name else say(_SHARE, label=label)
+
+
+_SHARE = noted("share of {label}")
+
+
+def _judge_plain(rates: dict[str, JudgedRate]) -> str:
+    name, rate = next(iter(rates.items()))
+    return say(
+        "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
+        "{corrected}."
+        if name == "all records"
+        else "By the judge alone the {what} is {judge_only}; corrected by what people saw it is "
+        "{corrected}.",
+        what=_named(name),
+        judge_only=points(rate.judge_only),
+        corrected=shown_estimate(rate.corrected),
+    )
+
+
+def _judge_cannot(rates: dict[str, JudgedRate], n: int) -> str:
+    first = next(iter(rates.values()))
+    parts = []
+    if n < _FEW:
+        parts.append(
+            say(
+                "{records} with labels by people are few to validate a judge by.",
+                records=counted(n, "record"),
+            )
+        )
+    if not first.helps:
+        parts.append(say("The judge does not narrow the interval of the human-labeled estimate."))
+    return paragraph(*parts)
+
+
+def _matrix(judged: Judged, table: Confusion) -> Table:
+    return Table(
+        title=say("People's labels (rows) and the judge's (columns)"),
+        columns=(
+            Column(key="people", name=say("people")),
+            *(
+                Column(key=f"judge_{label}", name=say("judge: {label}", label=label))
+                for label in judged.labels
+            ),
+            Column(key="n", name=say("n"), help=say("records with this label by people")),
+        ),
+        rows=tuple(
+            (label, *row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)
+        ),
+        note=say("{left_out:,} records lack one of both.", left_out=table.left_out)
+        if table.left_out
+        else "",
+        sorts=False,
+    )
+
+
+def _by_label(judged: Judged, table: Confusion) -> Table:
+    return Table(
+        title=say("By label"),
+        columns=(
+            Column(key="label", name=say("label")),
+            Column(key="recall", name=say("recall"), unit="points",
+                   help=say("of people's records with this label, how many the judge gives it "
+                            "too")),
+            Column(key="precision", name=say("precision"), unit="points",
+                   help=say("of the judge's records with this label, how many people give it too")),
+        ),
+        rows=tuple(zip(judged.labels, table.recall, table.precision, strict=True)),
+    )  # fmt: skip
+
+
+def _corrected(rates: dict[str, JudgedRate]) -> Table:
+    return Table(
+        title=say("The judge's rates, corrected by people's labels"),
+        columns=(
+            Column(key="of", name=say("of")),
+            Column(key="n_people", name=say("by people"), help=say("records that both labelled")),
+            Column(key="corrected", name=say("corrected"), unit="points", help=say("PPI++")),
+            Column(key="people_only", name=say("by people alone"), unit="points"),
+            Column(key="judge_only", name=say("by the judge alone"), unit="points",
+                   help=say("without an interval: none could mend a judge that leans")),
+            Column(key="bias", name=say("judge's lean"), unit="points",
+                   help=say("how far the judge lies above people on the same records")),
+            Column(key="trust", name=say("trust"),
+                   help=say("how much of the judge's word is used: 0 none, 1 all")),
+            Column(key="labels_saved", name=say("labels saved"), digits=0,
+                   help=say("labels by people that the judge stands for; 0: it does not help")),
+        ),
+        rows=tuple(_corrected_row(name, rate) for name, rate in rates.items()),
+    )  # fmt: skip
+
+
+def _corrected_row(name: str, rate: JudgedRate) -> tuple[Cell, ...]:
+    people = rate.people_only
+    return (
+        _named(name),
+        people.n,
+        rate.corrected,
+        people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan),
+        rate.judge_only,
+        rate.bias,
+        rate.trust,
+        rate.labels_saved,
+    )
+
+
+def _heat(judged: Judged, table: Confusion) -> Figure:
+    rows = [(label, row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)]
+    return Figure(
+        name="judge",
+        kind="heat",
+        title=say("The judge's labels by people's"),
+        subtitle=say(
+            "percent of people's records with a label (rows) by the judge's label (columns)"
+        ),
+        marks=tuple(
+            Mark(
+                row=say("people: {label}", label=label),
+                column=say("judge: {other}", other=other),
+                value=count / n if n else math.nan,
+                n=n,
+                text=f"{100 * count / n:.0f}" if n else "",
+            )
+            for label, row, n in rows
+            for other, count in zip(judged.labels, row, strict=True)
+        ),
+        row_axis=say("people"),
+        column_axis=say("judge"),
+        value_axis=say("percent"),
+    )
+
+
+_RULES = PanelRules(quorum=1, majority="half")
+
+
+def panel_section(evidence: Evidence) -> Section | None:
+    """The models' scores by the majority of all judges and without each, ranks with ties as ties.
+
+    None without labels that are numbers, whose worth they are, by two judges or more of the answers
+    of two models or more.
+    """
+    found = evidence.annotated
+    if found is None or found.model is None or found.values is None:
+        return None
+    votes, models = _votes(found)
+    if len(models) < 2 or len(found.annotators) < 2:
+        return None
+    ranking = leave_each_out(votes, found.values.tolist(), found.annotators, _RULES)
+    return Section(
+        name="panel",
+        title=say("The ranking without each judge"),
+        finding=_panel_finding(found, ranking, models),
+        plain=_panel_plain(ranking),
+        how=say(
+            "A record's label is the one given by more than half of the judges; without a "
+            "majority it has none. A model's score is the mean of its records' labels as "
+            "numbers. Leaving a judge out decides all records again. Equal scores share a rank. "
+            "Significance is not tested here; see the pairs of models."
+        ),
+        tables=(_ranks_without(found, ranking, models), _otherwise(ranking, models)),
+    )
+
+
+def _votes(found: Annotated) -> tuple[NDArray[np.int64], list[str]]:
+    """Labels (models, records of a model, judges), -1 for none; and the models that have some."""
+    model = np.asarray(found.model)
+    spoken = [code for code in range(len(found.models)) if (model == code).any()]
+    most = max((int((model == code).sum()) for code in spoken), default=0)
+    votes = np.full((len(spoken), most, len(found.annotators)), -1, dtype=np.int64)
+    for place, code in enumerate(spoken):
+        own = found.ratings[model == code]
+        votes[place, : len(own)] = own
+    return votes, [found.models[code] for code in spoken]
+
+
+def _panel_finding(found: Annotated, ranking: PanelRanking, models: list[str]) -> str:
+    moving = [left for left in ranking.without if left.moved or left.reversed_pairs]
+    judges = counted(len(found.annotators), "judge")
+    said = say(
+        "{judges} labelled the answers of {models}.",
+        judges=judges,
+        models=counted(len(models), "model"),
+    )
+    if not moving:
+        return paragraph(said, say("No judge's absence moves any model in the ranking."))
+    return paragraph(
+        said,
+        say_of(
+            len(moving),
+            "The ranking changes without {names}.",
+            "The ranking changes without each of {names}.",
+            names=", ".join(left.judge for left in moving),
+        ),
+    )
+
+
+def _panel_plain(ranking: PanelRanking) -> str:
+    if any(left.moved or left.reversed_pairs for left in ranking.without):
+        return say("Who is ahead hangs on who judges: with another panel it may be another model.")
+    return say("No single judge decides who is ahead.")
+
+
+def _ranks_without(found: Annotated, ranking: PanelRanking, models: list[str]) -> Table:
+    return Table(
+        title=say("Ranks by all judges, and without each"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="score", name=say("score"), digits=3),
+            Column(key="n", name="n", help=say("records that the panel decided")),
+            Column(key="rank", name=say("rank")),
+            *(
+                Column(key=f"without_{place}", name=say("without {judge}", judge=judge))
+                for place, judge in enumerate(found.annotators, start=1)
+            ),
+        ),
+        rows=tuple(
+            (
+                models[place],
+                ranking.standings[place].score,
+                ranking.standings[place].n,
+                _rank(ranking.standings[place]),
+                *(_rank(left.standings[place]) for left in ranking.without),
+            )
+            for place in _order(ranking.standings)
+        ),
+    )
+
+
+def _otherwise(ranking: PanelRanking, models: list[str]) -> Table:
+    return Table(
+        title=say("What each judge's absence changes"),
+        columns=(
+            Column(key="judge", name=say("judge")),
+            Column(key="otherwise", name=say("decided otherwise"),
+                   help=say("records with another label without this judge, or with none")),
+            Column(key="moved", name=say("models moved")),
+            Column(key="reversed", name=say("pairs reversed")),
+        ),
+        rows=tuple(_left(left, models) for left in ranking.without),
+    )  # fmt: skip
+
+
+def _left(left: LeftOut, models: list[str]) -> tuple[Cell, ...]:
+    moved = ", ".join(models[place] for place in left.moved)
+    turned = ", ".join(f"{models[one]} / {models[other]}" for one, other in left.reversed_pairs)
+    return left.judge, left.otherwise, moved or None, turned or None
+
+
+def _rank(standing: PanelStanding) -> str:
+    if not standing.n:
+        return "\u2014"
+    same = standing.best == standing.worst
+    return f"{standing.best}" if same else f"{standing.best}\u2013{standing.worst}"
+
+
+def _order(standings: tuple[PanelStanding, ...]) -> list[int]:
+    return sorted(
+        range(len(standings)), key=lambda place: (not standings[place].n, standings[place].best)
+    )
