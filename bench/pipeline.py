@@ -21,9 +21,15 @@ from pathlib import Path
 from measures import Line, Timing, machine, print_lines, timed
 from msgspec import Struct, structs
 
-from proofstone.build.flow import Workshop, perform_pipeline, plain_keys
+from proofstone.build.flow import (
+    StepProgress,
+    Workshop,
+    ids_digest,
+    make_row,
+    perform_pipeline,
+    plain_keys,
+)
 from proofstone.build.funnel import read_funnel
-from proofstone.build.journal import StepProgress, ids_digest, make_row
 from proofstone.method import find_payload
 from proofstone.records.builds import Build, BuildFunnel, StepName, build_id
 from proofstone.records.steps import BatchStep, Drop, Kept, PipelineRow, Step, StepContext

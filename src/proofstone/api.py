@@ -19,7 +19,7 @@ from proofstone.session.session import Session, workspace_folder
 if TYPE_CHECKING:
     from proofstone.browse import export as browse_export
     from proofstone.browse import filtered_import
-    from proofstone.build import forms, step_builds
+    from proofstone.build import banks
     from proofstone.check import contradictions as check_contradictions
     from proofstone.check import giveaway
     from proofstone.correct import bank_moves as correct_bank_moves
@@ -81,9 +81,8 @@ class _Module:
 
 if not TYPE_CHECKING:
     browse_export = _Module("browse.export")
-    step_builds = _Module("build.step_builds")
+    banks = _Module("build.banks")
     filtered_import = _Module("browse.filtered_import")
-    forms = _Module("build.forms")
     check_contradictions = _Module("check.contradictions")
     giveaway = _Module("check.giveaway")
     correct_bank_moves = _Module("correct.bank_moves")
@@ -125,11 +124,11 @@ class Workspace(Session):
     import_bank = Verb(lambda: bank_files.read_bank)
     import_sifted = Verb(lambda: filtered_import.read_sifted)
     import_form = Verb(lambda: bank_files.read_form)
-    build_bank = Verb(lambda: forms.make_bank)
-    build_form = Verb(lambda: forms.compose_forms)
-    build_in_steps = Verb(lambda: step_builds.build_in_steps)
-    forecast_build = Verb(lambda: step_builds.forecast_build)
-    prompts_of_build = Verb(lambda: step_builds.prompts_of_build)
+    build_bank = Verb(lambda: banks.make_bank)
+    build_form = Verb(lambda: banks.compose_forms)
+    build_in_steps = Verb(lambda: banks.build_in_steps)
+    forecast_build = Verb(lambda: banks.forecast_build)
+    prompts_of_build = Verb(lambda: banks.prompts_of_build)
     note_documents = Verb(lambda: pages.remember_documents)
     document_of = Verb(lambda: pages.document_of)
     draw = Verb(lambda: pages.draw)

@@ -12,7 +12,7 @@ from scripted_solver import write_rows
 from chinese_simpleqa.scripted_converter import Converter
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.rows import list_ended
+from proofstone.build.funnel import list_ended
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.chinese_simpleqa.build.choices import (
     close_prompt,

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, structs
 
-from proofstone.build.flow import perform_plain, plain_keys
+from proofstone.build.flow import MemoryJournal, make_row, perform_plain, plain_keys
 from proofstone.build.funnel import funnel_lines, read_funnel
-from proofstone.build.journal import MemoryJournal, make_row
 from proofstone.judging.difficulty import DifficultyRule, MemberAnswer, decide_difficulty
 from proofstone.judging.question import read_label
 from proofstone.methods.chinese_simpleqa.payloads import Pair

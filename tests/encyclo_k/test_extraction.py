@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encyclo_k.scripted_author import Author
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.plan import BuildSpec, entering_rows
+from proofstone.build.inputs import BuildSpec, entering_rows
 from proofstone.choices.outcomes import object_of
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, NotFound

@@ -10,7 +10,7 @@ import pytest
 from encyclo_k.scripted_author import Panelists, panelists
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.rows import JudgedRow, list_verdicts, read_accounts
+from proofstone.build.funnel import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short

@@ -7,9 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from proofstone.build.flow import Performed, Workshop, perform_pipeline, plain_keys
+from proofstone.build.flow import (
+    MemoryJournal,
+    Performed,
+    StepProgress,
+    Workshop,
+    make_row,
+    perform_pipeline,
+    plain_keys,
+    read_row,
+    walk,
+)
 from proofstone.build.funnel import read_funnel
-from proofstone.build.journal import MemoryJournal, StepProgress, make_row, read_row, walk
 from proofstone.errors import CallFailed
 from proofstone.records.builds import BuildFunnel, StepName
 from proofstone.records.steps import (

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numbered import Bench, Number
 
-from proofstone.build.flow import Channel
-from proofstone.build.journal import make_row
+from proofstone.build.flow import Channel, make_row
 from proofstone.records.steps import BatchStep, Drop, Kept, Step, StepContext
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 from numbered import Bench
 
-from proofstone.build.flow import plain_keys
+from proofstone.build.flow import MemoryJournal, make_row, plain_keys
 from proofstone.build.funnel import ended_rows, read_funnel
-from proofstone.build.journal import MemoryJournal, make_row
 from proofstone.records.builds import StepFunnel, StepName
 from proofstone.records.steps import Drop, Outcome, PipelineRow, Step
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numbered import Bench, Number
 
-from proofstone.build.flow import perform_plain
-from proofstone.build.journal import make_row, read_row
+from proofstone.build.flow import make_row, perform_plain, read_row
 
 
 @given(st.lists(st.integers(0, 40), max_size=30))

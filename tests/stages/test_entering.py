@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from proofstone.api import Workspace, create_workspace
+from proofstone.build.inputs import BuildSpec, entering_rows
 from proofstone.build.placement import PLACING
-from proofstone.build.plan import BuildSpec, entering_rows
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths

@@ -13,7 +13,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.build.rows import JudgedRow, list_verdicts, read_accounts
+from proofstone.build.funnel import JudgedRow, list_verdicts, read_accounts
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short
@@ -221,7 +221,7 @@ def test_a_person_s_placement_names_the_one_before_it(workspace: Workspace) -> N
 def test_placements_travel_and_passages_enter_builds_at_them(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    from proofstone.build.plan import placed_source  # noqa: PLC0415
+    from proofstone.build.inputs import placed_source  # noqa: PLC0415
 
     workspace.place("Looms", {"discipline": "Crafts"}, reason="seen", by="Ada")
     source = workspace.find("Looms", "source").id

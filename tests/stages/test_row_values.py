@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from proofstone.build.rows import row_values
+from proofstone.build.funnel import row_values
 from proofstone.records.ids import canonical_json
 
 PASSAGE, SOURCE, FILE = (bytes([n]) * 32 for n in (1, 2, 3))

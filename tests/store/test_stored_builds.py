@@ -9,7 +9,7 @@ from msgspec import Struct
 from rows_for_tests import call, open_store, source
 from sqlalchemy import select
 
-from proofstone.build.journal import make_row
+from proofstone.build.flow import make_row
 from proofstone.errors import RunInUse
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.ids import canonical_json

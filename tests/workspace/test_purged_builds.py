@@ -12,7 +12,7 @@ from test_purge import every_text
 
 from chinese_simpleqa.test_private_documents import OWN, Outsider, built, ingest
 from proofstone.api import Workspace, create_workspace
-from proofstone.build.build import funnel_of
+from proofstone.build.funnel import funnel_of
 from proofstone.errors import BadInput, TextPurged
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.store.purge import derived_build_rows

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from proofstone.build.cli_show import list_builds, show_build
-from proofstone.build.cli_taxonomy import (
+from proofstone.build.cli_show import (
     export_taxonomy,
+    list_builds,
     list_taxonomies,
     named_taxonomy,
+    show_build,
     show_statistics,
     show_taxonomy,
 )

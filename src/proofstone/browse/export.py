@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from proofstone.build.rows import ended_fields, verdict_fields
+from proofstone.build.funnel import ended_fields, verdict_fields
 from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.ingest.bank_files import export_bank, export_items

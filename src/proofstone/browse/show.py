@@ -10,7 +10,7 @@ from msgspec import structs
 
 from proofstone.browse.show_item import describe
 from proofstone.browse.show_source import describe_page
-from proofstone.build.rows import describe_build
+from proofstone.build.funnel import describe_build
 from proofstone.errors import TextPurged
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method

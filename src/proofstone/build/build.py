@@ -10,19 +10,20 @@ from typing import Any
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.build.calls import AskedRole, RoleCall
-from proofstone.build.flow import Workshop, perform_pipeline
-from proofstone.build.funnel import read_funnel
-from proofstone.build.journal import StepProgress, read_row, walk
+from proofstone.build.flow import StepProgress, Workshop, perform_pipeline, read_row, walk
+from proofstone.build.funnel import build_journal, funnel_of
+from proofstone.build.inputs import entering_rows
 from proofstone.build.placement import place_sources
-from proofstone.build.plan import PlannedBuild, entering_rows
-from proofstone.errors import BadInput, BudgetReached
+from proofstone.build.plan import PlannedBuild
+from proofstone.errors import BadInput, BudgetReached, CallFailed, NotAsked
 from proofstone.models.ask import Asker
 from proofstone.records.builds import Build, BuildFunnel, role_of_seat
-from proofstone.records.calls import CallRecord, Clock
+from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.items import Oracle
 from proofstone.records.knowledge import Bank
-from proofstone.records.runs import Spent
-from proofstone.records.steps import BatchStep, Maker, Step, StepContext
+from proofstone.records.runs import Reply, Spent, Usage
+from proofstone.records.steps import BatchStep, ModelRole, Step, StepContext
 from proofstone.records.taxonomy import Placement
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.session.lease import lease_held
@@ -30,6 +31,104 @@ from proofstone.session.progress import RunProgress
 from proofstone.store.builds import StoreJournal
 from proofstone.store.store import Store
 from proofstone.store.writer import BuildPlace, Writer
+
+# The calls that steps are handed: a role's model, asked for one row.
+
+
+@dataclass(slots=True)
+class AskedRole:
+    """A role with the model behind it and the settings that it is asked with; ``largest`` is the
+    most that one of its requests may take, where ``bounds`` are watched."""
+
+    role: ModelRole
+    asker: Asker
+    settings: Mapping[str, Any]
+    bounds: bool = False
+    largest: Usage = field(default_factory=lambda: Usage(0, 0))
+
+    def watch(self, request: ModelRequest) -> None:
+        """Takes in how much a request may take."""
+        most = self.asker.most_tokens(request)
+        self.largest = Usage(
+            max(self.largest.prompt or 0, most.prompt or 0),
+            max(self.largest.completion or 0, most.completion or 0),
+        )
+
+
+class RowCall:
+    """``StepCall`` of one role for one row: the same request whether it is sent or only shown."""
+
+    __slots__ = ("asked", "row")
+
+    def __init__(self, asked: AskedRole, row: bytes) -> None:
+        self.asked = asked
+        self.row = row
+
+    async def __call__(
+        self,
+        name: str,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        reask: int = 0,
+        sample: int = 0,
+        oracle: Oracle | None = None,
+    ) -> Reply:
+        """The reply to one request; see ``StepCall``."""
+        settings, prompt = self.asked.settings, canonical_json(messages)
+        request = ModelRequest(
+            messages=tuple(messages),
+            prompt=prompt,
+            prompt_hash=digest(prompt),
+            settings=settings if schema is None else {**settings, "schema": schema},
+            sample=sample,
+            reask=reask,
+            purpose=self.asked.role.purpose,
+            oracle=oracle,
+            draw_key=f"{self.row.hex()}:{name}" if oracle is not None else "",
+        )
+        return await self.answer(name, request)
+
+    async def answer(self, name: str, request: ModelRequest) -> Reply:
+        """The reply to the request that is called ``name``."""
+        raise NotImplementedError
+
+
+class SentCall(RowCall):
+    """A call that is sent; each attempt is written with its place."""
+
+    __slots__ = ("_place", "_progress", "_writer")
+
+    def __init__(
+        self, asked: AskedRole, writer: Writer, place: BuildPlace, progress: RunProgress
+    ) -> None:
+        super().__init__(asked, place.row)
+        self._writer = writer
+        self._place = place
+        self._progress = progress
+
+    async def answer(self, name: str, request: ModelRequest) -> Reply:
+        """The reply, from the cache where it is there. Raises CallFailed and NotAsked."""
+        if self.asked.bounds:
+            self.asked.watch(request)
+        found = await self.asked.asker.ask(request, self._keep)
+        if found.key is None:
+            await self._keep(found.record)
+        else:
+            self._progress.cached += 1
+            await self._writer.write(found.key, self._place)
+        if found.reply is None:
+            # The last failure of a model that cannot be asked any more says nothing of this row.
+            kind = CallFailed if self.asked.asker.stopped is None else NotAsked
+            raise kind(found.record.error, found.record.detail)
+        return found.reply
+
+    async def _keep(self, call: CallRecord) -> None:
+        self._progress.count(call)
+        await self._writer.write(call, self._place)
+
+
+# What a build is worked with, and what comes of it.
 
 
 @dataclass(slots=True)
@@ -48,9 +147,23 @@ class BuildProgress:
             shown.in_flight = step.in_flight
             shown.done = step.from_before + step.done
 
+    def end(self, clock: Clock) -> None:
+        """Nothing more is counted."""
+        self.refresh()
+        for shown in self.shown:
+            shown.end(clock)
+
     def spent(self) -> Spent:
         """What the calls of this process took."""
         return sum((shown.spent() for shown in self.shown), Spent())
+
+
+def progress_of_build(build: Build) -> BuildProgress:
+    """The counters of a build before it is worked on."""
+    shown = [RunProgress(label=f"{build.kind}: {step.name}", total=0) for step in build.steps]
+    if shown:
+        shown[0].total = build.n_inputs
+    return BuildProgress([StepProgress(step.name) for step in build.steps], shown)
 
 
 class BuildResult(Struct, frozen=True, kw_only=True):
@@ -80,7 +193,6 @@ class Workplace:
     """What a build is worked with: models by role, one writer, and when to stop."""
 
     store: Store
-    method: Maker
     planned: PlannedBuild
     askers: Mapping[str, Asker]
     writer: Writer
@@ -88,21 +200,14 @@ class Workplace:
     stop: asyncio.Event
     bounds: bool = False
     journal: StoreJournal = field(init=False)
+    roles: dict[str, AskedRole] = field(init=False)
+    _shown: dict[str, RunProgress] = field(init=False)
 
     def __post_init__(self) -> None:
         self.journal = StoreJournal(self.store.outcomes, self.writer)
-        roles = self.planned.builder.roles
-        self.roles = {
-            seat: AskedRole(
-                roles[role_of_seat(seat)], self.askers[seat], settings, bounds=self.bounds
-            )
-            for seat, settings in self.planned.settings.items()
-        }
+        self.roles = asked_roles(self.planned, self.askers, bounds=self.bounds)
         names = [step.name for step in self.planned.build.steps]
         self._shown = dict(zip(names, self.progress.shown, strict=True))
-
-    roles: dict[str, AskedRole] = field(init=False)
-    _shown: dict[str, RunProgress] = field(init=False)
 
     def workshop(self) -> Workshop:
         """What the engine takes of it."""
@@ -110,11 +215,11 @@ class Workplace:
 
     def is_halted(self) -> bool:
         """Whether nothing new is begun: told to stop, or a model cannot be asked any more."""
-        return self.stop.is_set() or self.stopped_asker() is not None
+        return self.stop.is_set() or self.stopped_by() is not None
 
-    def stopped_asker(self) -> Asker | None:
-        """The first model that cannot be asked any more."""
-        return next((each for each in self.askers.values() if each.stopped is not None), None)
+    def stopped_by(self) -> Exception | None:
+        """Why the first model that cannot be asked any more cannot."""
+        return next((e.stopped for e in self.askers.values() if e.stopped is not None), None)
 
     def _context(self, step: Step | BatchStep, key: bytes, row: bytes) -> StepContext:
         calls = {}
@@ -122,26 +227,34 @@ class Workplace:
             place = BuildPlace(self.journal.step(key), row)
             shown = self._shown[step.name]
             calls = {
-                role: RoleCall(self.roles[role], self.writer, place, shown) for role in step.asks
+                role: SentCall(self.roles[role], self.writer, place, shown) for role in step.asks
             }
-        reads = self.planned.reads
-        return StepContext(
-            row=row, calls=calls, seed=self.planned.build.seed,
-            search=reads.search(step.reads), banks=reads.banks_of(step.reads),
-        )  # fmt: skip
+        return step_context(self.planned, step, row, calls)
 
 
-def progress_of_build(build: Build) -> BuildProgress:
-    """The counters of a build before it is worked on."""
-    shown = [RunProgress(label=f"{build.kind}: {step.name}", total=0) for step in build.steps]
-    if shown:
-        shown[0].total = build.n_inputs
-    return BuildProgress([StepProgress(step.name) for step in build.steps], shown)
+def asked_roles(
+    planned: PlannedBuild, askers: Mapping[str, Asker], *, bounds: bool = False
+) -> dict[str, AskedRole]:
+    """The roles of a build by seat, with the models behind them."""
+    roles = planned.builder.roles
+    return {
+        seat: AskedRole(roles[role_of_seat(seat)], askers[seat], settings, bounds)
+        for seat, settings in planned.settings.items()
+    }
+
+
+def step_context(
+    planned: PlannedBuild, step: Step | BatchStep, row: bytes, calls: Mapping[str, RowCall]
+) -> StepContext:
+    """What a step is handed beside a row: its calls, and what it reads."""
+    return StepContext(
+        row=row, calls=calls, seed=planned.build.seed,
+        search=planned.reads.search(step.reads), banks=planned.reads.banks_of(step.reads),
+    )  # fmt: skip
 
 
 async def perform_build(
     store: Store,
-    method: Maker,
     planned: PlannedBuild,
     askers: Mapping[str, Asker],
     *,
@@ -155,100 +268,72 @@ async def perform_build(
     ``askers`` are by role. Raises RunInUse where another process works on this build, StoreFailed
     where outcomes could not be kept, BadInput where no row is left; what a step raises passes.
     """
-    build = planned.build
-    key = _store_build(store, planned, clock)
+    build, pipeline = planned.build, planned.pipeline
+    rows = entering_rows(store, planned.builder, planned.spec, build.params)
+    key = store.builds.add(build, rows, clock.now(), __version__)
     with calm_interpreter():
         async with lease_held(store.builds, key, clock), store.writer(kept) as writer:
-            place = Workplace(store, method, planned, askers, writer, progress, stop)
+            place = Workplace(store, planned, askers, writer, progress, stop)
 
             def reached(position: int, step: Step | BatchStep, identity: bytes) -> None:
                 store.builds.add_stage(key, position, place.journal.register(identity, step))
                 progress.shown[position].begin(clock)
 
             performed = await perform_pipeline(
-                planned.pipeline.steps,
+                pipeline.steps,
                 planned.keys,
                 lambda: store.builds.pages(key),
                 place.workshop(),
                 progress=progress.steps,
                 reached=reached,
             )
-        progress.refresh()
-        for shown in progress.shown:
-            shown.end(clock)
+        progress.end(clock)
         funnel = funnel_of(store, key, build)
         bank, placed = None, None
         if performed.complete and funnel.complete:
             store.builds.add_funnel(build.id, funnel, clock.now())
-            if planned.pipeline.places is not None:
-                places = planned.pipeline.places(_values(store, key, planned.pipeline.gives))
-                placed = place_sources(store, build, places, clock)
+            values = _values(store, key, pipeline.gives)
+            if pipeline.places is not None:
+                placed = place_sources(store, build, pipeline.places(values), clock)
             else:
-                bank = _bank(store, method, planned, key, funnel, clock)
+                bank = _bank(store, planned, key, funnel, values, clock)
     is_whole = bank is not None or placed is not None
-    stopped = place.stopped_asker()
-    reason = None if stopped is None or is_whole else stopped.stopped
+    reason = None if is_whole else place.stopped_by()
     return BuildResult(
-        build=build,
-        funnel=funnel,
-        bank=bank,
-        placed=placed,
+        build=build, funnel=funnel, bank=bank, placed=placed,
         stopped="" if reason is None else str(reason),
         over_budget=isinstance(reason, BudgetReached),
         interrupted=stop.is_set() and not is_whole,
-        spent=progress.spent(),
-        notes=planned.pipeline.notes,
-    )
-
-
-def funnel_of(store: Store, key: int, build: Build) -> BuildFunnel:
-    """The funnel of a build as far as it came."""
-    reached = store.builds.stages(key)
-    journal = StoreJournal(store.outcomes)
-    journal.know(store.builds.step_keys(reached))
-    return read_funnel(
-        build.steps, reached, lambda: store.builds.pages(key), journal, costs=journal
-    )
-
-
-def _store_build(store: Store, planned: PlannedBuild, clock: Clock) -> int:
-    rows = entering_rows(store, planned.builder, planned.spec, planned.build.params)
-    return store.builds.add(planned.build, rows, clock.now(), __version__)
-
-
-def _bank(
-    store: Store,
-    method: Maker,
-    planned: PlannedBuild,
-    key: int,
-    funnel: BuildFunnel,
-    clock: Clock,
-) -> Bank:
-    """The bank of a build that is whole."""
-    pipeline, build = planned.pipeline, planned.build
-    values = _values(store, key, pipeline.gives)
-    built = [] if pipeline.facts is None else list(pipeline.facts(values))
-    if not built:
-        raise BadInput(
-            f"no {build.kind} are left of {build.n_inputs:,} rows: {_reasons(funnel)}",
-            hint=f"look at them: proofstone show build:{build.id.hex()[:8]} --dropped",
-        )
-    name = planned.spec.name
-    bank, _is_new = store.knowledge.add_bank(name, method.name, built, clock.now())
-    store.builds.add_bank(key, bank.id)
-    return bank
+        spent=progress.spent(), notes=pipeline.notes,
+    )  # fmt: skip
 
 
 def _values(store: Store, key: int, kind: type[Struct]) -> Iterator[Any]:
-    reached = store.builds.stages(key)
-    journal = StoreJournal(store.outcomes)
-    journal.know(store.builds.step_keys(reached))
+    """What the rows that are left hold."""
+    reached, journal = build_journal(store, key)
     for rows in walk(reached, store.builds.pages(key), journal):
         yield from (read_row(row, kind) for row in rows if row.payload)
 
 
-def _reasons(funnel: BuildFunnel) -> str:
-    dropped: Sequence[tuple[str, int]] = [
-        (reason, n) for step in funnel.steps for reason, n in step.dropped.items() if n
-    ]
-    return ", ".join(f"{n:,} {reason}" for reason, n in dropped)
+def _bank(
+    store: Store,
+    planned: PlannedBuild,
+    key: int,
+    funnel: BuildFunnel,
+    values: Iterator[Any],
+    clock: Clock,
+) -> Bank:
+    """The bank of a build that is whole. Raises BadInput where nothing is left."""
+    build, facts = planned.build, planned.pipeline.facts
+    built = [] if facts is None else list(facts(values))
+    if not built:
+        dropped = [each for step in funnel.steps for each in step.dropped.items()]
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in dropped if n)
+        raise BadInput(
+            f"no {build.kind} are left of {build.n_inputs:,} rows: {reasons}",
+            hint=f"look at them: proofstone show build:{build.id.hex()[:8]} --dropped",
+        )
+    now = clock.now()
+    bank, _is_new = store.knowledge.add_bank(planned.spec.name, build.method, built, now)
+    store.builds.add_bank(key, bank.id)
+    return bank

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 
-from proofstone.build.cli_taxonomy import show_placed
+from proofstone.build.cli_show import show_placed
 from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
 from proofstone.records.banks import Parameter
 from proofstone.records.ids import short
@@ -27,7 +29,7 @@ from proofstone.run.cli_options import (
 )
 from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.cli_egress import TerminalEgress
-from proofstone.session.costs import beside_told, spent_text, tell_lost
+from proofstone.session.costs import beside_told, spent_text, start_spending, tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -49,30 +51,84 @@ from proofstone.session.terminal import pasted, print_json, say, tell_known_name
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
+    from proofstone.build.pilot import StepPrompt
     from proofstone.method import Method
     from proofstone.records.builds import Build
-    from proofstone.records.steps import ModelRole, StepBuilder
+    from proofstone.records.steps import ModelRole
+    from proofstone.run.forecast import Amounts, BuildForecast, Range
     from proofstone.run.self_preference import Kin
-
+    from proofstone.session.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def role_options(builder: StepBuilder) -> Callable[[Command], Command]:
-    """The options of roles that have one of their own; values arrive under the role's name."""
-    return with_options(
-        *(
-            click.option(
-                f"--{role}", role, multiple=True, metavar="PROVIDER/NAME,...",
-                help=f"{declared.help[0].upper()}{declared.help[1:]}.",
-            )
-            for role, declared in builder.roles.items()
-            if declared.has_option
+# The options of every command that builds, and of those that ask models to.
+
+_name_option = click.option("--name", help="The bank's name; else that of the first input.")
+
+
+build_options = with_options(
+    _name_option,
+    click.option(
+        "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
+        help="The model that builds, or that of one role; of a panel judge=A,B,C.",
+    ),
+    click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
+                 help="The model that judges, in every role that does; several are a "
+                 "panel where the role takes one."),
+    click.option(
+        "--per-input", type=click.IntRange(1), metavar="N",
+        help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
+        "that were drawn.",
+    ),
+    click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
+    languages_option("Let only passages in these languages enter."),
+    *dry_run_list(
+        dry_run="Say what the build would take, and do not build: from a pilot.",
+        pilot="Rows that a dry run really works on; what it makes of them is kept for the build.  "
+        "[default: 20]",
+        least_pilot=2,
+        show="Print the prompts of the first N rows as they would be sent, and build nothing; "
+        "without --dry-run nobody is asked.",
+    ),
+    temperature_option,
+    max_tokens_option,
+    reasoning_option,
+    setting_option,
+    cache_option,
+    budget_option,
+    connections_option,
+    yes_option,
+    quiet_option,
+)  # fmt: skip
+
+
+def _kind_command(kind: str, *options: Callable[[Any], Any]) -> Callable[[Command], click.Command]:
+    """A command of this kind with INPUTs and these options."""
+    inputs = click.argument("inputs", nargs=-1, required=True)
+    shared = (seed_option, workspace_option, json_option)
+
+    def made(command: Command) -> click.Command:
+        return click.command(kind)(with_options(inputs, *options, *shared)(command))
+
+    return made
+
+
+def _step_options(builder: StepBuilder) -> list[Callable[[Any], Any]]:
+    """The options of a build in steps, those of roles that have one of their own among them: their
+    values arrive under the role's name."""
+    roles = [
+        click.option(
+            f"--{role}", role, multiple=True, metavar="PROVIDER/NAME,...",
+            help=f"{declared.help[0].upper()}{declared.help[1:]}.",
         )
-    )  # fmt: skip
+        for role, declared in builder.roles.items()
+        if declared.has_option
+    ]  # fmt: skip
+    return [build_options, *roles, with_parameters(builder.parameters)]
 
 
-def named_models(
+def _named_models(
     builder: StepBuilder, models: Sequence[str], options: dict[str, Any]
 ) -> str | dict[str, list[str]]:
     """The models of ``-m``, and those of the roles' own options, which are taken out of
@@ -125,138 +181,68 @@ def _by_role(options: Sequence[str]) -> str | dict[str, list[str]]:
 # ``build KIND`` of a kind that is built in steps, with models or without.
 
 
-_SETTINGS = ("temperature", "max_tokens", "reasoning_effort")
-
-
-# The options of every command that asks models to build.
-build_options = with_options(
-    click.option("--name", help="The bank's name; else that of the first input."),
-    click.option(
-        "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
-        help="The model that builds, or that of one role; of a panel judge=A,B,C.",
-    ),
-    click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
-                 help="The model that judges, in every role that does; several are a "
-                 "panel where the role takes one."),
-    click.option(
-        "--per-input", type=click.IntRange(1), metavar="N",
-        help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
-        "that were drawn.",
-    ),
-    click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
-    languages_option("Let only passages in these languages enter."),
-    *dry_run_list(
-        dry_run="Say what the build would take, and do not build: from a pilot.",
-        pilot="Rows that a dry run really works on; what it makes of them is kept for the build.  "
-        "[default: 20]",
-        least_pilot=2,
-        show="Print the prompts of the first N rows as they would be sent, and build nothing; "
-        "without --dry-run nobody is asked.",
-    ),
-    temperature_option,
-    max_tokens_option,
-    reasoning_option,
-    setting_option,
-    cache_option,
-    budget_option,
-    connections_option,
-    yes_option,
-    quiet_option,
-)  # fmt: skip
-
-
 def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     """The command that builds this kind."""
 
-    @click.command(kind)
-    @click.argument("inputs", nargs=-1, required=True)
-    @build_options
-    @role_options(builder)
-    @with_parameters(builder.parameters)
-    @seed_option
-    @workspace_option
-    @json_option
+    @_kind_command(kind, *_step_options(builder))
     def command(**options: Any) -> None:
-        build_in_steps(kind, builder, options)
+        _build_in_steps(kind, builder, options)
 
     ending = "into a bank" if builder.enters == "passages" else "for each source"
-    command.help = f"Build {kind} from INPUTs, step by step, {ending}.\n\n{pipeline_help(builder)}"
+    command.help = f"Build {kind} from INPUTs, step by step, {ending}.\n\n{_pipeline_help(builder)}"
     return command
 
 
-def build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
-    """What the command does with its options, and with its exit code."""
+def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
+    """Builds, or says what it would take; exits with its code."""
+    from proofstone.build.banks import build_in_steps, kin_of_build
+    from proofstone.run.dry_run import PILOT
+    from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
 
     asked = dict(options)
-    inputs: tuple[str, ...] = asked.pop("inputs")
-    folder, as_json, quiet = asked.pop("folder"), asked.pop("as_json"), asked.pop("quiet")
-    with open_session(folder) as session:
+    inputs, quiet, as_json = asked.pop("inputs"), asked.pop("quiet"), asked.pop("as_json")
+    dry_run, pilot, show = (asked.pop(name) for name in ("dry_run", "pilot", "show"))
+    with open_session(asked.pop("folder")) as session:
         session.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
         session.tell = partial(say, quiet=quiet)
         tell_lost(session, quiet=quiet)
-        code = perform(session, kind, builder, inputs, asked, as_json=as_json, quiet=quiet)
+        if not dry_run and pilot is not None:
+            raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
+        name = asked["name"]
+        asked = _asked(builder, inputs, asked)
+        kin = kin_of_build(session, kind, models=asked["models"], judge=asked["judge"])
+        tell_lines(judge_lines(kin), quiet=quiet)
+        if dry_run or show is not None:
+            code = _dry_run(
+                session, kind, inputs, asked, kin,
+                rows=(pilot or PILOT) if dry_run else None, show=show or 0,
+                as_json=as_json, quiet=quiet,
+            )  # fmt: skip
+        else:
+            spending = asked["budget"] = start_spending(session, asked["budget"])
+            with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
+                result = build_in_steps(
+                    session, kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
+                )
+            code = _report(result, kin, name=name, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
-
-
-def perform(
-    session: Any,
-    kind: str,
-    builder: StepBuilder,
-    inputs: Sequence[str],
-    options: dict[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Builds, or says what it would take; returns the exit code."""
-    from proofstone.build.cli_pilot import perform_dry_build, read_dry_build
-    from proofstone.build.step_builds import (
-        build_in_steps,
-        kin_of_build,
-    )
-    from proofstone.session.costs import start_spending
-    from proofstone.session.progress import tell_interrupt, watching
-
-    wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
-    name = options["name"]
-    asked = _asked(builder, inputs, options)
-    kin = kin_of_build(session, kind, models=asked["models"], judge=asked["judge"])
-    tell_lines(judge_lines(kin), quiet=quiet)
-    if wanted is not None:
-        return perform_dry_build(
-            session, kind, inputs, asked, wanted, kin, as_json=as_json, quiet=quiet
-        )
-    spending = asked["budget"] = start_spending(session, asked["budget"])
-    with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
-        result = build_in_steps(
-            session, kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
-        )
-    return report_build(result, kin, name=name, as_json=as_json, quiet=quiet)
 
 
 def _asked(builder: StepBuilder, inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of ``build_in_steps`` that options mean."""
     asked = dict(options)
-    named = {name: asked.pop(name) for name in _SETTINGS}
-    settings = {name: value for name, value in named.items() if value is not None}
+    sent = {name: asked.pop(name) for name in ("temperature", "max_tokens", "reasoning_effort")}
+    settings = {name: value for name, value in sent.items() if value is not None}
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
-    asked["models"] = named_models(builder, asked.pop("models"), asked)
+    asked["models"] = _named_models(builder, asked.pop("models"), asked)
     asked["judge"] = read_panel(asked.pop("judge"))
     asked["languages"] = asked["languages"] or ()
     asked["name"] = asked["name"] or Path(inputs[0]).stem + builder.suffix
     return asked
 
 
-def _named_by(role: str, declared: ModelRole) -> str:
-    if declared.has_option:
-        return f"--{role}"
-    if declared.optional:
-        return f"-m {role}=..."
-    return "--judge" if declared.purpose == "judge" else "-m"
-
-
-def pipeline_help(builder: StepBuilder) -> str:
+def _pipeline_help(builder: StepBuilder) -> str:
     """What INPUTs are, whom a build asks, and what is promised of it."""
     about = builder.help
     if builder.rows is None:
@@ -265,8 +251,16 @@ def pipeline_help(builder: StepBuilder) -> str:
             "source'"
         )
         about += "." if builder.files is None else "; or a file of rows that are further on."
+
+    def named_by(role: str, declared: ModelRole) -> str:
+        if declared.has_option:
+            return f"--{role}"
+        if declared.optional:
+            return f"-m {role}=..."
+        return "--judge" if declared.purpose == "judge" else "-m"
+
     roles = "\n".join(
-        f"  {role}  {declared.help} ({_named_by(role, declared)})"
+        f"  {role}  {declared.help} ({named_by(role, declared)})"
         for role, declared in builder.roles.items()
     )
     asked = f"\n\nModels are asked in these roles:\n\n\b\n{roles}" if roles else ""
@@ -291,30 +285,38 @@ TABLES = "An INPUT is a table's file (CSV, JSONL, Parquet) or the name of a carr
 _BY_MODELS = ("models", "judge", "dry_run", "pilot", "show")
 
 
-_OF_BOTH = ("inputs", "name", "limit", "languages", "falsified", "seed", "folder", "as_json")
+_OF_BOTH = {"inputs", "name", "limit", "languages", "falsified", "seed", "folder", "as_json"}
 
 
-def build_from_tables(
-    session: Any,
-    kind: str,
-    inputs: Sequence[str],
-    name: str | None,
-    seed: int,
-    params: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
+def facts_command(kind: str, parameters: Sequence[Parameter]) -> click.Command:
+    """The command that builds this kind by rules."""
+
+    @_kind_command(kind, _name_option, with_parameters(parameters))
+    def build_facts(**options: Any) -> None:
+        _build_from_tables(kind, {each.name: options[each.name] for each in parameters}, options)
+
+    build_facts.help = f"Build {kind} from INPUTs into a bank.\n\n{TABLES}"
+    return build_facts
+
+
+def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any]) -> None:
     """Builds a bank by rules and prints it."""
-    from proofstone.build.forms import make_bank
+    from proofstone.build.banks import make_bank
+    from proofstone.session.session import open_session
 
-    bank = make_bank(session, kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params)
-    if as_json:
-        print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
-        return
-    shown = f"{bank.name}-{short(bank.id, 4)}"
-    click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
-    tell_known_name(name, bank.name, kind)
-    say(f"next: proofstone build form {pasted(shown)} --seeds 3")
+    name, inputs = options["name"], options["inputs"]
+    with open_session(options["folder"]) as session:
+        bank = make_bank(
+            session, kind, inputs, name=name or Path(inputs[0]).stem, seed=options["seed"],
+            **params,
+        )  # fmt: skip
+        if options["as_json"]:
+            print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
+            return
+        shown = f"{bank.name}-{short(bank.id, 4)}"
+        click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
+        tell_known_name(name, bank.name, kind)
+        say(f"next: proofstone build form {pasted(shown)} --seeds 3")
 
 
 def either_command(
@@ -325,56 +327,32 @@ def either_command(
     of_steps = {parameter.name for parameter in builder.parameters}
     only_tables = [each for each in parameters if each.name not in of_steps | _SHARED]
 
-    @click.command(kind)
-    @click.argument("inputs", nargs=-1, required=True)
-    @build_options
-    @role_options(builder)
-    @with_parameters(builder.parameters)
-    @with_parameters(only_tables)
-    @seed_option
-    @workspace_option
-    @json_option
-    @click.pass_context
-    def build_either(context: click.Context, /, **options: Any) -> None:
-        by_models = any(was_given(context, name) for name in _BY_MODELS)
-        known = of_steps if by_models else of_tables
-        other = (of_tables if by_models else _steps_only(context, of_steps)) - known
-        _refuse(context, kind, other - set(_OF_BOTH), by_models=by_models)
-        if by_models:
+    @_kind_command(kind, *_step_options(builder), with_parameters(only_tables))
+    def build_either(**options: Any) -> None:
+        context = click.get_current_context()
+        if any(was_given(context, name) for name in _BY_MODELS):
+            _refuse(context, kind, of_tables - of_steps - _OF_BOTH, by_models=True)
             for each in only_tables:
                 options.pop(each.name)
-            build_in_steps(kind, builder, options)
+            _build_in_steps(kind, builder, options)
             return
-        _build_from_tables(kind, {name: options[name] for name in of_tables}, options)
+        asking = {parameter.name for parameter in context.command.params if parameter.name}
+        _refuse(context, kind, (of_steps | asking) - of_tables - _OF_BOTH, by_models=False)
+        params = {name: options[name] for name in of_tables}
+        if "limit" in params:
+            params["limit"] = options["limit"] or 0
+        if "languages" in params:
+            params["languages"] = ",".join(options["languages"] or ()) or "all"
+        _build_from_tables(kind, params, options)
 
     build_either.help = (
         f"Build {kind} from INPUTs into a bank: from tables by rules, or with -m from sources by "
         f"models.\n\nWithout -m: {TABLES[0].lower()}{TABLES[1:]} --limit then is the most true "
         "statements of a table, drawn by the seed, and --languages chooses among carried tables."
         "\n\n"
-        f"With -m: {pipeline_help(builder)}"
+        f"With -m: {_pipeline_help(builder)}"
     )
     return build_either
-
-
-def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any]) -> None:
-    from proofstone.session.session import open_session
-
-    if "limit" in params:
-        params["limit"] = options["limit"] or 0
-    if "languages" in params:
-        params["languages"] = ",".join(options["languages"] or ()) or "all"
-    with open_session(options["folder"]) as session:
-        build_from_tables(
-            session, kind, options["inputs"], options["name"], options["seed"], params,
-            as_json=options["as_json"],
-        )  # fmt: skip
-
-
-def _steps_only(context: click.Context, of_steps: set[str]) -> set[str]:
-    """What only a build by models takes: its parameters, and the options of asking."""
-    asking = {parameter.name for parameter in context.command.params if parameter.name}
-    return (of_steps | asking) - set(_OF_BOTH)
 
 
 def _refuse(context: click.Context, kind: str, names: set[str], *, by_models: bool) -> None:
@@ -401,38 +379,32 @@ class BuildGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All kinds, and ``form``."""
-        from proofstone.method import find_method, method_names
-
-        methods = [find_method(name) for name in method_names()]
+        methods, placing = _makers()
         kinds = {kind for method in methods for kind in (*method.builders, *method.pipelines)}
-        kinds |= set(_placing())
-        return [*sorted(kinds), "form"]
+        return [*sorted({*kinds, *placing}), "form"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a kind, with the options that its method declares."""
-        from proofstone.method import find_method, method_names
-
-        methods = [find_method(name) for name in method_names()]
+        methods, placing = _makers()
         if cmd_name == "form":
             return _form_command(methods)
         for method in methods:
-            if cmd_name in method.builders and cmd_name in method.pipelines:
-                return either_command(
-                    cmd_name, method.builders[cmd_name][1], method.pipelines[cmd_name]
-                )
-            if cmd_name in method.builders:
-                return _facts_command(cmd_name, method.builders[cmd_name][1])
-            if cmd_name in method.pipelines:
-                return pipeline_command(cmd_name, method.pipelines[cmd_name])
-        if cmd_name in _placing():
-            return pipeline_command(cmd_name, _placing()[cmd_name])
-        return None
+            tables, steps = method.builders.get(cmd_name), method.pipelines.get(cmd_name)
+            if tables and steps:
+                return either_command(cmd_name, tables[1], steps)
+            if tables:
+                return facts_command(cmd_name, tables[1])
+            if steps:
+                return pipeline_command(cmd_name, steps)
+        return pipeline_command(cmd_name, placing[cmd_name]) if cmd_name in placing else None
 
 
-def _placing() -> Mapping[str, StepBuilder]:
+def _makers() -> tuple[list[Method], Mapping[str, StepBuilder]]:
+    """All methods, and what places sources, by kind."""
     from proofstone.build.placement import PLACING
+    from proofstone.method import find_method, method_names
 
-    return PLACING.pipelines
+    return [find_method(name) for name in method_names()], PLACING.pipelines
 
 
 @click.command("build", cls=BuildGroup, subcommand_metavar="KIND INPUT...")
@@ -440,29 +412,7 @@ def build_command() -> None:
     "Build item banks, test forms and reference data."
 
 
-def _facts_command(kind: str, parameters: Any) -> click.Command:
-    @click.command(kind)
-    @click.argument("inputs", nargs=-1, required=True)
-    @click.option("--name", help="The bank's name; else that of the first input.")
-    @with_parameters(parameters)
-    @seed_option
-    @workspace_option
-    @json_option
-    def build_facts(
-        inputs: tuple[str, ...],
-        name: str | None,
-        seed: int,
-        folder: Path | None,
-        as_json: bool,
-        **params: Any,
-    ) -> None:
-        from proofstone.session.session import open_session
-
-        with open_session(folder) as session:
-            build_from_tables(session, kind, inputs, name, seed, params, as_json=as_json)
-
-    build_facts.help = f"Build {kind} from INPUTs into a bank.\n\n{TABLES}"
-    return build_facts
+# ``build form``.
 
 
 def _form_parameters(methods: Sequence[Method]) -> list[Parameter]:
@@ -522,7 +472,7 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
 
         The same bank, seed and parameters give the same form, byte for byte, on any machine.
         """
-        from proofstone.build.forms import compose_forms
+        from proofstone.build.banks import compose_forms
         from proofstone.session.session import method_of, open_session
 
         _swept(sweep, params)  # what cannot be read is said before anything is opened
@@ -539,12 +489,10 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
             ]
             uses = {form.id: session.store.items.uses(form.id) for form in forms}
         if as_json:
-            print_json([_form(form, uses[form.id]) for form in forms])
+            print_json([_form_fields(form, uses[form.id]) for form in forms])
             return
         for form in forms:
-            shown = f"{form.name}-{short(form.id, 4)}"
-            reuse = _reuse(uses[form.id]) + _left_out(form)
-            click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}   {reuse}")
+            click.echo(_form_line(form, uses[form.id]))
         for known in dict.fromkeys(form.name for form in forms):
             tell_known_name(name, known, "questions", quiet=quiet)
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
@@ -553,7 +501,7 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
     return build_form
 
 
-def _form(form: ItemSet, uses: list[int]) -> dict[str, Any]:
+def _form_fields(form: ItemSet, uses: list[int]) -> dict[str, Any]:
     reuse = {"places": sum(uses), "facts": len(uses), "least": min(uses), "most": max(uses)}
     return {
         "form": form.id,
@@ -564,37 +512,33 @@ def _form(form: ItemSet, uses: list[int]) -> dict[str, Any]:
     }
 
 
-def _reuse(uses: list[int]) -> str:
-    """How evenly a form uses its facts, in words."""
+def _form_line(form: ItemSet, uses: list[int]) -> str:
+    """A form, how evenly it uses its facts, and how many retired ones it does without."""
     often = f"{uses[0]} to {uses[-1]} times" if uses[0] < uses[-1] else f"{uses[0]} times"
     often = "once" if often == "1 times" else often
-    return f"{sum(uses)} places, {len(uses)} facts used {often} each"
-
-
-def _left_out(form: ItemSet) -> str:
-    """How many retired facts a form does without, where there are any."""
     n = len(form.recipe.get("without", ()))
-    return f"   {n} retired fact{'s' if n > 1 else ''} left out" if n else ""
+    left_out = f"   {n} retired fact{'s' if n > 1 else ''} left out" if n else ""
+    return (
+        f"form   {form.name}-{short(form.id, 4)}   {form.n_items} questions   seed {form.seed}   "
+        f"{sum(uses)} places, {len(uses)} facts used {often} each{left_out}"
+    )
 
 
 def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
     """The parameters of each form of a sweep; without one, the parameters."""
-    import re
-
     if sweep is None:
         return [params]
-    named = re.fullmatch(r"([\w-]+)=([\w-]+(?:,[\w-]+)+)", sweep)
-    if named is not None and named[1].replace("-", "_") in params:
-        name, values = named[1].replace("-", "_"), dict.fromkeys(named[2].split(","))
-        return [{**params, name: value} for value in values]
-    match = re.fullmatch(r"([\w-]+)=(\d+)\.\.(\d+)", sweep)
-    if match is None or match[1].replace("-", "_") not in params:
+    said, _, values = sweep.partition("=")
+    name, span = said.replace("-", "_"), re.fullmatch(r"(\d+)\.\.(\d+)", values)
+    if name not in params or not (span or re.fullmatch(r"[\w-]+(?:,[\w-]+)+", values)):
         raise click.BadParameter(
             f"{sweep!r}: expected PARAMETER=LOW..HIGH, such as options=4..10, or "
             "PARAMETER=VALUE,VALUE, such as posed=open,original",
             param_hint="--sweep",
         )
-    name, low, high = match[1].replace("-", "_"), int(match[2]), int(match[3])
+    if span is None:
+        return [{**params, name: value} for value in dict.fromkeys(values.split(","))]
+    low, high = int(span[1]), int(span[2])
     if high < low:
         raise click.BadParameter(f"{sweep!r}: {high} is below {low}", param_hint="--sweep")
     return [{**params, name: f"{value}-{value}"} for value in range(low, high + 1)]
@@ -603,13 +547,8 @@ def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
 # What a build came to, as it is told.
 
 
-def report_build(
-    result: BuildResult,
-    kin: Sequence[Kin] = (),
-    *,
-    name: str | None = None,
-    as_json: bool,
-    quiet: bool,
+def _report(
+    result: BuildResult, kin: Sequence[Kin], *, name: str | None, as_json: bool, quiet: bool
 ) -> int:
     """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
     bank was to be called."""
@@ -617,6 +556,7 @@ def report_build(
 
     build, bank = result.build, result.bank
     shown_build = f"build:{short(build.id)}"
+    shown = "" if bank is None else f"{bank.name}-{short(bank.id, 4)}"
     if as_json:
         print_json({**_result(result), "kin": kin})
     else:
@@ -624,11 +564,14 @@ def report_build(
         if result.placed is not None:
             show_placed(result.placed, shown_build)
         elif bank is not None:
-            shown = f"{bank.name}-{short(bank.id, 4)}"
             click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
         else:
             click.echo(f"{shown_build}   incomplete: no bank is made of it yet")
-    _tell_trouble(result, quiet=quiet)
+    if result.spent.calls and not build.simulated:
+        say(f"spent {spent_text(result.spent)}", quiet=quiet)
+    _tell_stopped(result)
+    for note in result.notes:
+        say(f"note: {note}", quiet=quiet)
     if not result.complete:
         for line in pending_sentences(result.funnel):
             say(line, quiet=quiet)
@@ -639,21 +582,9 @@ def report_build(
         if any(step.n_dropped for step in result.funnel.steps):
             say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
         if bank is not None:
-            shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
             tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            say(f"next: proofstone {_next(build, shown)}", quiet=quiet)
-    return _exit_code(result)
-
-
-def _tell_trouble(result: BuildResult, *, quiet: bool) -> None:
-    """What it took, why it stopped, and what it left out."""
-    if result.spent.calls and not result.build.simulated:
-        say(f"spent {spent_text(result.spent)}", quiet=quiet)
-    if result.stopped:
-        code = (BudgetReached if result.over_budget else EndpointUnusable).code
-        say(f"error [{code}] {result.stopped}")
-    for note in result.notes:
-        say(f"note: {note}", quiet=quiet)
+            say(f"next: proofstone {_next(build, pasted(shown))}", quiet=quiet)
+    return _exit_code(result, is_whole=result.complete)
 
 
 def _next(build: Build, bank: str) -> str:
@@ -671,12 +602,18 @@ def _next(build: Build, bank: str) -> str:
     return f"build form {bank} --seeds 3{' --skip-small' if skipping else ''}"
 
 
-def _exit_code(result: BuildResult) -> int:
-    if result.interrupted:
+def _tell_stopped(found: BuildResult | BuildForecast, *, quiet: bool = False) -> None:
+    if found.stopped:
+        code = (BudgetReached if found.over_budget else EndpointUnusable).code
+        say(f"error [{code}] {found.stopped}", quiet=quiet)
+
+
+def _exit_code(found: BuildResult | BuildForecast, *, is_whole: bool) -> int:
+    if found.interrupted:
         return 130
-    if result.stopped:
-        return (BudgetReached if result.over_budget else EndpointUnusable).exit_code
-    return 0 if result.complete else 3
+    if found.stopped:
+        return (BudgetReached if found.over_budget else EndpointUnusable).exit_code
+    return 0 if is_whole else 3
 
 
 def _result(result: BuildResult) -> dict[str, Any]:
@@ -691,7 +628,7 @@ def _result(result: BuildResult) -> dict[str, Any]:
         "facts": 0 if bank is None else len(bank.facts),
         "placed": result.placed,
         "notes": result.notes,
-        "funnel": {**_fields(result.funnel), "left": result.funnel.left},
+        "funnel": {**msgspec.structs.asdict(result.funnel), "left": result.funnel.left},
         "spent": result.spent,
         "stopped": result.stopped,
         "over_budget": result.over_budget,
@@ -699,7 +636,116 @@ def _result(result: BuildResult) -> dict[str, Any]:
     }
 
 
-def _fields(record: Any) -> dict[str, Any]:
-    import msgspec
+# ``build KIND --dry-run``: what a build would take, and ``--show``: what it would send.
 
-    return msgspec.structs.asdict(record)
+
+def _dry_run(
+    session: Session,
+    kind: str,
+    inputs: Sequence[str],
+    asked: dict[str, Any],
+    kin: Sequence[Kin],
+    *,
+    rows: int | None,
+    show: int,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Shows the prompts of ``show`` rows, and the forecast by a pilot of ``rows``; returns the exit
+    code."""
+    from proofstone.build.banks import forecast_build, prompts_of_build
+    from proofstone.session.progress import tell_interrupt, watching
+
+    prompts = prompts_of_build(session, kind, inputs, show, **asked) if show else []
+    if show and not as_json:
+        click.echo("\n".join(_prompt_lines(prompts)))
+    if rows is None:
+        if as_json:
+            print_json({"prompts": prompts, "kin": kin})
+        return 0
+    spending = asked["budget"] = start_spending(session, asked["budget"])
+    what = "spent besides, for the pilot's rows alone"
+    with beside_told(spending, what, quiet=quiet), watching(quiet=quiet) as watch:
+        found = forecast_build(
+            session, kind, inputs, **asked, pilot=rows, watch=watch, on_interrupt=tell_interrupt
+        )
+    if as_json:
+        whole = {**msgspec.structs.asdict(found), "kin": kin}
+        print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
+    else:
+        click.echo("\n".join(_forecast_lines(found)))
+    _tell_stopped(found, quiet=quiet)
+    if found.failed:
+        kinds = ", ".join(f"{kind} {n}" for kind, n in found.failed.items())
+        failed = f"{sum(found.failed.values()):,} calls of the pilot failed: {kinds}"
+        say(f"note: {failed}", quiet=quiet)
+    return _exit_code(found, is_whole=found.is_known)
+
+
+def _forecast_lines(found: BuildForecast) -> Iterator[str]:
+    """The result: a row a step, what the pilot took, how the ranges came about, the budget."""
+    from proofstone.page.text import aligned, printable, without_empty
+    from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
+
+    def row(name: str, models: str, rows: Range | None, amounts: Amounts) -> list[str]:
+        first = [name, printable(models), "" if rows is None else shown_range(rows, "amount")]
+        if amounts.requests is not None and not amounts.requests.high:
+            return [*first, "", "", "", ""]
+        return [
+            *first,
+            shown_range(amounts.requests, "amount"),
+            shown_range(amounts.tokens, "amount"),
+            shown_range(amounts.cost_usd, "usd"),
+            shown_range(amounts.seconds, "time") if amounts.seconds else "",
+        ]
+
+    table = [
+        ["", "", "rows", "calls", "tokens", "USD", "time"],
+        *(row(s.name, ", ".join(s.models), s.rows, s.amounts) for s in found.steps),
+        row("total", "", None, found.total),
+    ]
+    left = (0, 1) if any(step.models for step in found.steps) else (0,)
+    yield from aligned(without_empty(table), left=left)
+    names = ", ".join(found.left_out)
+    if found.rows is not None:
+        before = f", before {names}" if names else ""
+        yield f"rows     {shown_range(found.rows, 'amount')} left in the end{before}"
+    done = f"pilot    {found.sampled:,} of {found.pilot:,} rows through"
+    if found.spent.calls and not found.simulated:
+        yield f"{done}: {spent_text(found.spent)}"
+        yield "         what was made of them is kept: the build takes it from there"
+    else:
+        yield f"{done}{'' if found.simulated else ', nobody was asked'}"
+    if not found.left:
+        yield "every row is through: nothing is left to do"
+    elif not found.is_known:
+        yield "too few rows of the pilot came through to say what the others take"
+    else:
+        yield (
+            f"{found.confidence:.0%} prediction intervals, for {found.left:,} of "
+            f"{found.n_inputs:,} rows that are left to do, what is dropped on the way counted"
+        )
+        if names:
+            yield f"a sample says nothing of {names}: every row is taken to come through"
+    yield from budget_lines(found.reach, "do")
+    yield from price_notes(found.unpriced)
+
+
+def _prompt_lines(prompts: Sequence[StepPrompt]) -> Iterator[str]:
+    from proofstone.page.text import printable
+    from proofstone.run.forecast_text import message_text
+
+    told: set[tuple[str, str]] = set()
+    for prompt in prompts:
+        model = printable(prompt.to.model)
+        yield f"=== {prompt.step}: {prompt.name}   row {short(prompt.row)}   to {model}"
+        settings = msgspec.json.encode(prompt.to.settings).decode()
+        line = f"--- settings of {model}: {settings}"
+        line += f"; not sent: {', '.join(prompt.to.dropped)}" if prompt.to.dropped else ""
+        if (prompt.step, line) not in told:
+            told.add((prompt.step, line))
+            yield line
+        for message in prompt.messages:
+            yield f"--- {message.role}"
+            yield message_text(message)
+        yield ""

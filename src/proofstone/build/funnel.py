@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from proofstone.build.journal import Pages, Visit, walk
-from proofstone.judging.question import QuestionAccount
+from proofstone.build.flow import Pages, Visit, walk
+from proofstone.errors import BadUsage
+from proofstone.judging.question import QuestionAccount, QuestionTally
 from proofstone.page.section import Cell, Column, Section, Table
-from proofstone.page.text import aligned
+from proofstone.page.text import aligned, without_empty
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
 from proofstone.records.steps import Costs, Journal, Outcome, PipelineRow
+from proofstone.records.tables import Audience
+from proofstone.records.verdicts import PanelVerdict, RowVerdict
+from proofstone.session.description import Description
+from proofstone.store.builds import StoreJournal
+from proofstone.store.lookup import KINDS, Found
+from proofstone.store.store import Store
 from proofstone.wording.messages import counted, listed, paragraph, say, word
 
 
@@ -55,6 +68,15 @@ class _Tally:
             else:
                 self.kept += 1 if outcome.kept is None else len(outcome.kept)
 
+    def told(self, step: StepName) -> StepFunnel:
+        """What the step did, its reasons first; behind them the engine's own."""
+        reasons = [*step.reasons, *sorted(set(self.dropped) - set(step.reasons))]
+        return StepFunnel(
+            name=step.name, version=step.version, entered=self.entered, kept=self.kept,
+            dropped={reason: self.dropped[reason] for reason in reasons}, pending=self.pending,
+            failed=dict(self.failed), spent=self.spent,
+        )  # fmt: skip
+
 
 def read_funnel(
     steps: Sequence[StepName],
@@ -92,22 +114,8 @@ def read_funnel(
         for key, step, tally in zip(keys, steps, tallies, strict=False):
             if step.is_batch:
                 tally.spent += costs.spent(key, [key])  # its calls are those of no single row
-    told = tuple(_told(step, tally) for step, tally in zip(steps, tallies, strict=False))
+    told = tuple(tally.told(step) for step, tally in zip(steps, tallies, strict=False))
     return BuildFunnel(entered, told, len(steps))
-
-
-def _told(step: StepName, tally: _Tally) -> StepFunnel:
-    undeclared = sorted(set(tally.dropped) - set(step.reasons))  # the engine's own
-    return StepFunnel(
-        name=step.name,
-        version=step.version,
-        entered=tally.entered,
-        kept=tally.kept,
-        dropped={reason: tally.dropped[reason] for reason in (*step.reasons, *undeclared)},
-        pending=tally.pending,
-        failed=dict(tally.failed),
-        spent=tally.spent,
-    )
 
 
 def ended_rows(
@@ -133,45 +141,34 @@ def ended_rows(
         seen.clear()
 
 
-_HEAD = ("", "entered", "dropped", "pending", "kept", "USD")
+def build_journal(store: Store, key: int) -> tuple[list[bytes], StoreJournal]:
+    """The keys of the steps that a build reached, and its journal."""
+    reached = store.builds.stages(key)
+    journal = StoreJournal(store.outcomes)
+    journal.know(store.builds.step_keys(reached))
+    return reached, journal
+
+
+def funnel_of(store: Store, key: int, build: Build) -> BuildFunnel:
+    """The funnel of a build as far as it came."""
+    reached, journal = build_journal(store, key)
+    return read_funnel(build.steps, reached, lambda: store.builds.pages(key), journal, journal)
+
+
+# How it is told: on a terminal, and on the page of its bank.
 
 
 def funnel_lines(funnel: BuildFunnel) -> list[str]:
     """The funnel as a table: a line a step, under it a line for each of its reasons."""
-    rows = [
-        cells
-        for step in funnel.steps
-        for cells in (_step_row(step), *_reason_rows(step.dropped), *_failed_rows(step.failed))
-    ]
-    last = ("left", "", "", "", f"{funnel.left:,}", _money(funnel.spent))
-    return aligned(_without_empty([_HEAD, *rows, last]), left=(0,))
-
-
-def _step_row(step: StepFunnel) -> tuple[str, ...]:
-    numbers = (step.entered, step.n_dropped, step.pending, step.kept)
-    return (step.name, *(f"{n:,}" if n else "" for n in numbers), _money(step.spent))
-
-
-def _reason_rows(dropped: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    for reason, n in dropped.items():
-        yield (f"  {reason}", "", f"{n:,}", "", "", "")
-
-
-def _failed_rows(failed: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    for kind, n in failed.items():
-        yield (f"  {kind}", "", "", f"{n:,}", "", "")
-
-
-def _money(spent: Spent) -> str:
-    return spent.cost_text
-
-
-def _without_empty(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Without the columns of which only the head says something."""
-    kept = [
-        place for place in range(len(_HEAD)) if not place or any(row[place] for row in rows[1:])
-    ]
-    return [tuple(row[place] for place in kept) for row in rows]
+    rows: list[tuple[str, ...]] = [("", "entered", "dropped", "pending", "kept", "USD")]
+    for step in funnel.steps:
+        numbers = (step.entered, step.n_dropped, step.pending, step.kept)
+        shown = (f"{n:,}" if n else "" for n in numbers)
+        rows.append((step.name, *shown, step.spent.cost_text))
+        rows += [(f"  {why}", "", f"{n:,}", "", "", "") for why, n in step.dropped.items()]
+        rows += [(f"  {kind}", "", "", f"{n:,}", "", "") for kind, n in step.failed.items()]
+    rows.append(("left", "", "", "", f"{funnel.left:,}", funnel.spent.cost_text))
+    return aligned(without_empty(rows), left=(0,))
 
 
 def funnel_sentence(funnel: BuildFunnel) -> str:
@@ -198,44 +195,14 @@ def funnel_section(
     """How a bank was built, for its page, and what its judges did on each question."""
     rows: list[tuple[Cell, ...]] = []
     for step in funnel.steps:
-        spent = step.spent
-        rows.append(
-            (
-                step.name, None, step.entered, step.n_dropped, step.pending, step.kept,
-                spent.calls or None, spent.cost_text or None,
-            )
-        )  # fmt: skip
+        calls, cost = step.spent.calls or None, step.spent.cost_text or None
+        counts = (step.entered, step.n_dropped, step.pending, step.kept)
+        rows.append((step.name, None, *counts, calls, cost))
         rows += [
             (step.name, reason, None, n, None, None, None, None)
             for reason, n in step.dropped.items()
         ]
-    said = {"entered": counted(funnel.entered, "row"), "left": f"{funnel.left:,}"}
-    finding = say("Of {entered} that entered the build, {left} are left.", **said)
-    if funnel.spent.cost_usd:
-        cost = funnel.spent.cost_text
-        finding = say(
-            "Of {entered} that entered the build, {left} are left, for {cost} USD.",
-            cost=cost, **said,
-        )  # fmt: skip
-    return Section(
-        name="build-funnel",
-        title=say("How the {kind} were built", kind=word(build.kind)),
-        finding=finding,
-        plain=_most(funnel),
-        cannot=say(
-            "The counts do not show whether rows were dropped correctly. Review a sample for each "
-            "reason."
-        ),
-        how=_how(build),
-        tables=(
-            Table(title=say("Funnel"), columns=_columns(), rows=tuple(rows), sorts=False),
-            *_judges(judged),
-        ),
-    )
-
-
-def _columns() -> tuple[Column, ...]:
-    return (
+    columns = (
         Column(key="step", name=say("Step")),
         Column(key="reason", name=say("Why")),
         Column(key="entered", name=say("Entered"), digits=0),
@@ -248,12 +215,50 @@ def _columns() -> tuple[Column, ...]:
         Column(key="calls", name=say("Calls"), digits=0),
         Column(key="usd", name="USD", help=say("What the calls took when they were asked.")),
     )  # fmt: skip
+    said = {"entered": counted(funnel.entered, "row"), "left": f"{funnel.left:,}"}
+    finding = say("Of {entered} that entered the build, {left} are left.", **said)
+    if funnel.spent.cost_usd:
+        cost = funnel.spent.cost_text
+        finding = say(
+            "Of {entered} that entered the build, {left} are left, for {cost} USD.",
+            cost=cost, **said,
+        )  # fmt: skip
+    how = say("Counted from the journal of the build: each row once at each step that it reached.")
+    models = listed([f"{role}: {model}" for role, model in build.models.items()])
+    who = (
+        say("Models by role: {models}.", models=models)
+        if build.models
+        else say("No model had a hand in it.")
+    )
+    return Section(
+        name="build-funnel",
+        title=say("How the {kind} were built", kind=word(build.kind)),
+        finding=finding,
+        plain=_most(funnel),
+        cannot=say(
+            "The counts do not show whether rows were dropped correctly. Review a sample for each "
+            "reason."
+        ),
+        how=paragraph(how, who),
+        tables=(
+            Table(title=say("Funnel"), columns=columns, rows=tuple(rows), sorts=False),
+            *([_judges(judged)] if judged else []),
+        ),
+    )
 
 
-def _judges(judged: Sequence[QuestionAccount]) -> Iterator[Table]:
-    """What each judge did, where any verdict is kept: a line a question and judge."""
-    if not judged:
-        return
+def _most(funnel: BuildFunnel) -> str:
+    dropped = [
+        (n, reason, step.name) for step in funnel.steps for reason, n in step.dropped.items() if n
+    ]
+    if not dropped:
+        return say("No step dropped a row.")
+    n, reason, step = max(dropped)
+    return say("Most were dropped by {step}, as {reason}: {n:,}.", step=step, reason=reason, n=n)
+
+
+def _judges(judged: Sequence[QuestionAccount]) -> Table:
+    """What each judge did: a line a question and judge."""
     rows = tuple(
         (
             account.step, account.question, judge.judge, judge.n, judge.n - judge.voted,
@@ -277,22 +282,268 @@ def _judges(judged: Sequence[QuestionAccount]) -> Iterator[Table]:
             help=say("Verdicts that the others alone would give otherwise, or not at all."),
         ),
     )  # fmt: skip
-    yield Table(title=say("Judges"), columns=columns, rows=rows, sorts=False)
+    return Table(title=say("Judges"), columns=columns, rows=rows, sorts=False)
 
 
-def _most(funnel: BuildFunnel) -> str:
-    dropped = [
-        (n, reason, step.name) for step in funnel.steps for reason, n in step.dropped.items() if n
+# The rows of builds as they are listed: how far they are, those dropped, what judges said.
+
+
+class BuildState(Struct, frozen=True, kw_only=True):
+    """A build in a listing; ``bank`` is the newest that came of it."""
+
+    id: bytes
+    kind: str
+    name: str
+    n_inputs: int
+    funnel: BuildFunnel | None
+    bank: bytes | None
+
+
+class EndedRow(Struct, frozen=True, kw_only=True):
+    """A row that a step dropped, for the ``reason`` that ``found`` gave, or that is held up before
+    it (``error``); with its content, None where that was purged."""
+
+    step: str
+    reason: str = ""
+    found: str = ""
+    error: str = ""
+    row: str
+    values: dict[str, Any] | None
+
+
+def build_states(store: Store) -> list[BuildState]:
+    """All builds, newest first; the funnel is of those that are whole."""
+    return [
+        BuildState(
+            id=build.id, kind=build.kind, name=build.name, n_inputs=build.n_inputs,
+            funnel=store.builds.funnel(key), bank=next(iter(store.builds.banks(key)[-1:]), None),
+        )
+        for key, build in store.builds.every()
+    ]  # fmt: skip
+
+
+def describe_build(store: Store, found: Found) -> tuple[Description, BuildFunnel]:
+    """A build as ``show`` prints it, and its funnel as far as it came."""
+    key, build = store.builds.build(found.id)
+    funnel = store.builds.funnel(key) or funnel_of(store, key, build)
+    lines = [
+        ("build", build.id.hex()),
+        ("kind", f"{build.kind} ({build.method})"),
+        ("rows", funnel_sentence(funnel)),
+        *((f"model, {role}", model) for role, model in build.models.items()),
+        *((name, str(value)) for name, value in build.params.items()),
+        ("seed", str(build.seed)),
+        *(("bank", f"bank:{short(bank)}") for bank in store.builds.banks(key)),
     ]
-    if not dropped:
-        return say("No step dropped a row.")
-    n, reason, step = max(dropped)
-    return say("Most were dropped by {step}, as {reason}: {n:,}.", step=step, reason=reason, n=n)
+    return Description(title=f"build:{short(build.id)}", lines=tuple(lines)), funnel
 
 
-def _how(build: Build) -> str:
-    how = say("Counted from the journal of the build: each row once at each step that it reached.")
-    if not build.models:
-        return paragraph(how, say("No model had a hand in it."))
-    models = listed([f"{role}: {model}" for role, model in build.models.items()])
-    return paragraph(how, say("Models by role: {models}.", models=models))
+def list_ended(
+    store: Store,
+    found: Found,
+    *,
+    pending: bool = False,
+    step: str | None = None,
+    reason: str | None = None,
+    limit: int | None = None,
+) -> list[EndedRow]:
+    """The rows that steps dropped (``pending``: those that are held up), of one step or reason
+    where it is named, in the order of those that entered.
+
+    Raises BadUsage for a step or a reason that this build does not have.
+    """
+    key, build = store.builds.build(found.id)
+    _check(build, step, reason)
+    ended = (
+        each
+        for each in _ended(store, key, build)
+        if each.is_dropped != pending
+        and step in (None, each.step)
+        and reason in (None, each.reason)
+    )
+    return [_shown(each) for each in islice(ended, limit)]
+
+
+def ended_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
+    """Every row that was dropped or is held up, for a file: why in columns of their own, then the
+    row's own values."""
+    key, build = store.builds.build(found.id)
+    for each in map(_shown, _ended(store, key, build)):
+        yield {
+            "build_step": each.step,
+            "build_reason": each.reason,
+            "build_found": each.found,
+            "build_error": each.error,
+            **(each.values or {}),
+        }
+
+
+def _ended(store: Store, key: int, build: Build) -> Iterator[Ended]:
+    reached, journal = build_journal(store, key)
+    return ended_rows(build.steps, reached, lambda: store.builds.pages(key), journal, journal)
+
+
+def _check(build: Build, step: str | None, reason: str | None) -> None:
+    names = [each.name for each in build.steps]
+    if step is not None and step not in names:
+        raise BadUsage(f"this build has no step {step!r}", hint=f"it has: {', '.join(names)}")
+    of_step = [each for each in build.steps if step in (None, each.name)]
+    reasons = [known for each in of_step for known in each.reasons]
+    if reason is not None and reason not in reasons:
+        raise BadUsage(
+            f"no step drops a row as {reason!r}", hint=f"reasons are: {', '.join(reasons)}"
+        )
+
+
+def _shown(ended: Ended) -> EndedRow:
+    return EndedRow(
+        step=ended.step, reason=ended.reason, found=ended.found, error=ended.error,
+        row=short(ended.row.id), values=row_values(ended.row.payload),
+    )  # fmt: skip
+
+
+# The values of a build's rows as people read them: ids as ``show`` takes them, not as JSON has to
+# hold bytes.
+
+_ID = 32  # bytes; its base64 has 44 characters, the last of them an equals sign
+
+
+_KINDS = {"origin": "fact", "corrects": "fact", **{kind: kind for kind in KINDS}}
+
+
+_DIGESTS = {"content", "image"}  # of files, of which there is nothing to show
+
+
+def row_values(payload: bytes) -> dict[str, Any] | None:
+    """The values of a row by name, a passage's id as ``passage:9ab3c4d1``; None where its text was
+    purged."""
+    return _plain(msgspec.json.decode(payload), "", "") if payload else None
+
+
+def _plain(value: Any, name: str, within: str) -> Any:
+    """A value called ``name`` of a struct that is called ``within``."""
+    if isinstance(value, dict):
+        return {key: _plain(each, key, name) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each, name, within) for each in value]
+    kind = _KINDS.get(within if name == "id" else name, "")
+    if not isinstance(value, str) or not (kind or name == "id" or name in _DIGESTS):
+        return value
+    identity = _bytes(value)
+    if identity is None:
+        return value
+    if name in _DIGESTS:
+        return identity.hex()
+    return f"{kind}:{short(identity)}" if kind else short(identity)
+
+
+def _bytes(text: str) -> bytes | None:
+    """The id that a text holds, or None."""
+    if len(text) != -(-_ID // 3) * 4 or not text.endswith("="):
+        return None
+    try:
+        found = b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return found if len(found) == _ID else None
+
+
+class JudgedRow(Struct, frozen=True, kw_only=True):
+    """A verdict on a row of a build, and the row's content, None where that was purged."""
+
+    step: str
+    row: str
+    question: str
+    verdict: PanelVerdict
+    values: dict[str, Any] | None
+
+
+def list_verdicts(
+    store: Store, found: Found, *, step: str | None = None, limit: int | None = None
+) -> list[JudgedRow]:
+    """The verdicts of a build, of one step where it is named, in the order of the rows that
+    entered. Raises BadUsage for a step that this build does not have."""
+    key, build = store.builds.build(found.id)
+    _check(build, step, None)
+    judged = (
+        JudgedRow(
+            step=name,
+            row=short(row.id),
+            question=each.question,
+            verdict=each.verdict,
+            values=row_values(row.payload),
+        )
+        for name, row, each in verdicts_of(store, key, build)
+        if step in (None, name)
+    )
+    return list(islice(judged, limit))
+
+
+def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount, ...]:
+    """What was made of each question of a build, and of each judge on it; none where no verdict
+    is kept. Verdicts are read one by one."""
+    tallies: dict[tuple[str, str], QuestionTally] = {}
+    for step, _row, each in verdicts_of(store, key, build):
+        tallies.setdefault((step, each.question), QuestionTally()).add(each.verdict)
+    return tuple(tally.account(*place) for place, tally in tallies.items())
+
+
+def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
+    """Every ballot of every verdict of a build, for a file."""
+    key, build = store.builds.build(found.id)
+    for step, row, each in verdicts_of(store, key, build):
+        verdict = each.verdict
+        for ballot in verdict.ballots:
+            yield {
+                "row": row.id.hex(),
+                "step": step,
+                "question": each.question,
+                "state": verdict.state,
+                "label": verdict.label,
+                "by_rule": verdict.by_rule,
+                "judge": ballot.judge,
+                "ballot": ballot.state,
+                "vote": ballot.label,
+                "reason": ballot.reason,
+                "trouble": ballot.trouble,
+            }
+
+
+def verdicts_of(
+    store: Store, key: int, build: Build
+) -> Iterator[tuple[str, PipelineRow, RowVerdict]]:
+    """Each verdict of a build with its step's name and its row, step by step for each page of rows;
+    a row that comes to a step several times was judged once."""
+    reached, journal = build_journal(store, key)
+    judged = store.outcomes.judged([journal.step(each) for each in reached])
+    if not judged:
+        return
+    names = [step.name for step in build.steps]
+    seen: set[tuple[int, bytes]] = set()
+    page: list[tuple[str, PipelineRow, RowVerdict]] = []
+
+    def visit(at: Visit) -> None:
+        identity = reached[at.place]
+        if journal.step(identity) not in judged:
+            return
+        found = journal.verdicts(identity, [row.id for row in at.rows])
+        for row in at.rows:
+            if row.id in found and (at.place, row.id) not in seen:
+                seen.add((at.place, row.id))
+                page.extend((names[at.place], row, each) for each in found[row.id])
+
+    for _left in walk(reached, store.builds.pages(key), journal, visit):
+        yield from page
+        page.clear()
+
+
+def bank_sections(
+    store: Store, item_sets: Sequence[ItemSet], _audience: Audience
+) -> Iterator[Section]:
+    """How the banks of item sets were built: each build that was whole, once."""
+    banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
+    builds = {build.id: (key, build) for bank in banks for key, build in store.builds.of_bank(bank)}
+    for key, build in builds.values():
+        funnel = store.builds.funnel(key)
+        if funnel is not None:
+            yield funnel_section(build, funnel, read_accounts(store, key, build))

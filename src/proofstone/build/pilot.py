@@ -8,22 +8,39 @@ every row is taken to come through them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
 
-from proofstone.build.build import BuildProgress, Workplace
-from proofstone.build.flow import perform_pipeline
-from proofstone.build.journal import Visit, count_unfinished, walk
-from proofstone.build.plan import PlannedBuild, entering_rows
-from proofstone.errors import BudgetReached
+from proofstone.build.build import (
+    AskedRole,
+    BuildProgress,
+    RowCall,
+    Workplace,
+    asked_roles,
+    step_context,
+)
+from proofstone.build.flow import (
+    MemoryJournal,
+    StepProgress,
+    Visit,
+    Workshop,
+    count_unfinished,
+    perform_pipeline,
+    walk,
+)
+from proofstone.build.inputs import entering_rows
+from proofstone.build.plan import PlannedBuild
+from proofstone.errors import BudgetReached, CallFailed
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, cost_usd, total_tokens
-from proofstone.records.calls import CallRecord, Clock
+from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws
-from proofstone.records.runs import Spent
-from proofstone.records.steps import BatchStep, Maker, PipelineRow, Step
+from proofstone.records.runs import Reply, Spent
+from proofstone.records.steps import BatchStep, PipelineRow, Step, StepContext
+from proofstone.run.dry_run import SentAs
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,
@@ -65,7 +82,6 @@ def draw_pilot(store: Store, planned: PlannedBuild, n: int) -> list[EnteringRow]
 
 async def ask_pilot(
     store: Store,
-    method: Maker,
     planned: PlannedBuild,
     rows: Sequence[EnteringRow],
     askers: Mapping[str, Asker],
@@ -79,9 +95,9 @@ async def ask_pilot(
     """Brings the rows of a pilot through the steps, and says what all rows would take."""
     entering = [each.row for each in rows]
     store.outcomes.keep_rows(entering)
-    places = [at for at, s in enumerate(planned.pipeline.steps) if not isinstance(s, BatchStep)]
+    places = _row_steps(planned)
     async with store.writer(kept) as writer:
-        work = Workplace(store, method, planned, askers, writer, progress, stop, bounds=True)
+        work = Workplace(store, planned, askers, writer, progress, stop, bounds=True)
 
         def reached(position: int, step: Step | BatchStep, identity: bytes) -> None:
             work.journal.register(identity, step)
@@ -95,10 +111,14 @@ async def ask_pilot(
             progress=[progress.steps[at] for at in places],
             reached=reached,
         )
-    progress.refresh()
-    for shown in progress.shown:
-        shown.end(clock)
-    return _Forecaster(store, planned, work, places, entering, budget).forecast()
+    progress.end(clock)
+    return _Forecaster(planned, work, entering, budget).forecast()
+
+
+def _row_steps(planned: PlannedBuild) -> list[int]:
+    """The places of the steps that work row by row."""
+    steps = enumerate(planned.pipeline.steps)
+    return [place for place, step in steps if not isinstance(step, BatchStep)]
 
 
 class _Forecaster:
@@ -106,54 +126,43 @@ class _Forecaster:
 
     def __init__(
         self,
-        store: Store,
         planned: PlannedBuild,
         work: Workplace,
-        places: Sequence[int],
         entering: Sequence[PipelineRow],
         budget: Budget | None,
     ) -> None:
-        self._store, self._planned = store, planned
-        self._work, self._budget = work, budget
+        self._planned, self._work, self._budget = planned, work, budget
+        places = _row_steps(planned)
         self._steps = [planned.pipeline.steps[at] for at in places]
         self._keys = [planned.keys[at] for at in places]
-        self._journal = work.journal
-        seen = [self._seen(row) for row in entering]
-        self._seen_rows = [each for each in seen if each.is_whole]
         self._n_pilot = len(entering)
+        self._seen_rows = [each for each in map(self._seen, entering) if each.is_whole]
         self._left = self._count_left()
 
     def forecast(self) -> BuildForecast:
         """What is left to do would take, step by step and in all."""
         build, work = self._planned.build, self._work
         total = self._amounts(range(len(self._steps)))
-        stopped = work.stopped_asker()
-        reason = None if stopped is None else stopped.stopped
-        failed: dict[str, int] = {}
+        reason = work.stopped_by()
+        failed: Counter[str] = Counter()
         for step in work.progress.steps:
-            for kind, n in step.failed.items():
-                failed[kind] = failed.get(kind, 0) + n
+            failed.update(step.failed)
+        models = [(each.model, each.price) for each in work.askers.values()]
+        unpriced = [model.name for model, price in models if price is None and not model.simulated]
+        steps = self._planned.pipeline.steps
         return BuildForecast(
             steps=tuple(self._step(place) for place in range(len(self._steps))),
             total=total,
-            rows=self._survivors(),
+            rows=self._total([each.left for each in self._seen_rows]),
             n_inputs=build.n_inputs,
             left=self._left,
             pilot=self._n_pilot,
             sampled=len(self._seen_rows),
-            left_out=tuple(
-                s.name for s in self._planned.pipeline.steps if isinstance(s, BatchStep)
-            ),
-            failed=failed,
+            left_out=tuple(step.name for step in steps if isinstance(step, BatchStep)),
+            failed=dict(failed),
             spent=work.progress.spent(),
             simulated=build.simulated,
-            unpriced=tuple(
-                dict.fromkeys(
-                    each.model.name
-                    for each in work.askers.values()
-                    if each.price is None and not each.model.simulated
-                )
-            ),
+            unpriced=tuple(dict.fromkeys(unpriced)),
             reach=None if self._budget is None else self._reach(self._budget, total),
             stopped="" if reason is None else str(reason),
             over_budget=isinstance(reason, BudgetReached),
@@ -171,32 +180,30 @@ class _Forecaster:
             entered[place] = len(ids)
             held = held or None in seen.outcomes
             if self._steps[place].asks:
-                key = self._journal.step(self._keys[place])
-                spent[place] = self._store.outcomes.spent(key, ids)
-                seconds[place] = self._store.outcomes.latency_s(key, ids)
+                key = self._work.journal.step(self._keys[place])
+                spent[place] = self._work.store.outcomes.spent(key, ids)
+                seconds[place] = self._work.store.outcomes.latency_s(key, ids)
 
-        (left,) = walk(self._keys, [[row]], self._journal, visit)
+        (left,) = walk(self._keys, [[row]], self._work.journal, visit)
         return _RowSeen(tuple(entered), tuple(spent), tuple(seconds), len(left), not held)
 
     def _count_left(self) -> int:
-        build = self._planned.build
-        rows = entering_rows(self._store, self._planned.builder, self._planned.spec, build.params)
-        journal = StoreJournal(self._store.outcomes)
-        journal.know(self._store.builds.step_keys(self._keys))
-        return count_unfinished(self._keys, _pages(row.row for row in rows), journal)
+        planned, store = self._planned, self._work.store
+        entering = entering_rows(store, planned.builder, planned.spec, planned.build.params)
+        rows = (each.row for each in entering)
+        journal = StoreJournal(store.outcomes)
+        journal.know(store.builds.step_keys(self._keys))
+        pages = iter(lambda: list(islice(rows, _PAGE)), [])
+        return count_unfinished(self._keys, pages, journal)
 
     def _step(self, place: int) -> StepForecast:
         step = self._steps[place]
-        n_all = self._planned.build.n_inputs
         return StepForecast(
             name=step.name,
             models=tuple(dict.fromkeys(self._planned.build.models[role] for role in step.asks)),
-            rows=self._total([seen.entered[place] for seen in self._seen_rows], n_all),
+            rows=self._total([seen.entered[place] for seen in self._seen_rows]),
             amounts=self._amounts([place]),
         )
-
-    def _survivors(self) -> Range | None:
-        return self._total([each.left for each in self._seen_rows], self._planned.build.n_inputs)
 
     def _amounts(self, places: Sequence[int]) -> Amounts:
         def summed(value: Callable[[_RowSeen, int], float]) -> Range | None:
@@ -233,9 +240,9 @@ class _Forecaster:
             longest = max(longest, took, key=lambda each: each.high)
         return longest
 
-    def _total(self, values: Sequence[float], n_all: int) -> Range | None:
+    def _total(self, values: Sequence[float]) -> Range | None:
         """The total over all rows: known of the pilot, predicted of the others."""
-        others = self._predicted(values, n_all - len(values))
+        others = self._predicted(values, self._planned.build.n_inputs - len(values))
         if others is None:
             return None
         known = float(sum(values))
@@ -261,7 +268,80 @@ class _Forecaster:
         return reach_of(budget, needed, worst, is_left=self._left > 0)
 
 
-def _pages(rows: Iterable[PipelineRow]) -> Iterator[list[PipelineRow]]:
-    iterator = iter(rows)
-    while page := list(islice(iterator, _PAGE)):
-        yield page
+# The prompts of the first rows, of which nothing is sent.
+
+_LOOKED_AT = 100  # rows for each that is to be shown: the first ones may all be dropped unasked
+
+
+class StepPrompt(Struct, frozen=True, kw_only=True):
+    """A request of a step for one row; those that depend on its reply are shown where that is in
+    the cache."""
+
+    step: str
+    row: bytes
+    name: str
+    messages: tuple[Message, ...]
+    to: SentAs
+
+
+async def show_prompts(
+    store: Store, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
+) -> list[StepPrompt]:
+    """The prompts of the first ``n`` rows of which any is asked, step by step. Plain steps are
+    worked on, batch steps left out; nothing is sent and nothing kept."""
+    roles = asked_roles(planned, askers)
+    shown: list[StepPrompt] = []
+    rows = entering_rows(store, planned.builder, planned.spec, planned.build.params)
+    asked = 0
+    for entering in islice(rows, n * _LOOKED_AT):
+        prompts = await _row_prompts(planned, roles, entering.row)
+        shown += prompts
+        asked += bool(prompts)
+        if asked == n:
+            break
+    order = {step.name: place for place, step in enumerate(planned.pipeline.steps)}
+    return sorted(shown, key=lambda each: order[each.step])
+
+
+async def _row_prompts(
+    planned: PlannedBuild, roles: Mapping[str, AskedRole], row: PipelineRow
+) -> list[StepPrompt]:
+    shown: list[StepPrompt] = []
+
+    def open_context(step: Step | BatchStep, _key: bytes, identity: bytes) -> StepContext:
+        calls = {role: _ShownCall(roles[role], identity, step.name, shown) for role in step.asks}
+        return step_context(planned, step, identity, calls)
+
+    steps, places = planned.pipeline.steps, _row_steps(planned)
+    await perform_pipeline(
+        [steps[place] for place in places],
+        [planned.keys[place] for place in places],
+        lambda: [[row]],
+        Workshop(MemoryJournal(), open_context),
+        progress=[StepProgress(steps[place].name) for place in places],
+        reached=lambda *_reached: None,
+    )
+    return shown
+
+
+class _ShownCall(RowCall):
+    """A call that keeps the prompt, is answered from the cache, and sends nothing."""
+
+    __slots__ = ("_shown", "_step")
+
+    def __init__(self, asked: AskedRole, row: bytes, step: str, shown: list[StepPrompt]) -> None:
+        super().__init__(asked, row)
+        self._step, self._shown = step, shown
+
+    async def answer(self, name: str, request: ModelRequest) -> Reply:
+        """The stored reply. Raises CallFailed where there is none."""
+        asker = self.asked.asker
+        settings, dropped = asker.model.sent_settings(request.settings)
+        to = SentAs(model=asker.model.name, settings=settings, dropped=dropped)
+        self._shown.append(
+            StepPrompt(step=self._step, row=self.row, name=name, messages=request.messages, to=to)
+        )
+        cached = await asker.find_cached(request)
+        if cached is None or cached.reply is None:
+            raise CallFailed("not_sent", f"{name} is only shown")
+        return cached.reply

@@ -3,51 +3,83 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from heapq import nsmallest
-from itertools import islice
-from operator import itemgetter
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct, structs
 
-from proofstone.build.flow import plain_keys
-from proofstone.build.forms import read_parameters
-from proofstone.build.journal import ids_digest, make_row
+from proofstone.build.flow import ids_digest, plain_keys
+from proofstone.build.inputs import (
+    BuildSpec,
+    builder_for,
+    builder_of,
+    entering_rows,
+    entering_sources,
+    read_parameters,
+)
 from proofstone.build.placement import PLACING
-from proofstone.build.reads import BuildReads, OpenIndex, OpenWebSearch, open_reads
-from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method, method_names
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.reply_cache import CacheUse
 from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seated, seats_of
-from proofstone.records.calls import Model
-from proofstone.records.ids import Draws
-from proofstone.records.knowledge import Passage, Source, SourcedPassage
+from proofstone.records.calls import Model, Searcher
+from proofstone.records.items import SEARCH_WAYS, SearchWay
+from proofstone.records.knowledge import Fact
 from proofstone.records.licences import permits_publication
-from proofstone.records.pages import PageRegion
+from proofstone.records.models import WEB_SEARCHES
 from proofstone.records.steps import BatchStep, Maker, Pipeline, StepBuilder
-from proofstone.records.taxonomy import SampledSource
-from proofstone.store.builds import EnteringRow
+from proofstone.run.evidence import read_search
+from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.store.store import Store
-from proofstone.texts.languages import in_languages
 from proofstone.wording.messages import counted
+
+# What is asked for, and which model sits at each seat.
 
 # A model for all roles that build, or models by role: several where a panel holds it.
 Models = str | Mapping[str, str | Sequence[str]]
 
 
+class BuildAsked(Struct, frozen=True, kw_only=True):
+    """How a build in steps is asked for: each field is a keyword of ``build_in_steps``, of
+    ``forecast_build`` and of ``prompts_of_build``; ``params`` are all else, the parameters of the
+    kind.
+
+    ``models`` names the model of each role, or one for all roles that build; ``judge`` the one,
+    or the panel, for those that judge. ``per_input`` rows of each input enter, drawn by the seed,
+    or all; ``limit`` lets only the first of them enter, ``languages`` only passages in these.
+    ``settings`` are sent over those of the roles. ``budget`` and ``cache`` are as of ``run``.
+    """
+
+    name: str = ""
+    models: Models = ""
+    judge: str | Sequence[str] = ""
+    seed: int = 0
+    limit: int | None = None
+    per_input: int | None = None
+    languages: Sequence[str] = ()
+    method: str | None = None
+    settings: Mapping[str, Any] | None = None
+    max_connections: int | None = None
+    cache: CacheUse = "same"
+    budget: Budget | str | Spending | None = None
+    params: dict[str, Any] = {}
+
+
+def read_asked(keywords: Mapping[str, Any]) -> BuildAsked:
+    """The request that keywords make: what is none of its fields is a parameter."""
+    own = {name: keywords[name] for name in BuildAsked.__struct_fields__ if name in keywords}
+    return BuildAsked(**own, params={k: v for k, v in keywords.items() if k not in own})
+
+
 def maker_of_kind(kind: str) -> Maker:
     """Who builds ``kind`` in steps: a method, or what places sources. Raises BadUsage."""
-
-    if kind in PLACING.pipelines:
-        return PLACING
-    for name in method_names():
-        method = find_method(name)
-        if kind in method.pipelines:
-            return method
-    raise BadUsage(f"no method builds {kind!r} in steps")
+    makers: list[Maker] = [PLACING, *map(find_method, method_names())]
+    found = next((maker for maker in makers if kind in maker.pipelines), None)
+    if found is None:
+        raise BadUsage(f"no method builds {kind!r} in steps")
+    return found
 
 
 def models_by_seat(
@@ -56,10 +88,13 @@ def models_by_seat(
     """The model at each seat: as named by role, else the one for all roles of its purpose. The
     seats of a panel stand in the order of their models' names, so that the order in which they are
     named makes no other build."""
-    roles = builder_of(method, kind).roles
-    by_role = {} if isinstance(models, str) else {r: _listed(m) for r, m in models.items()}
-    usual = {"build": _listed(models) if isinstance(models, str) else [], "judge": _listed(judge)}
-    for role, declared in roles.items():
+
+    def listed(named: str | Sequence[str]) -> list[str]:
+        return [each for each in ([named] if isinstance(named, str) else named) if each]
+
+    by_role = {} if isinstance(models, str) else {r: listed(m) for r, m in models.items()}
+    usual = {"build": listed(models) if isinstance(models, str) else [], "judge": listed(judge)}
+    for role, declared in builder_of(method, kind).roles.items():
         if role not in by_role and not declared.optional and usual.get(declared.purpose):
             by_role[role] = usual[declared.purpose]
     return {
@@ -69,226 +104,95 @@ def models_by_seat(
     }
 
 
-def purposes_of(method: Maker, kind: str, seats: Mapping[str, str]) -> dict[str, str]:
-    """What the model at each seat is asked for; empty at a seat of no role."""
-    roles = builder_of(method, kind).roles
-    return {
-        seat: roles[role].purpose if (role := role_of_seat(seat)) in roles else "" for seat in seats
-    }
+# What steps of a build read: searches of the workspace's sources and of the web, and banks; with
+# the state of each, which is in the keys of those steps.
 
 
-def _listed(models: str | Sequence[str]) -> list[str]:
-    return ([models] if models else []) if isinstance(models, str) else list(models)
+class WebSearch(Searcher, Protocol):
+    """A search of the web."""
+
+    @property
+    def key(self) -> bytes:
+        """Another one where the same answers of the search would give other texts."""
 
 
-# Sources as builds take them: at the place that holds, and sampled so that their subject shows.
-
-_HEADINGS = 24
+OpenIndex = Callable[[SearchWay], SourceIndex]
 
 
-_EXCERPTS = 5
+OpenWebSearch = Callable[[str], WebSearch]
 
 
-_EXCERPT = 500  # characters of each
+class BuildReads(Struct, frozen=True):
+    """What is read, by its names in ``Step.reads``: ``keys`` are the states."""
+
+    keys: dict[str, Any] = {}
+    searches: dict[str, Searcher] = {}
+    banks: dict[str, Sequence[Fact]] = {}
+
+    def search(self, reads: Sequence[str]) -> Searcher | None:
+        """The search that a step reads, or all that it reads together; None where it reads none."""
+        found = self._found(reads)
+        return JointSearcher(found) if len(found) > 1 else next(iter(found), None)
+
+    def searches_sources(self, reads: Sequence[str]) -> bool:
+        """Whether a step reads what a search of the workspace's sources finds."""
+        return any(isinstance(each, LocalSearcher) for each in self._found(reads))
+
+    def searches_web(self, reads: Sequence[str]) -> bool:
+        """Whether a step reads what a search of the web finds."""
+        return not all(isinstance(each, LocalSearcher) for each in self._found(reads))
+
+    def banks_of(self, reads: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
+        """The facts of the banks that a step reads, by their names as it wrote them."""
+        return {
+            name.removeprefix("bank:"): self.banks[name] for name in reads if name in self.banks
+        }
+
+    def _found(self, reads: Sequence[str]) -> list[Searcher]:
+        return [self.searches[name] for name in reads if name in self.searches]
 
 
-def placed_source(store: Store, identity: bytes) -> Source:
-    """A source with the stratum that holds: that of its newest placement, else as stated."""
-    source = store.knowledge.sources([identity])[identity]
-    placement = store.placements.in_force([identity]).get(identity)
-    return source if placement is None else structs.replace(source, stratum=placement.stratum)
+def open_reads(
+    store: Store, pipeline: Pipeline, open_index: OpenIndex, open_web: OpenWebSearch
+) -> BuildReads:
+    """Opens what the steps of a pipeline read; nothing is sent yet.
 
-
-def sources_of_book(store: Store, book: str) -> list[bytes]:
-    """The sources that stand in this book, by their newest placement or as stated, in the order in
-    which they came; none where no source does."""
-    once = [source.id for source in store.knowledge.sources_of_book(book)]
-    return [each for each in once if placed_source(store, each).stratum.book == book]
-
-
-def sampled_source(store: Store, identity: bytes) -> SampledSource:
-    """A source as it was taken in (a row must not change with its placement), with its first
-    headings and the beginnings of passages spread evenly from the first to the last."""
-    source = store.knowledge.sources([identity])[identity]
-    passages = list(store.knowledge.passages_of(identity))
-    tops = (passage.heading.split(BETWEEN_TITLES)[0] for passage in passages)
-    return SampledSource(
-        source=source,
-        headings=tuple(dict.fromkeys(filter(None, tops)))[:_HEADINGS],
-        excerpts=tuple(p.text[:_EXCERPT] for p in _spread(passages)),
-    )
-
-
-def _spread(passages: Sequence[Passage]) -> list[Passage]:
-    if len(passages) <= _EXCERPTS:
-        return list(passages)
-    last = len(passages) - 1
-    return [passages[round(at * last / (_EXCERPTS - 1))] for at in range(_EXCERPTS)]
-
-
-# What enters a build: a method's own rows, or the passages of sources and of books of sources.
-
-_PASSAGE = "passage"
-
-
-class BuildSpec(Struct, frozen=True, kw_only=True):
-    """What to build: a kind of facts from inputs, by which models (by seat: the role, numbered
-    where several hold it), with which settings over those of the roles. ``per_input`` rows of each
-    input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter. Of
-    passages only those in ``languages`` enter, where any is named. ``regions`` are what enters
-    where the kind is built from pictures of pages, ``gathered`` gives what came from online, each
-    row with the id of its source (empty for none)."""
-
-    kind: str
-    inputs: tuple[str, ...]
-    name: str
-    params: dict[str, Any] = {}
-    models: dict[str, str] = {}
-    settings: dict[str, Any] = {}
-    seed: int = 0
-    limit: int | None = None
-    per_input: int | None = None
-    languages: tuple[str, ...] = ()
-    regions: tuple[PageRegion, ...] | None = None
-    gathered: Callable[[], Iterable[tuple[Struct, bytes]]] | None = None
-
-
-def entering_rows(
-    store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
-) -> Iterator[EnteringRow]:
-    """The rows that enter a build, in order, read anew; what several inputs name enters once.
-
-    Raises NotFound for an input that names neither a source nor a book that sources are of,
-    BadUsage for languages of what has none.
+    Raises BadUsage where there is nothing to search, for a search that is none or is not set up,
+    and what finding a bank raises.
     """
-    if spec.regions is not None:
-        return iter([EnteringRow(make_row(each), each.source.id) for each in spec.regions])
-    if spec.gathered is not None:
-        rows = (EnteringRow(make_row(row), source or None) for row, source in spec.gathered())
-        return islice(rows, spec.limit)
-    return islice(_all(store, builder, spec, params), spec.limit)
-
-
-def _all(
-    store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
-) -> Iterator[EnteringRow]:
-    read: Callable[[Sequence[str]], Iterator[EnteringRow]]
-    if builder.rows is None and builder.enters == "passages":
-        read = partial(_passages, store, languages=spec.languages)
-    elif spec.languages:
-        raise BadUsage(
-            f"{spec.kind} are not built of passages, and languages choose among these",
-            hint="leave --languages out",
-        )
-    elif builder.rows is not None:
-        read = partial(_own, builder.rows, params)
-    else:
-        read = partial(_sampled, store)
-    if spec.per_input is None:
-        yield from read(spec.inputs)
-        return
-    if builder.drawn is not None:
-        for name in spec.inputs:
-            values = builder.drawn(name, params, spec.per_input, spec.seed)
-            yield from (EnteringRow(make_row(value)) for value in values)
-        return
-    drawn = (each for n in spec.inputs for each in _drawn(read([n]), spec.per_input, spec.seed))
-    yield from drawn if builder.rows is not None else _once(drawn)
-
-
-def _once(rows: Iterable[EnteringRow]) -> Iterator[EnteringRow]:
-    return iter({entering.row.id: entering for entering in rows}.values())
-
-
-def _drawn(rows: Iterator[EnteringRow], n: int, seed: int) -> list[EnteringRow]:
-    """``n`` of the rows, in their order. A row's place in the draw rests on itself alone: with a
-    larger ``n``, or among more rows, those drawn before that still fit stay, and with them what a
-    build made of them."""
-
-    def drawn_at(placed: tuple[int, EnteringRow]) -> tuple[float, int]:
-        place, entering = placed
-        number = int.from_bytes(entering.row.id[:8], "big")
-        return Draws(seed, number, "enters a build").uniform(), place
-
-    drawn = sorted(nsmallest(n, enumerate(rows), key=drawn_at), key=itemgetter(0))
-    return [entering for _place, entering in drawn]
-
-
-def _own(
-    rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]],
-    params: Mapping[str, Any],
-    names: Sequence[str],
-) -> Iterator[EnteringRow]:
-    yield from (EnteringRow(make_row(value)) for value in rows(tuple(names), params))
-
-
-def _passages(
-    store: Store, names: Sequence[str], *, languages: Collection[str]
-) -> Iterator[EnteringRow]:
-    """The passages that are named, and those of sources and books, in these languages."""
-    sources: dict[bytes, Source] = {}
-    for passage in _named_passages(store, names):
-        if not in_languages(passage.language, languages):
-            continue
-        if passage.source not in sources:
-            sources[passage.source] = placed_source(store, passage.source)
-        row = make_row(SourcedPassage(passage, sources[passage.source]))
-        yield EnteringRow(row, passage.source)
-
-
-def _named_passages(store: Store, names: Sequence[str]) -> Iterator[Passage]:
-    """Each passage once, also where its source and a book of it are named beside it."""
-    single = {name: _passage(store, name) for name in names if name.startswith(f"{_PASSAGE}:")}
-    alone = {passage.id for passage in single.values()}
-    entered: set[bytes] = set()  # sources, and of passages those alone: sources may have many
-    for name in names:
-        for passage in _passages_of(store, name, single, entered):
-            if passage.id not in entered:
-                entered |= alone & {passage.id}
-                yield passage
-
-
-def _passages_of(
-    store: Store, name: str, single: Mapping[str, Passage], entered: set[bytes]
-) -> Iterator[Passage]:
-    if name in single:
-        yield single[name]
-        return
-    for source in named_sources(store, name):
-        if source not in entered:
-            entered.add(source)
-            yield from store.knowledge.passages_of(source)
-
-
-def _passage(store: Store, name: str) -> Passage:
-    """A single passage. Raises BadInput where its text was purged."""
-    found = store.lookup.find(name, (_PASSAGE,))
-    passage = store.knowledge.passages([found.id])[found.id]
-    if not passage.text:
-        raise BadInput(f"the text of {name} was purged")
-    return passage
-
-
-def _sampled(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
-    for identity in dict.fromkeys(each for name in names for each in named_sources(store, name)):
-        yield EnteringRow(make_row(sampled_source(store, identity)), identity)
-
-
-def entering_sources(store: Store, names: Sequence[str]) -> set[bytes]:
-    """The sources whose passages enter by these names. Raises as ``entering_rows``."""
-    found: set[bytes] = set()
-    for name in names:
-        if name.startswith(f"{_PASSAGE}:"):
-            found.add(_passage(store, name).source)
+    found = BuildReads()
+    for name in dict.fromkeys(name for step in pipeline.steps for name in step.reads):
+        kind, _, sought = name.partition(":")
+        if kind == "bank":
+            bank = store.lookup.find(sought, ("bank",)).id
+            found.keys[name] = bank.hex()
+            found.banks[name] = store.knowledge.bank(bank).facts()
+        elif kind != "search":
+            raise ValueError(f"a step reads {name!r}: neither search:NAME nor bank:NAME")
+        elif sought in SEARCH_WAYS:
+            index = open_index(read_search(sought))
+            if not index.n_chunks:
+                raise BadUsage(
+                    "there is nothing to search: no source of this workspace has passages",
+                    hint="proofstone ingest FILE... reads documents",
+                )
+            found.keys[name] = index.key.hex()
+            found.searches[name] = LocalSearcher(index, read_search(sought))
+        elif sought.partition(":")[0] in WEB_SEARCHES:
+            read_search_source(sought)
+            web = open_web(sought)
+            found.keys[name] = web.key.hex()
+            found.searches[name] = web
         else:
-            found.update(named_sources(store, name))
+            raise BadUsage(
+                f"nothing can be searched by the name {sought!r}",
+                hint=f"the workspace's sources: {', '.join(SEARCH_WAYS)}; the web: "
+                f"{', '.join(WEB_SEARCHES)}, or engines of SearXNG: searxng:bing+baidu",
+            )
     return found
 
 
-def named_sources(store: Store, name: str) -> list[bytes]:
-    """All sources of the book of this name, else the source of this name. The book goes first: its
-    title page often has its title, and is still known by its digits. Raises NotFound."""
-    return sources_of_book(store, name) or [store.lookup.find(name, ("source",)).id]
+# The plan of a build.
 
 
 class PlannedBuild(Struct, frozen=True, kw_only=True):
@@ -307,44 +211,14 @@ class PlannedBuild(Struct, frozen=True, kw_only=True):
         """The keys of its steps, before it is known which rows reach them."""
         return tuple(step.key for step in self.build.steps)
 
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The roles that its steps ask, in their order."""
-        return tuple(dict.fromkeys(role for step in self.pipeline.steps for role in step.asks))
-
-
-def builder_of(method: Maker, kind: str) -> StepBuilder:
-    """How a method builds this kind in steps. Raises BadUsage where it does not."""
-    if kind not in method.pipelines:
-        known = ", ".join(method.pipelines) or "nothing"
-        raise BadUsage(f"{method.name} does not build {kind!r} in steps; it builds {known}")
-    return method.pipelines[kind]
-
-
-def builder_for(method: Maker, kind: str, inputs: Sequence[str]) -> StepBuilder:
-    """How a method builds this kind from these inputs: by files of rows where all of them are
-    files and it takes such. Raises BadUsage where it does not build it, and for files among
-    sources."""
-    builder = builder_of(method, kind)
-    files = [name for name in inputs if Path(name).suffix and Path(name).is_file()]
-    if builder.files is None or not files:
-        return builder
-    if len(files) < len(inputs):
-        others = ", ".join(name for name in inputs if name not in files)
-        raise BadUsage(
-            f"{', '.join(files)} is a file of rows, and {others} is not",
-            hint=f"build {kind} of either",
-        )
-    return structs.replace(builder, make=builder.files.make, rows=builder.files.rows)
-
 
 def plan_build(
     store: Store,
     method: Maker,
     spec: BuildSpec,
     models: Mapping[str, Model],
-    open_index: OpenIndex | None = None,
-    open_web: OpenWebSearch | None = None,
+    open_index: OpenIndex,
+    open_web: OpenWebSearch,
 ) -> PlannedBuild:
     """The build that ``spec`` means, not yet stored; ``models`` by seat. The rows that enter are
     read once, to know them; ``open_index`` and ``open_web`` give what steps search that do.
@@ -353,23 +227,27 @@ def plan_build(
     enters, and what reading the inputs raises.
     """
     builder = builder_for(method, spec.kind, spec.inputs)
-    params, note = _with_documents(
-        store, builder, spec, read_parameters(builder.parameters, spec.params)
-    )
+    params = read_parameters(builder.parameters, spec.params)
+    is_open = builder.documents and params[builder.documents] == "auto"
+    note = _settle_documents(store, builder, spec, params) if is_open else ""
     _check_seats(builder, spec.models)
     pipeline = builder.make(params, spec.models)
-    pipeline = structs.replace(pipeline, notes=(*pipeline.notes, *note))
-    _check_asked(builder, pipeline, spec.models)
-    settings = {
-        seat: _settings({**builder.roles[role_of_seat(seat)].settings, **spec.settings})
-        for seat in spec.models
-    }
+    if note:
+        pipeline = structs.replace(pipeline, notes=(*pipeline.notes, note))
+    asked = dict.fromkeys(role for step in pipeline.steps for role in step.asks)
+    if lacking := [role for role in asked if role not in spec.models]:
+        told = "; ".join(f"{role}: {builder.roles[role].help}" for role in lacking)
+        raise BadUsage(f"no model is named for {told}", hint="name it with -m ROLE=PROVIDER/NAME")
+    settings: dict[str, dict[str, Any]] = {}
+    for seat in spec.models:
+        wanted = {**builder.roles[role_of_seat(seat)].settings, **spec.settings}
+        settings[seat] = {name: v for name, v in sorted(wanted.items()) if v is not None}
     tools = {
-        role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": asked}
-        for role, asked in settings.items()
+        role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": sent}
+        for role, sent in settings.items()
     }
     reads = open_reads(store, pipeline, open_index, open_web)
-    steps = _step_names(pipeline, plain_keys(pipeline.steps, {**tools, **reads.keys}, spec.seed))
+    keys = plain_keys(pipeline.steps, {**tools, **reads.keys}, spec.seed)
     n_inputs = 0
 
     def ids() -> Iterator[bytes]:
@@ -380,15 +258,19 @@ def plan_build(
 
     inputs = ids_digest(ids())
     if not n_inputs:
-        wanted = f" in {', '.join(spec.languages)}" if spec.languages else ""
+        wanted_in = f" in {', '.join(spec.languages)}" if spec.languages else ""
         others = " in other languages," if spec.languages else ""
         raise BadInput(
-            f"nothing of {', '.join(spec.inputs)}{wanted} enters the build",
+            f"nothing of {', '.join(spec.inputs)}{wanted_in} enters the build",
             hint=f"look at the inputs: are they empty,{others} or was their text purged?",
         )
     build = Build(
-        kind=spec.kind, method=method.name, name=spec.name, steps=steps, inputs=inputs,
-        n_inputs=n_inputs, seed=spec.seed, params=params, models=dict(spec.models),
+        kind=spec.kind, method=method.name, name=spec.name, inputs=inputs, n_inputs=n_inputs,
+        steps=tuple(
+            StepName(step.name, step.version, key, step.reasons, isinstance(step, BatchStep))
+            for step, key in zip(pipeline.steps, keys, strict=True)
+        ),
+        seed=spec.seed, params=params, models=dict(spec.models),
         simulated=any(model.simulated for model in models.values()),
     )  # fmt: skip
     build = structs.replace(build, id=build_id(build))
@@ -397,35 +279,31 @@ def plan_build(
     )
 
 
-def _with_documents(
+def _settle_documents(
     store: Store, builder: StepBuilder, spec: BuildSpec, params: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The parameters, with what nobody said of the documents settled: private where a license
-    permits no publication of any; and a note on that. Rows of files are of no document, and
-    public."""
-    name = builder.documents
-    if not name or params[name] != "auto":
-        return params, ()
+) -> str:
+    """Settles in ``params`` what nobody said of the documents: private where a license permits no
+    publication of any; returns a note on that. Rows of files are of no document, and public."""
+    params[builder.documents] = "public"
     if builder.rows is not None:
-        return {**params, name: "public"}, ()
+        return ""
     sources = store.knowledge.sources(entering_sources(store, spec.inputs)).values()
     private = [each for each in sources if not permits_publication(each.licence)]
-    option = name.replace("_", "-")
+    option = builder.documents.replace("_", "-")
     if private:
+        params[builder.documents] = "private"
         one = private[0]
         why = f"license {one.licence!r}" if one.licence else "no license"
-        note = (
+        return (
             f"{len(private):,} of {counted(len(sources), 'document')} may not be published by the "
             f"license stated, as {one.title!r} ({why}): the build is of private documents; "
             f"--{option} public changes that"
         )
-        return {**params, name: "private"}, (note,)
     stated = ", ".join(sorted({source.licence for source in sources}))
-    note = (
+    return (
         f"the documents count as public by their license ({stated}); --{option} private changes "
         "that"
     )
-    return {**params, name: "public"}, (note,)
 
 
 def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:
@@ -445,22 +323,3 @@ def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:
         twice = [model for model, n in Counter(seats.values()).items() if n > 1]
         if twice:
             raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")
-
-
-def _check_asked(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:
-    asked = dict.fromkeys(role for step in pipeline.steps for role in step.asks)
-    lacking = [role for role in asked if role not in models]
-    if lacking:
-        told = "; ".join(f"{role}: {builder.roles[role].help}" for role in lacking)
-        raise BadUsage(f"no model is named for {told}", hint="name it with -m ROLE=PROVIDER/NAME")
-
-
-def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in sorted(asked.items()) if value is not None}
-
-
-def _step_names(pipeline: Pipeline, keys: Sequence[bytes]) -> tuple[StepName, ...]:
-    return tuple(
-        StepName(step.name, step.version, key, step.reasons, isinstance(step, BatchStep))
-        for step, key in zip(pipeline.steps, keys, strict=True)
-    )

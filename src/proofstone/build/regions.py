@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
-from proofstone.build.plan import BuildSpec, builder_of, named_sources, placed_source
+from proofstone.build.inputs import BuildSpec, builder_of, named_sources, placed_source
 from proofstone.documents.reader import Draw
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields

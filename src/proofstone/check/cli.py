@@ -342,7 +342,7 @@ def _refuse_mixed(context: click.Context) -> None:
 
 
 def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
-    from proofstone.build.cli_taxonomy import show_coverage
+    from proofstone.build.cli_show import show_coverage
     from proofstone.ingest.taxonomy import coverage_of, find_taxonomy
     from proofstone.session.session import open_session
 

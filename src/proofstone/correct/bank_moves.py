@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.build.plan import placed_source
+from proofstone.build.inputs import placed_source
 from proofstone.correct.edit import fields_of, named
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from proofstone.build.cli_taxonomy import show_placed
+from proofstone.build.cli_show import show_placed
 from proofstone.correct.bank_moves import Followed
 from proofstone.errors import BadInput, BadUsage
 from proofstone.records.ids import short

@@ -91,6 +91,13 @@ def widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
 
 
+def without_empty(rows: Sequence[Sequence[str]], *, first: int = 1) -> list[list[str]]:
+    """The rows without those columns behind the ``first`` ones of which only the head says
+    something."""
+    used = [at for at in range(len(rows[0])) if at < first or any(row[at] for row in rows[1:])]
+    return [[row[at] for at in used] for row in rows]
+
+
 def fits(rows: Sequence[Sequence[str]], width: int) -> bool:
     """Whether aligned rows stand in ``width`` cells, two between columns."""
     widest = widths(rows)

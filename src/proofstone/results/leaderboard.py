@@ -286,7 +286,7 @@ def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
 
 
 # Each has ``bank_sections(store, item_sets, audience)``; they stand on a page in this order.
-_MAKERS = ("build.rows", "review.section", "check.semantic_map")
+_MAKERS = ("build.funnel", "review.section", "check.semantic_map")
 
 
 def bank_sections(

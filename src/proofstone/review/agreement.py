@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from proofstone.build.rows import verdicts_of
+from proofstone.build.funnel import verdicts_of
 from proofstone.method import ComparedQuestion, JudgedText, Reviewing
 from proofstone.records.builds import Build
 from proofstone.records.ids import short

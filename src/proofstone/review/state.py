@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from proofstone.build.plan import builder_of
+from proofstone.build.inputs import builder_of
 from proofstone.correct.edit import fields_of
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Answers, Method, Reviewing, find_method

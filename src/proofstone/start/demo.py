@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.build.forms import compose_forms, make_bank
+from proofstone.build.banks import compose_forms, make_bank
 from proofstone.errors import Incomplete
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet

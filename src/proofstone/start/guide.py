@@ -13,9 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from proofstone.build.forms import compose_forms
-from proofstone.build.plan import maker_of_kind
-from proofstone.build.step_builds import build_spec, forecast_build, perform_build_spec
+from proofstone.build.banks import build_in_steps, compose_forms, forecast_build
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.ingest.ingest import Ingested, IngestReport, ingest_paths
@@ -386,13 +384,9 @@ class Start:
 
     def _bank(self, names: Sequence[str]) -> Bank:
         """The bank of the pilot's passages. Raises where there is none."""
-        session = self.session
-        spec = build_spec(session,
-            KIND, names, name=f"{self.name}-pilot", models=self.answers.writer or "",
-            judge=self.answers.judge or "", seed=self.seed,
-        )  # fmt: skip
-        result = perform_build_spec(session,
-            spec, maker_of_kind(KIND), spending=self.spending,
+        result = build_in_steps(
+            self.session, KIND, names, name=f"{self.name}-pilot", models=self.answers.writer or "",
+            judge=self.answers.judge or "", seed=self.seed, budget=self.spending,
             watch=self.watch, on_interrupt=self.on_interrupt,
         )  # fmt: skip
         if result.interrupted:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from proofstone.build.flow import PlainStep, perform_plain
-from proofstone.build.journal import make_row, read_row
+from proofstone.build.flow import PlainStep, make_row, perform_plain, read_row
 from proofstone.methods.encyclo_k.filters.cleaner import (
     ORPHANED,
     REPEATED,
