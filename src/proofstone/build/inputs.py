@@ -1,4 +1,5 @@
-"""."""
+"""What enters a build: sources and books at their places, rows of files and lists, and what is
+gathered for them from a live wiki and the web before its steps begin."""
 
 from __future__ import annotations
 
