@@ -28,13 +28,13 @@ from tools.resolved import ROOT
 # An area: the files that are changed, and the tests that may notice.
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scoring": (
-        ("choices/*.py", "run/score.py", "methods/*/score.py"),
+        ("choices/*.py", "run/scorings.py", "methods/*/score.py"),
         ("tests/choices", "tests/encyclo_k", "tests/stages/test_resume.py",
          "tests/chinese_simpleqa/test_short_scores.py", "tests/bequ/test_entity_scores.py"),
     ),
     "stats": (("stats/*.py",), ("tests/stats",)),
     "resume": (
-        ("run/loop.py", "run/remaining_work.py", "store/writer.py"),
+        ("run/loop.py", "run/pilot.py", "store/writer.py"),
         ("tests/stages/test_resume.py", "tests/stages/test_faults.py", "tests/store/test_store.py",
          "tests/stages/test_dry_runs.py", "tests/stages/test_dry_run_budgets.py"),
     ),

@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from proofstone.review import import_reviews as review_import
     from proofstone.review import sheets as review_sheets
     from proofstone.review import state as review_state
-    from proofstone.run import campaign, score_runs
+    from proofstone.run import campaign
     from proofstone.run import dry_run as run_dry_run
+    from proofstone.run import outbound as run_outbound
     from proofstone.run import score as run_score
-    from proofstone.run import searches as run_searches
+    from proofstone.run import scorings as scoring_list
     from proofstone.search import retrieval
     from proofstone.session import costs, session
     from proofstone.session import models as session_models
@@ -107,9 +108,9 @@ if not TYPE_CHECKING:
     review_state = _Module("review.state")
     campaign = _Module("run.campaign")
     run_dry_run = _Module("run.dry_run")
-    run_searches = _Module("run.searches")
+    run_outbound = _Module("run.outbound")
+    scoring_list = _Module("run.scorings")
     run_score = _Module("run.score")
-    score_runs = _Module("run.score_runs")
     retrieval = _Module("search.retrieval")
     session_models = _Module("session.models")
     session_people = _Module("session.people")
@@ -142,7 +143,7 @@ class Workspace(Session):
     web_finder = Verb(lambda: retrieval.web_finder)
     searcher = Verb(lambda: retrieval.searcher)
     embedder = Verb(lambda: retrieval.open_embedder)
-    retriever = Verb(lambda: run_searches.make_retriever)
+    retriever = Verb(lambda: run_outbound.make_retriever)
 
     # asking and scoring
     run = Verb(lambda: campaign.run)
@@ -154,13 +155,13 @@ class Workspace(Session):
     dry_run = Verb(lambda: run_dry_run.dry_run)
     forecast_specs = Verb(lambda: run_dry_run.forecast_specs)
     rendered = Verb(lambda: run_dry_run.rendered_prompts)
-    score = Verb(lambda: score_runs.score)
-    score_forecast = Verb(lambda: score_runs.score_forecast)
+    score = Verb(lambda: run_score.score)
+    score_forecast = Verb(lambda: run_score.score_forecast)
     forecast_judging = Verb(lambda: run_dry_run.forecast_judging)
-    verify_runs = Verb(lambda: score_runs.verify_runs)
-    verify_forecast = Verb(lambda: score_runs.verify_forecast)
-    judge_units = Verb(lambda: score_runs.judge_units)
-    with_judges = Verb(lambda: score_runs.with_judges)
+    verify_runs = Verb(lambda: run_score.verify_runs)
+    verify_forecast = Verb(lambda: run_score.verify_forecast)
+    judge_units = Verb(lambda: run_score.judge_units)
+    with_judges = Verb(lambda: run_score.with_judges)
     spending = Verb(lambda: costs.start_spending)
     newly_lost = Verb(lambda: costs.newly_lost)
 
@@ -175,7 +176,7 @@ class Workspace(Session):
     work_list = Verb(lambda: boards.write_item_work_list)
     statistics = Verb(lambda: boards.describe)
     coverage = Verb(lambda: taxonomy.coverage_of)
-    scorings = Verb(lambda: run_score.list_scorings)
+    scorings = Verb(lambda: scoring_list.list_scorings)
     score_table = Verb(lambda: browse_export.score_table)
     export = Verb(lambda: browse_export.write_export)
     compare = Verb(lambda: compare_inputs.compare_targets)

@@ -17,7 +17,7 @@ from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.records.runs import Run, VerifiedRun
 from proofstone.run.forms import select_runs
-from proofstone.run.score_runs import how_to_verify
+from proofstone.run.score import how_to_verify
 from proofstone.session.permits import Leaving
 from scripted_server import Act, Seen, child_server, error
 from serving import configure, serving

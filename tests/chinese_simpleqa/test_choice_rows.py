@@ -15,7 +15,7 @@ from proofstone.methods.chinese_simpleqa.rows import read_facts, write_fact
 from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
-from proofstone.run.run_files import method_of_bank_file, method_of_file
+from proofstone.run.forms import method_of_bank_file, method_of_file
 
 METALS = Choice(question="Which is liquid?", options=("tin", "mercury", "lead", "zinc"), gold=1)
 TWIN: dict[str, Any] = {

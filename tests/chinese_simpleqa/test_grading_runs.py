@@ -14,8 +14,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.results.board_text import Leaderboard, render_breakdowns
 from proofstone.results.leaderboard import board_of, selection_of
-from proofstone.run.file_grades import metrics_of_file
-from proofstone.run.run_files import method_of_file
+from proofstone.run.forms import method_of_file
+from proofstone.run.score import metrics_of_file
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

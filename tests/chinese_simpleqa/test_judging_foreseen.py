@@ -13,6 +13,7 @@ from scripted_solver import Desk, made_rows, write_rows
 from proofstone.api import create_workspace
 from proofstone.cli import main
 from proofstone.errors import BadInput
+from proofstone.run.judges import judges_asked
 from proofstone.run.run_file import read_run_file
 from serving import configure, serving
 
@@ -139,8 +140,9 @@ def test_a_run_file_names_judges_and_save_writes_them(
     assert 'judge = ["scripted/a", "scripted/b"]' in text
     assert 'majority = "all"' in text
     request = read_run_file(saved).request
-    assert request.judges is not None
-    assert (request.judges.models, request.judges.majority) == (("scripted/a", "scripted/b"), "all")
+    judges = judges_asked(request.asked)
+    assert judges is not None
+    assert (judges.models, judges.majority) == (("scripted/a", "scripted/b"), "all")
     judged = desk.judged
     assert judged == 2 * TO_JUDGE
     code, out, _err = told(capsys, tmp_path, "run", saved, "--json")

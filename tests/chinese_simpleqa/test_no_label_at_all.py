@@ -9,7 +9,7 @@ import pytest
 from scripted_solver import Desk, made_rows, write_rows
 
 from proofstone.api import create_workspace
-from proofstone.run.run_files import method_of_file
+from proofstone.run.forms import method_of_file
 from serving import HurriedClock, configure, serving
 from told import Proofstone
 

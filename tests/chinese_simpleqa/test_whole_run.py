@@ -14,7 +14,7 @@ from scripted_solver import write_rows
 
 from proofstone.api import create_workspace
 from proofstone.results.board_text import Leaderboard
-from proofstone.run.run_files import method_of_file
+from proofstone.run.forms import method_of_file
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 

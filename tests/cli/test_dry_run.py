@@ -10,9 +10,18 @@ import pytest
 from proofstone.models.budget import price_lines
 from proofstone.records.calls import ImagePart, Message, TextPart
 from proofstone.records.runs import Spent
-from proofstone.run.dry_run import RenderedPrompt, SentAs
-from proofstone.run.forecast import Amounts, DryRun, Part, Range, Reach
-from proofstone.run.forecast_text import forecast_lines, prompt_lines, shown_range
+from proofstone.run.forecast import (
+    Amounts,
+    DryRun,
+    Part,
+    Range,
+    Reach,
+    RenderedPrompt,
+    SentAs,
+    forecast_lines,
+    prompt_lines,
+    shown_range,
+)
 from scripted_server import Act, answer, error
 from serving import configure, serving
 from told import Proofstone

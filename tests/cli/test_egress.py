@@ -15,9 +15,9 @@ from proofstone.ingest.ingest import ingest_paths
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.models.names import Destination
 from proofstone.models.rate_limits import SystemClock
-from proofstone.session.cli_egress import describe
 from proofstone.session.egress import Load, clear_loads, keep_local
 from proofstone.session.permits import Leaving, Outgoing, Permits
+from proofstone.session.terminal import describe
 from proofstone.store.provenance import Origin
 from scripted_proxy import ScriptedProxy
 from scripted_server import ScriptedServer

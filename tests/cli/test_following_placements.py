@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.show_item import describe
+from proofstone.browse.show import describe
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact, Stratum

@@ -15,8 +15,7 @@ from proofstone.api import create_workspace, open_workspace
 from proofstone.documents.sources import Stated
 from proofstone.ingest.ingest import IngestReport, NotRead
 from proofstone.session.models import model_choices
-from proofstone.start.answers import Answers, keep_answers, kept_answers
-from proofstone.start.guide import languages_of, read_documents
+from proofstone.start.guide import Answers, keep_answers, kept_answers, languages_of, read_documents
 from proofstone.start.text import read_lines
 from scripted_server import Act, Seen, answer, models_list
 from serving import configure, serving

@@ -17,10 +17,9 @@ from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.records.runs import run_label
 from proofstone.results.trace import Ancestry
-from proofstone.run.outbound import plan_loads
+from proofstone.run.outbound import plan_loads, remembered_retriever
 from proofstone.run.request import Asking, RunRequest, specs_of
 from proofstone.run.run_file import read_run_file, run_file_text
-from proofstone.run.searches import remembered_retriever
 from proofstone.session.egress import clear_loads
 from proofstone.session.permits import Permits
 from scripted_server import Act, ScriptedServer, Seen, answer
@@ -197,7 +196,7 @@ def test_a_dry_run_searches_nothing(workspace: Workspace, form: ItemSet, world: 
 
 def _specs(workspace: Workspace, form: ItemSet) -> Any:
     return specs_of(
-        workspace.store, f"form:{short(form.id)}", models="scripted/one", context="retrieved",
+        workspace, f"form:{short(form.id)}", models="scripted/one", context="retrieved",
         context_source="searxng",
     )  # fmt: skip
 

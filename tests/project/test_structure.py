@@ -103,7 +103,6 @@ LATE = {
     "session/options.py": "commands are listed without what reads languages",
     "session/session.py": "most commands need no settings of models",
     "session/costs.py": "words of spending are needed where something was spent",
-    "session/terminal.py": "errors are told without the catalogue of sections",
 }
 
 
@@ -122,7 +121,7 @@ def test_only_commands_import_late() -> None:
 
 
 # Who besides the commands speaks to a person's terminal.
-CLICK = {"session/options.py", "session/progress.py", "session/terminal.py", "start/answers.py"}
+CLICK = {"session/options.py", "session/progress.py", "session/terminal.py"}
 
 
 def test_only_commands_speak_to_the_terminal() -> None:

@@ -14,10 +14,10 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method
 from proofstone.records.items import ItemSet, OwnPrompt
 from proofstone.records.runs import ANSWER_FORMAT
+from proofstone.run.campaign import perform_request
 from proofstone.run.prompts import check_format, with_prompt
 from proofstone.run.request import Asking, RunRequest
-from proofstone.run.run_file import read_run_file
-from proofstone.run.run_files import perform_request, save_request
+from proofstone.run.run_file import read_run_file, save_request
 from scripted_server import ScriptedServer, Seen, answering
 from serving import configure, serving
 from told import Proofstone

@@ -249,9 +249,9 @@ async def test_after_a_stop_all_that_a_run_took_is_no_less_than_what_this_comman
 
     with serving(useless_then_stopped) as server:
         configure(workspace.folder, server.url, PRICE)
-        first = specs_of(workspace.store, form, models="scripted/one", limit=4, max_tokens=20)
+        first = specs_of(workspace, form, models="scripted/one", limit=4, max_tokens=20)
         (before,) = await workspace.perform(first)
-        whole = specs_of(workspace.store, form, models="scripted/one", max_tokens=20)
+        whole = specs_of(workspace, form, models="scripted/one", max_tokens=20)
         (result,) = await workspace.perform(whole, stop=stop, max_connections=1)
     assert result.interrupted
     assert (before.spent.calls, result.spent.calls) == (4, 1)

@@ -20,12 +20,11 @@ from proofstone.models.tokens import load_cl100k
 from proofstone.records.ids import short
 from proofstone.records.items import ContextName, context_of, left_out_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
-from proofstone.run.campaign import RunResult
+from proofstone.run.campaign import RunResult, perform_request
+from proofstone.run.evidence import evidence_block
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import Asking, RunRequest, specs_of
-from proofstone.run.retrieved_prompt import evidence_block
-from proofstone.run.run_file import read_run_file
-from proofstone.run.run_files import perform_request, save_request
+from proofstone.run.run_file import read_run_file, save_request
 from proofstone.session.egress import clear_loads
 from proofstone.session.permits import Leaving, Permits
 from proofstone.store import schema
@@ -306,7 +305,7 @@ def test_passages_leave_only_where_they_themselves_may(workspace: Workspace, for
         return "asked"
 
     def clear(context: ContextName, gate: EgressGate) -> int:
-        specs = specs_of(workspace.store, form, models="scripted/one", context=context)
+        specs = specs_of(workspace, form, models="scripted/one", context=context)
         loads = plan_loads(workspace, specs)
         permits = Permits(workspace.folder)
         clear_loads(loads, gate, permits=permits, ask=ask, clock=workspace.clock)
@@ -342,7 +341,7 @@ def test_passages_of_originals_alone_leave_only_where_they_may(
         return "" if stored.loaded.facts[0].payload.correct else f"form:{short(form.id)}"
 
     form = next(name for name in map(of_the_false_one, range(99)) if name)
-    specs = specs_of(workspace.store, form, models="scripted/one", context="evidence")
+    specs = specs_of(workspace, form, models="scripted/one", context="evidence")
     loads = plan_loads(workspace, specs)
     (load,) = loads.values()
     assert load.outgoing.passages == 1

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from proofstone.models.rate_limits import SystemClock
-from proofstone.session.lease import lease_held
+from proofstone.session.askers import lease_held
 from serving import PATIENCE_S
 
 

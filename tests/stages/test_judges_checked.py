@@ -9,7 +9,7 @@ import pytest
 
 from encyclo_k.scripted_author import panelists
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.show_item import describe
+from proofstone.browse.show import describe
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact

@@ -13,10 +13,10 @@ from proofstone.browse.show import look
 from proofstone.errors import BadInput, BadUsage, TextPurged
 from proofstone.method import find_method
 from proofstone.records.items import ItemSet, own_prompt_of
+from proofstone.run.campaign import perform_request
 from proofstone.run.prompts import read_own_prompt, with_prompt
 from proofstone.run.request import Asking, RunRequest
-from proofstone.run.run_file import read_run_file
-from proofstone.run.run_files import perform_request, save_request
+from proofstone.run.run_file import read_run_file, save_request
 from proofstone.store import schema
 from proofstone.store.merge import merge
 from scripted_server import Seen, answering

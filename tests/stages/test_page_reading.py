@@ -17,8 +17,8 @@ from proofstone.ingest.ingest import IngestReport, OcrUse, ingest_paths
 from proofstone.ingest.vision import NOTHING, PROMPT, VisionScanner, blocks_of, read_transcript
 from proofstone.records.knowledge import Stratum
 from proofstone.records.pages import Page
-from proofstone.session.cli_egress import describe
 from proofstone.session.permits import Leaving
+from proofstone.session.terminal import describe
 from scripted_server import Act, Seen, answer, error
 from serving import configure, serving
 

@@ -19,7 +19,7 @@ from proofstone.records.runs import Score
 from proofstone.run.campaign import progress_of
 from proofstone.run.loop import perform_run
 from proofstone.run.plan import RunSpec, plan_run, store_run
-from proofstone.run.score import score_run
+from proofstone.run.scorings import score_run
 from scripted_server import Act, ScriptedServer, Seen, answer, error
 from serving import configure, serving
 

@@ -21,10 +21,10 @@ from proofstone.records.items import context_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.results.table import respondents_of
 from proofstone.results.trace import Ancestry
+from proofstone.run.evidence import ShownIn, shown_in, shown_to, with_retrieved
 from proofstone.run.forms import select_runs
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import specs_of
-from proofstone.run.retrieved_prompt import ShownIn, shown_in, shown_to, with_retrieved
 from proofstone.session.egress import clear_loads
 from proofstone.session.permits import Permits
 from scripted_server import Seen, answering
@@ -245,7 +245,7 @@ def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: 
     """Though the questions rest on another source, what was found of this one would go with
     them."""
     configure(workspace.folder, "https://api.example.com/v1")
-    specs = specs_of(workspace.store, form, models="scripted/one", context="retrieved")
+    specs = specs_of(workspace, form, models="scripted/one", context="retrieved")
     retriever = workspace.retriever()
     loads = plan_loads(workspace, specs, retriever)
     (load,) = loads.values()

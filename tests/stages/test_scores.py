@@ -15,7 +15,7 @@ from proofstone.records.calls import Judge
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
-from proofstone.run.score import (
+from proofstone.run.scorings import (
     Judging,
     Scored,
     fill_scoring,

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from proofstone.api import Workspace, create_workspace
-from proofstone.browse.show_item import describe
+from proofstone.browse.show import describe
 from proofstone.check.semantic_map import stored_map_section
 from proofstone.page.section import Section
 from proofstone.records.runs import Estimate

@@ -8,9 +8,9 @@ import pytest
 
 from proofstone.api import Workspace
 from proofstone.errors import BadInput, BadUsage
+from proofstone.run.campaign import perform_request
 from proofstone.run.request import Asking, RunRequest
-from proofstone.run.run_file import read_run_file, run_file_text
-from proofstone.run.run_files import perform_request, save_request
+from proofstone.run.run_file import read_run_file, run_file_text, save_request
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from table_texts import rows

@@ -1,13 +1,14 @@
-"""``list``, ``show`` and ``export``."""
+"""``import``, ``list``, ``show`` and ``export``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
 from proofstone.build.cli_show import (
     export_taxonomy,
@@ -20,16 +21,17 @@ from proofstone.build.cli_show import (
 )
 from proofstone.ingest.cli import write_image
 from proofstone.records.ids import short
-from proofstone.run.cli import list_plans
+from proofstone.records.options import Opt
 from proofstone.session.options import (
+    asked_for,
     encoding_option,
     json_option,
     output_option,
-    read_list,
     read_roles,
     workspace_option,
 )
 from proofstone.session.terminal import (
+    minute,
     pasted,
     print_json,
     print_table,
@@ -42,58 +44,55 @@ if TYPE_CHECKING:
     from proofstone.ingest.bank_files import ReferenceCounts
     from proofstone.records.tables import SiftedRows
     from proofstone.results.trace import ShownReply
-    from proofstone.session.description import Description
+    from proofstone.session.session import Session
+    from proofstone.store.lookup import Found
 
 
 # ``import``: a bank or a form from a file, with the method's filters where they are wanted.
 
-_KINDS = ["bank", "form", "entities", "reference"]
+_NEXT = {
+    "bank": "build form",
+    "form": "run",
+    "entities": "run",
+    "reference": "score RUN --judge PROVIDER/NAME --reference",
+}
 
 
 _BANKS = ("bank", "reference")
 
 
+class ImportAsked(Struct, frozen=True, kw_only=True):
+    """How a file is taken."""
+
+    name: Annotated[str | None, Opt("Its name; else the file's.")] = None
+    method: Annotated[str | None, Opt(
+        "The method that reads it; else its columns tell.", metavar="NAME",
+    )] = None  # fmt: skip
+    roles: Annotated[tuple[str, ...], Opt(
+        "A model that wrote, falsified, checked, filtered or judged all of it.",
+        flags=("--role",), metavar="ROLE=MODEL",
+    )] = ()  # fmt: skip
+    is_sifted: Annotated[bool, Opt(
+        "Of a bank: the method's filters first.", flags=("--filter",),
+    )] = False  # fmt: skip
+    dropped: Annotated[Path | None, Opt(
+        "With --filter: write each row dropped or cleaned here, with the reason.", metavar="FILE",
+    )] = None  # fmt: skip
+    columns: Annotated[tuple[str, ...], Opt(
+        "Of a form or entities: a column that every row gets where it has no value there.",
+        flags=("--with",), metavar="NAME=VALUE",
+    )] = ()  # fmt: skip
+
+
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--as", "kind", type=click.Choice(_KINDS), required=True)
-@click.option("--name", help="Its name; else the file's.")
-@click.option("--method", metavar="NAME", help="The method that reads it; else its columns tell.")
-@click.option(
-    "--role",
-    "roles",
-    multiple=True,
-    metavar="ROLE=MODEL",
-    help="A model that wrote, falsified, checked, filtered or judged all of it.",
-)
-@click.option("--filter", "is_sifted", is_flag=True, help="Of a bank: the method's filters first.")
-@click.option(
-    "--dropped",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="With --filter: write each row dropped or cleaned here, with the reason.",
-)
-@click.option(
-    "--with",
-    "columns",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Of a form or entities: a column that every row gets where it has no value there.",
-)
+@click.option("--as", "kind", type=click.Choice(list(_NEXT)), required=True)
+@asked_for(ImportAsked)
 @encoding_option
 @workspace_option
 @json_option
 def import_command(
-    file: Path,
-    kind: str,
-    name: str | None,
-    method: str | None,
-    roles: tuple[str, ...],
-    is_sifted: bool,
-    dropped: Path | None,
-    columns: tuple[str, ...],
-    encoding: str,
-    folder: Path | None,
-    as_json: bool,
+    file: Path, kind: str, asked: ImportAsked, encoding: str, folder: Path | None, as_json: bool
 ) -> None:
     """Read a bank, a form or a list of entities from a file, checked whole.
 
@@ -138,49 +137,64 @@ def import_command(
     """
     from proofstone.browse.filtered_import import read_sifted
     from proofstone.ingest.bank_files import read_bank, read_form
+    from proofstone.method import find_method
     from proofstone.session.session import open_session
 
+    method = asked.method or _method_of(file, kind, encoding)
     taken: dict[str, Any] = {
-        "method": method or _method_of(file, kind, encoding),
-        "name": name, "roles": read_roles(roles), "encoding": encoding,
+        "method": method, "name": asked.name, "roles": read_roles(asked.roles),
+        "encoding": encoding,
     }  # fmt: skip
-    _check_filter(kind, is_sifted, dropped)
-    if columns and kind in _BANKS:
-        raise click.UsageError("--with is for forms and entities")
+    _check_import(kind, asked)
     again = 0
     sifted: SiftedRows | None = None
     counted: list[ReferenceCounts] = []
     with open_session(folder) as session:
-        if is_sifted:
-            made = read_sifted(session, file, dropped=dropped, tell_unread=_tell_unread, **taken)
-            bank, sifted = made.bank, made.rows
-            shown, n, identity = bank.name, len(bank.facts), bank.id
-        elif kind in _BANKS:
-            bank = read_bank(
-                session, file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
-            )
+        if kind in _BANKS:
+            if asked.is_sifted:
+                made = read_sifted(
+                    session, file, dropped=asked.dropped, tell_unread=_tell_unread, **taken
+                )
+                bank, sifted = made.bank, made.rows
+            else:
+                bank = read_bank(
+                    session, file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
+                )
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = read_form(session, file, columns=_columns(columns), tell=_tell, **taken)
+            form = read_form(session, file, columns=_columns(asked.columns), tell=_tell, **taken)
             shown, n, identity = form.name, form.n_items, form.id
             again = form.recipe.get("rows", n) - n
+    reference = counted[0] if kind == "reference" and counted else None
     if as_json:
-        funnel = _funnel_fields(sifted) if sifted else {}
-        funnel |= structs.asdict(counted[0]) if kind == "reference" and counted else {}
+        funnel: dict[str, Any] = structs.asdict(reference) if reference else {}
+        if sifted:
+            told = msgspec.to_builtins(sifted.funnel)
+            funnel["funnel"] = {**told, "left": sifted.funnel.left}
         print_json({kind: identity, "name": shown, "rows": n, **funnel})
         return
     if sifted:
-        _print_funnel(sifted, dropped)
-    what = _called(taken["method"], kind)
-    held = _held(counted[0]) if kind == "reference" and counted else f"{n} {what}"
+        _print_funnel(sifted, asked.dropped)
+    found = find_method(method)
+    what = found.facts_called if kind in _BANKS else found.items_called
+    held = _held(reference) if reference else f"{n} {what}"
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {held}")
-    if kind == "reference" and counted:
-        _tell_left_out(counted[0])
+    if reference:
+        _tell_left_out(reference)
     if again:
         rows = "1 row names" if again == 1 else f"{again:,} rows name"
         say(f"note: {rows} one that another row names too; they were taken as one")
-    tell_known_name(name, shown, what)
+    tell_known_name(asked.name, shown, what)
     say(f"next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
+
+
+def _check_import(kind: str, asked: ImportAsked) -> None:
+    if asked.is_sifted and kind != "bank":
+        raise click.UsageError("--filter is for statements: --as bank")
+    if asked.dropped is not None and not asked.is_sifted:
+        raise click.UsageError("--dropped FILE needs --filter: without it every row is taken")
+    if asked.columns and kind in _BANKS:
+        raise click.UsageError("--with is for forms and entities")
 
 
 def _held(found: ReferenceCounts) -> str:
@@ -198,17 +212,9 @@ def _tell_left_out(found: ReferenceCounts) -> None:
         say(f"note: {n:,} of {found.listed:,} listed triples left out: {said}")
 
 
-_NEXT = {
-    "bank": "build form",
-    "form": "run",
-    "entities": "run",
-    "reference": "score RUN --judge PROVIDER/NAME --reference",
-}
-
-
 def _method_of(file: Path, kind: str, encoding: str) -> str:
     from proofstone.method import USUAL_METHOD
-    from proofstone.run.run_files import (
+    from proofstone.run.forms import (
         method_of_bank_file,
         method_of_file,
         method_of_list,
@@ -217,11 +223,10 @@ def _method_of(file: Path, kind: str, encoding: str) -> str:
 
     if kind == "entities":
         return method_of_list(kind)
-    if kind == "reference":
-        return method_of_reference(file, encoding=encoding)
-    if kind == "bank":
-        return method_of_bank_file(file, encoding=encoding)
-    return method_of_file(file, otherwise=USUAL_METHOD, encoding=encoding)
+    if kind == "form":
+        return method_of_file(file, otherwise=USUAL_METHOD, encoding=encoding)
+    reads = method_of_reference if kind == "reference" else method_of_bank_file
+    return reads(file, encoding=encoding)
 
 
 def _columns(columns: Sequence[str]) -> dict[str, str]:
@@ -232,26 +237,12 @@ def _columns(columns: Sequence[str]) -> dict[str, str]:
     return {name: value for name, _sign, value in parts}
 
 
-def _called(method: str, kind: str) -> str:
-    from proofstone.method import find_method
-
-    found = find_method(method)
-    return found.facts_called if kind in _BANKS else found.items_called
-
-
 def _tell(note: str) -> None:
     say(f"note: {note}")
 
 
 def _tell_unread(columns: Sequence[str]) -> None:
     say(f"note: not taken, for they mean nothing here: {', '.join(columns)}")
-
-
-def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:
-    if is_sifted and kind != "bank":
-        raise click.UsageError("--filter is for statements: --as bank")
-    if dropped is not None and not is_sifted:
-        raise click.UsageError("--dropped FILE needs --filter: without it every row is taken")
 
 
 def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
@@ -265,19 +256,9 @@ def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
         say("--dropped FILE writes each row that was dropped or cleaned, with its reason")
 
 
-def _funnel_fields(sifted: SiftedRows) -> dict[str, Any]:
-    import msgspec
-
-    funnel = sifted.funnel
-    return {"funnel": {**msgspec.to_builtins(funnel), "left": funnel.left}}
-
-
 LISTED = (
     "source", "bank", "form", "entities", "reference", "run", "plan", "build", "taxonomy",
 )  # fmt: skip
-
-
-OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
 @click.command("list")
@@ -290,109 +271,98 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     Newest first, each with a name and an id by which other commands find it. Taxonomies are those
     that come with the package.
     """
+    from proofstone.session.session import open_session
+
     if kind == "taxonomy":
         list_taxonomies(as_json=as_json)
         return
-    from proofstone.browse.status import run_states, things_of
-    from proofstone.session.session import open_session
-
     with open_session(folder) as session:
-        store = session.store
-        if kind == "run":
-            states = run_states(store)[::-1]
-            if as_json:
-                print_json(states)
-                return
-            rows: list[tuple[Any, ...]] = [("run", "model and way", "form", "done", "of", "USD")]
-            rows += [
-                (f"run:{s.id}", s.label, s.form, s.done, s.total, s.spent.cost_text) for s in states
-            ]
-            print_table(rows if states else [])
-            return
-        if kind == "plan":
-            list_plans(session, as_json=as_json)
-            return
         if kind == "build":
             list_builds(session, as_json=as_json)
             return
-        listed = things_of(store, kind)
+        listed, rows = _listed(session, kind)
     if as_json:
         print_json(listed)
-        return
-    print_table(
-        [
-            (f"{thing.name}-{short(thing.id, 4)}", f"{thing.kind}:{short(thing.id)}", thing.about)
-            for thing in listed
+    else:
+        print_table(rows if listed else [])
+
+
+def _listed(session: Session, kind: str) -> tuple[Sequence[Any], list[tuple[Any, ...]]]:
+    """All things of a kind, newest first, and the rows that tell of them."""
+    from proofstone.browse.status import run_states, things_of
+
+    if kind == "run":
+        states = run_states(session.store)[::-1]
+        return states, [
+            ("run", "model and way", "form", "done", "of", "USD"),
+            *((f"run:{s.id}", s.label, s.form, s.done, s.total, s.spent.cost_text) for s in states),
         ]
-    )
+    if kind == "plan":
+        plans = session.store.plans.every()
+        return plans, [
+            ("plan", "made", "of", "measure", "items", "samples"),
+            *(
+                (
+                    f"plan:{short(plan.id)}", minute(plan.at), f"{plan.kind}:{short(plan.target)}",
+                    plan.measure, plan.n_items, plan.samples,
+                )
+                for plan in plans
+            ),
+        ]  # fmt: skip
+    things = things_of(session.store, kind)
+    return things, [
+        (f"{thing.name}-{short(thing.id, 4)}", f"{thing.kind}:{short(thing.id)}", thing.about)
+        for thing in things
+    ]
+
+
+class ShowAsked(Struct, frozen=True, kw_only=True):
+    """What of a thing is shown."""
+
+    models: Annotated[tuple[str, ...], Opt(
+        "Of a form or bank: these models' replies.", flags=("-m", "--model"), separated=True,
+    )] = ()  # fmt: skip
+    outcome: Annotated[
+        Literal["right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled"] | None,
+        Opt("Only replies with this outcome."),
+    ] = None
+    limit: Annotated[int, Opt("How many.", flags=("-n",), least=1, shows_default=True)] = 3
+    statistics: Annotated[bool, Opt(
+        "Of a form or bank: its tables, tokens counted offline.",
+    )] = False  # fmt: skip
+    dropped: Annotated[bool, Opt("Of a build: the rows that it dropped, and why.")] = False
+    pending: Annotated[bool, Opt("Of a build: the rows that are held up, and why.")] = False
+    judges: Annotated[bool, Opt(
+        "Of a build: what each judge did, and how many rows the others would decide otherwise.",
+    )] = False  # fmt: skip
+    verdicts: Annotated[bool, Opt(
+        "Of a build: what the judges said of each row, and why.",
+    )] = False  # fmt: skip
+    step: Annotated[str | None, Opt(
+        "With --dropped, --pending or --verdicts: at this step.", metavar="NAME",
+    )] = None  # fmt: skip
+    reason: Annotated[str | None, Opt("With --dropped: for this reason.", metavar="TEXT")] = None
+    output: Annotated[Path | None, Opt(
+        "Of a page or passage: draw the page into this file, the passage marked.",
+        flags=("-o", "--output"), metavar="FILE.png", is_folder=True,
+    )] = None  # fmt: skip
+    crop: Annotated[bool, Opt("With -o: the passage alone, all else masked.")] = False
+    dpi: Annotated[float, Opt(
+        "With -o: dots an inch. An image file is drawn in its own pixels.", least=20, most=600,
+        shows_default=True,
+    )] = 150  # fmt: skip
+    document: Annotated[Path | None, Opt(
+        "With -o: the file that the source was read from, or its folder; else where it was then.",
+        metavar="PATH", exists=True, is_folder=True,
+    )] = None  # fmt: skip
 
 
 @click.command("show")
 @click.argument("identity", metavar="ID")
-@click.option(
-    "-m", "--model", "models", multiple=True, help="Of a form or bank: these models' replies."
-)
-@click.option("--outcome", type=click.Choice(OUTCOMES), help="Only replies with this outcome.")
-@click.option("-n", "limit", type=click.IntRange(1), default=3, show_default=True, help="How many.")
-@click.option(
-    "--statistics", is_flag=True, help="Of a form or bank: its tables, tokens counted offline."
-)
-@click.option("--dropped", is_flag=True, help="Of a build: the rows that it dropped, and why.")
-@click.option("--pending", is_flag=True, help="Of a build: the rows that are held up, and why.")
-@click.option(
-    "--judges",
-    is_flag=True,
-    help="Of a build: what each judge did, and how many rows the others would decide otherwise.",
-)
-@click.option(
-    "--verdicts", is_flag=True, help="Of a build: what the judges said of each row, and why."
-)
-@click.option(
-    "--step", metavar="NAME", help="With --dropped, --pending or --verdicts: at this step."
-)
-@click.option("--reason", metavar="TEXT", help="With --dropped: for this reason.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE.png",
-    help="Of a page or passage: draw the page into this file, the passage marked.",
-)
-@click.option("--crop", is_flag=True, help="With -o: the passage alone, all else masked.")
-@click.option(
-    "--dpi",
-    type=click.FloatRange(20, 600),
-    default=150,
-    show_default=True,
-    help="With -o: dots an inch. An image file is drawn in its own pixels.",
-)
-@click.option(
-    "--document",
-    type=click.Path(path_type=Path, exists=True),
-    metavar="PATH",
-    help="With -o: the file that the source was read from, or its folder; else where it was then.",
-)
+@asked_for(ShowAsked)
 @workspace_option
 @json_option
-def show_command(
-    identity: str,
-    models: tuple[str, ...],
-    outcome: str | None,
-    limit: int,
-    statistics: bool,
-    dropped: bool,
-    pending: bool,
-    judges: bool,
-    verdicts: bool,
-    step: str | None,
-    reason: str | None,
-    output: Path | None,
-    crop: bool,
-    dpi: float,
-    document: Path | None,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
+def show_command(identity: str, asked: ShowAsked, folder: Path | None, as_json: bool) -> None:
     """Show one thing whole, with what it came from.
 
     ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
@@ -410,69 +380,62 @@ def show_command(
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.
     """
+    from proofstone.browse.show import look
     from proofstone.ingest.pages import draw
+    from proofstone.session.session import open_session
 
     taxonomy = named_taxonomy(identity)
     if taxonomy is not None:
         show_taxonomy(taxonomy, as_json=as_json)
         return
-    from proofstone.browse.show import look, look_at
-    from proofstone.results.trace import show_replies
-    from proofstone.run.run_facts import note_of_run
-    from proofstone.session.session import open_session
-
-    if output is None and (crop or document):
+    if asked.output is None and (asked.crop or asked.document):
         raise click.UsageError("--crop and --document go with -o FILE.png")
     with open_session(folder) as session:
-        filtered = bool(models or outcome)
-        is_special = identity.partition(":")[0] in {"response", "call", "score", "page"}
-        if output is not None:
-            drawn = draw(session, identity, dpi=dpi, crop=crop, document=document)
-            write_image(output, drawn, as_json=as_json)
-            return
-        if is_special:
-            _show_special(look(session.store, identity), as_json=as_json)
-            return
-        found = session.find(identity)
-        if found.kind == "build":
-            show_build(
-                session, found, dropped=dropped, pending=pending, judges=judges,
-                verdicts=verdicts, step=step, reason=reason, limit=limit, as_json=as_json,
-            )  # fmt: skip
-            return
-        if dropped or pending or judges or verdicts or step or reason:
-            raise click.UsageError(
-                "--dropped, --pending, --judges, --verdicts, --step and --reason are for builds"
-            )
-        if statistics:
-            show_statistics(session, found, as_json=as_json)
-            return
-        shown: list[ShownReply] = []
-        if found.kind == "run" or (found.kind in {"form", "bank"} and filtered):
-            shown = show_replies(
-                session.store, found, models=read_list(models), outcome=outcome, limit=limit
-            )
-        if filtered and found.kind in {"run", "form", "bank"}:
-            note = note_of_run(session.store, found) if shown else ""
-            _show_filtered(shown, note, as_json=as_json)
-            return
-        description = look_at(session.store, found, limit=limit)
-    _show_described(description, shown, as_json=as_json)
+        if asked.output is not None:
+            drawn = draw(session, identity, dpi=asked.dpi, crop=asked.crop, document=asked.document)
+            write_image(asked.output, drawn, as_json=as_json)
+        elif identity.partition(":")[0] in {"response", "call", "score", "page"}:
+            described = look(session.store, identity)
+            print_json(described) if as_json else print_text(str(described))
+        else:
+            _show_found(session, session.find(identity), asked, as_json=as_json)
 
 
-def _show_described(description: Description, shown: list[ShownReply], *, as_json: bool) -> None:
+_OF_BUILDS = ("dropped", "pending", "judges", "verdicts", "step", "reason")
+
+
+def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bool) -> None:
+    from proofstone.browse.show import look_at
+    from proofstone.results.trace import show_replies
+    from proofstone.run.run_facts import note_of_run
+
+    of_builds = {name: getattr(asked, name) for name in _OF_BUILDS}
+    if found.kind == "build":
+        show_build(session, found, limit=asked.limit, as_json=as_json, **of_builds)
+        return
+    if any(of_builds.values()):
+        raise click.UsageError(
+            "--dropped, --pending, --judges, --verdicts, --step and --reason are for builds"
+        )
+    if asked.statistics:
+        show_statistics(session, found, as_json=as_json)
+        return
+    filtered = bool(asked.models or asked.outcome) and found.kind in {"run", "form", "bank"}
+    shown: list[ShownReply] = []
+    if found.kind == "run" or filtered:
+        shown = show_replies(
+            session.store, found, models=asked.models, outcome=asked.outcome, limit=asked.limit
+        )
+    if filtered:
+        note = note_of_run(session.store, found) if shown else ""
+        _show_filtered(shown, note, as_json=as_json)
+        return
+    described = look_at(session.store, found, limit=asked.limit)
     if as_json:
         replies = {"replies": [_as_text(reply) for reply in shown]} if shown else {}
-        print_json({**_fields(description), **replies})
+        print_json({**structs.asdict(described), **replies})
         return
-    print_text("\n\n".join(map(str, (description, *shown))))
-
-
-def _show_special(description: Description, *, as_json: bool) -> None:
-    if as_json:
-        print_json(description)
-    else:
-        print_text(str(description))
+    print_text("\n\n".join(map(str, (described, *shown))))
 
 
 def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None:
@@ -484,26 +447,17 @@ def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None
         say("no reply fits")
 
 
-def _fields(description: Description) -> dict[str, Any]:
-    import msgspec
-
-    return msgspec.structs.asdict(description)
-
-
 def _as_text(shown: ShownReply) -> dict[str, Any]:
     """The fields of a reply with the messages and the raw body as they can be read."""
-    import msgspec
-
-    fields: dict[str, Any] = msgspec.structs.asdict(shown)
-    fields["calls"] = [
+    calls = [
         {
-            **msgspec.structs.asdict(call),
+            **structs.asdict(call),
             "prompt": msgspec.json.decode(call.prompt),
             "raw": call.raw.decode("utf-8", "replace"),
         }
         for call in shown.calls
     ]
-    return fields
+    return {**structs.asdict(shown), "calls": calls}
 
 
 @click.command("export")

@@ -27,8 +27,7 @@ from proofstone.results.leaderboard import leaderboard, selection_of
 from proofstone.results.table import headline, read_scores
 from proofstone.run.run_facts import plan_row
 from proofstone.session.models import family_of_model
-from proofstone.session.session import Session, method_of
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target, method_of
 from proofstone.store.items import StoredItem
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from proofstone.browse.show_item import describe
-from proofstone.browse.show_source import describe_page
-from proofstone.build.funnel import describe_build
-from proofstone.errors import TextPurged
+from proofstone.browse.filtered_import import funnel_sentences
+from proofstone.build.funnel import describe_build, funnel_sentence
+from proofstone.check.semantic_map import stored_map_lines
+from proofstone.correct.bank_moves import facts_elsewhere
+from proofstone.errors import NotFound, TextPurged
+from proofstone.ingest.ingest import SURE
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method
+from proofstone.records.builds import Build, seats_of
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
+from proofstone.records.knowledge import Passage, Source, Stratum
+from proofstone.records.licences import permits_publication
+from proofstone.records.pages import Box, Page, model_that_read, naming_request, requests_named
 from proofstone.records.runs import Run, replies_wanted, run_label
 from proofstone.results.plan import describe_plan
-from proofstone.results.trace import PURGED, Ancestry, call_line, replies_of
+from proofstone.results.trace import PURGED, Ancestry, call_line, history_lines, replies_of
+from proofstone.review.agreement import check_judges
+from proofstone.review.section import checked_judges_sentences, review_lines
 from proofstone.run.judges import judges_of_reply, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
-from proofstone.session.dates import minute
-from proofstone.session.description import Ancestor, Description
-from proofstone.session.targets import (
+from proofstone.session.session import (
     call_id,
     find_call,
     find_response,
@@ -32,14 +40,13 @@ from proofstone.session.targets import (
     response_id,
     score_id,
 )
+from proofstone.session.terminal import Ancestor, Description, minute
 from proofstone.store.lookup import Found
+from proofstone.store.pages import PlacedPassage
 from proofstone.store.provenance import CallTrace, held_by
 from proofstone.store.purge import derived_rows
 from proofstone.store.runs import Failure
 from proofstone.store.store import Store
-
-# Statistics of a bank or a form: its method counts, rows are read page by page.
-
 
 _SERVED = 8  # responses of one call that are listed
 
@@ -354,3 +361,301 @@ def _settings(settings: Any) -> str:
 
 def _value(value: float | None) -> str:
     return "" if value is None else f"   value {value:g}"
+
+
+# Items, facts, banks and forms.
+
+
+def describe(store: Store, found: Found, *, limit: int = 3) -> Description:
+    """A source, passage, fact, bank, item or form, with what it came from."""
+    if found.kind == "item":
+        return _describe_item(store, found)
+    if found.kind == "bank":
+        return _describe_bank(store, found, limit)
+    if found.kind == "form":
+        return _describe_form(store, found, limit)
+    if found.kind == "fact":
+        fact = _describe_fact(store, found.id)
+        return structs.replace(fact, lines=(*fact.lines, *history_lines(store, found)))
+    return (
+        describe_source(store, found) if found.kind == "source" else describe_passage(store, found)
+    )
+
+
+def _describe_item(store: Store, found: Found) -> Description:
+    loaded = store.items.one(found.key)
+    method = find_method(loaded.item.kind.partition(".")[0])
+    levels = msgspec.structs.astuple(loaded.item.stratum)
+    lines = [
+        ("item", loaded.item.id.hex()),
+        ("id in the file", loaded.label.name),
+        ("language", loaded.item.language),
+        ("stratum", " / ".join(level for level in levels if level)),
+        ("number", str(loaded.item.number)),
+        *((name, _plain(value)) for name, value in loaded.label.metadata.items()),
+        *history_lines(store, found),
+    ]
+    return Description(
+        title=f"item:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if name != "id in the file" or value),
+        texts=(method.show(loaded),),
+    )
+
+
+def _describe_fact(store: Store, identity: bytes) -> Description:
+    fact = store.knowledge.facts_by_id([identity])[identity]
+    (built,) = store.knowledge.built_facts([fact])
+    payload = msgspec.to_builtins(fact.payload, builtin_types=(bytes,))
+    lines = [("fact", fact.id.hex())]
+    lines += [(name, _plain(value)) for name, value in payload.items() if value not in ("", None)]
+    if built.source is not None:
+        lines.append(("source", f"source:{short(built.source.id)}  {built.source.title}"))
+        lines.append(("licence", built.source.licence or "not stated"))
+    if fact.page:
+        lines.append(("page", fact.page))
+    if fact.passage is not None and (passage := store.knowledge.passage(fact.passage)) is not None:
+        lines.append(("passage", passage.text))
+    lines += [(role.role, role.model) for role in built.roles]
+    return Description(title=f"fact:{short(identity)}", lines=tuple(lines))
+
+
+def _describe_bank(store: Store, found: Found, limit: int) -> Description:
+    bank = store.knowledge.bank(found.id)
+    facts, n_facts = bank.readable_facts(), bank.n_facts()
+    books: dict[tuple[str, str], int] = {}
+    for fact in facts:
+        place = (fact.stratum.book, fact.language)
+        books[place] = books.get(place, 0) + 1
+    lines = [("bank", found.id.hex()), ("facts", str(n_facts))]
+    if len(facts) < n_facts:
+        lines.append(("purged", f"{n_facts - len(facts):,} of these"))
+    lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
+    for funnel in store.funnels.of_bank(found.id):
+        lines += [("funnel", line) for line in funnel_sentences(funnel)]
+    for key, build in store.builds.of_bank(found.id):
+        counted = store.builds.funnel(key)
+        said = "" if counted is None else f"  {funnel_sentence(counted)}"
+        lines.append(("build", f"build:{short(build.id)}{said}"))
+        lines += _judge_lines(build)
+    elsewhere = facts_elsewhere(store, facts)
+    if elsewhere:
+        follow = f"proofstone edit {found.spelled} --as-placed --reason ..."
+        n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
+        lines.append(("places", f"{n}: {follow}"))
+    lines += stored_map_lines(store, found)
+    lines += review_lines(store, found)
+    if store.reviews.are_of_bank(found.id):  # else all verdicts would be read to say nothing
+        checked = checked_judges_sentences(check_judges(store, found))
+        lines += [("judges", sentence) for sentence in checked]
+    texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit]) or (PURGED,)
+    return Description(title=found.name, lines=tuple(lines), texts=texts)
+
+
+def _judge_lines(build: Build) -> Iterator[tuple[str, str]]:
+    judges = ", ".join(seats_of("judge", build.models).values())
+    if judges:
+        weighs = f"proofstone show build:{short(build.id)} --judges"
+        yield "judged by", f"{judges} (what each said and weighs: {weighs})"
+
+
+def _describe_form(store: Store, found: Found, limit: int) -> Description:
+    form = store.items.item_set(found.id)
+    method = find_method(form.method)
+    lines = [
+        ("form", found.id.hex()),
+        (method.items_called, str(form.n_items)),
+        ("method", form.method),
+    ]
+    if form.bank is not None:
+        lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
+    lines += [(name, str(value)) for name, value in form.recipe.items()]
+    lines += [*stored_map_lines(store, found), *history_lines(store, found)]
+    page = next(store.items.pages(form.id, limit), [])
+    texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
+    return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+# Sources and passages as ``show`` prints them: with their pages, and what was not read.
+
+_PASSAGES = 5
+
+
+_CUT = 100
+
+
+def describe_source(store: Store, found: Found) -> Description:
+    """A source: what is known of it, its pages and those not read, and its first passages."""
+    source = store.knowledge.sources([found.id])[found.id]
+    count = store.pages.count(found.id)
+    lines = [*_about(source), *_placed(store, found.id)]
+    if count.pages:
+        lines.append(("pages", f"{count.pages:,}"))
+    for reason, numbers in sorted(count.unread.items()):
+        lines.append(("unread", f"{len(numbers):,} ({reason}): page {page_ranges(numbers)}"))
+    for model, seen in _read_by_models(store, found.id).items():
+        lines.append(("from images", f"{len(seen):,} by {model}: page {page_ranges(seen)}"))
+    sure = store.pages.confidences(found.id)
+    if sure:
+        lines.append(("from images", f"{len(sure):,}: page {page_ranges(list(sure))}"))
+    doubtful = [number for number, sureness in sure.items() if sureness < SURE]
+    if doubtful:
+        lines.append(("doubtful", f"confidence below {SURE}: page {page_ranges(doubtful)}"))
+    passages = list(islice(store.knowledge.passages_of(found.id), _PASSAGES + 1))
+    if passages:
+        n = count.passages or sum(1 for _ in store.knowledge.passages_of(found.id))
+        lines.append(("passages", f"{n:,}"))
+    shown = [line for passage in passages[:_PASSAGES] for line in [_in_a_line(passage)]]
+    more = ["..."] if len(passages) > _PASSAGES else []
+    texts = ("\n".join([*shown, *more]),) if shown else ()
+    return Description(title=f"source:{short(found.id)}", lines=tuple(lines), texts=texts)
+
+
+def describe_passage(store: Store, found: Found) -> Description:
+    """A passage: its place, its headings, where it is printed, and its text."""
+    passage = store.knowledge.passage(found.id)
+    if passage is None:
+        raise NotFound(f"passage {short(found.id)} is gone")
+    placed = store.pages.placed([found.id]).get(found.id)
+    lines = [
+        ("source", f"source:{short(passage.source)}"),
+        ("place", _place(passage, placed)),
+        ("heading", passage.heading),
+        ("language", passage.language),
+        *(_printed(placed) if placed else ()),
+    ]
+    return Description(
+        title=f"passage:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(passage.text,),
+    )
+
+
+def describe_page(store: Store, page: Page) -> Description:
+    """A page as it was read last: by what, how surely, its passages and its text."""
+    places = page.places
+    kinds = Counter(mark.kind for mark in places.marks)
+    calls = [f"call:{short(request)}" for request in requests_named(page.detail)]
+    detail = _without_requests(page.detail)
+    unread = f"{page.reason}  {detail}".strip() if page.state == "unread" else ""
+    lines = [
+        ("source", f"source:{short(page.source)}"),
+        ("printed", page.label),
+        ("size", f"{_size(page)} points" if page.width else ""),
+        ("reader", page.reader),
+        ("asked", ", ".join(calls)),
+        ("unread", unread),
+        ("confidence", _confidence(page.confidence)),
+        ("lines", f"{len(places.lines):,}" if places.lines else ""),
+        ("holds", ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))),
+    ]
+    passages = [_in_a_line(passage) for passage in store.pages.passages_on(page.id)]
+    texts = ["\n".join(passages)] if passages else []
+    return Description(
+        title=f"page:{short(page.source)}/{page.number}",
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(*texts, page.text) if page.text else tuple(texts),
+    )
+
+
+def page_ranges(numbers: Sequence[int]) -> str:
+    """Page numbers as people write them: 3, 7-12."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
+
+
+def _read_by_models(store: Store, source: bytes) -> dict[str, list[int]]:
+    """The pages that models wrote down from their images, by the model."""
+    found: dict[str, list[int]] = {}
+    for number, reader in store.pages.readers(source).items():
+        if model := model_that_read(reader):
+            found.setdefault(model, []).append(number)
+    return found
+
+
+def _without_requests(detail: str) -> str:
+    """A detail for people: what it names by its hash stands in a line of its own."""
+    for request in requests_named(detail):
+        detail = detail.replace(naming_request(request), "")
+    return detail.strip("; ")
+
+
+def _about(source: Source) -> Iterator[tuple[str, str]]:
+    shown: dict[str, Any] = msgspec.to_builtins(source, builtin_types=(bytes,))
+    shown.pop("stratum")
+    for name, value in shown.items():
+        if value not in (None, "", [], ()):
+            yield name, _plain(value)
+    if source.stratum != Stratum():
+        yield "stratum", _path(source.stratum)
+    if not source.licence:
+        yield "licence", "not stated"
+    if permits_publication(source.licence):
+        yield "audience", "public, by its license"
+    else:
+        yield "audience", "private: no license that is known to permit publication is stated"
+
+
+def _placed(store: Store, source: bytes) -> Iterator[tuple[str, str]]:
+    """The placements of a source, oldest first; the last one holds."""
+    for one in store.placements.of_source(source):
+        by = ", ".join(one.models) or f"actor {short(one.actor or b'')}"
+        of = f" of {one.taxonomy}" if one.taxonomy else ""
+        why = f": {one.reason}" if one.reason else ""
+        yield "placed", f"{_path(one.stratum)}{of}   by {by}, {minute(one.at)}{why}"
+
+
+def _path(stratum: Stratum) -> str:
+    return " / ".join(level for level in msgspec.structs.astuple(stratum) if level)
+
+
+def _in_a_line(passage: Passage) -> str:
+    page = "" if passage.page is None else f"page {passage.page}  "
+    text = " ".join(passage.text.split())
+    text = text if len(text) <= _CUT else text[: _CUT - 1] + "\u2026"
+    return f"passage:{short(passage.id)}  {page}{text or '(purged)'}"
+
+
+def _place(passage: Passage, placed: PlacedPassage | None) -> str:
+    within = f"characters {passage.start} to {passage.end}"
+    if passage.page is None:
+        return within
+    label = f" (printed {placed.page.label})" if placed and placed.page.label else ""
+    return f"page {passage.page}{label}, {within}"
+
+
+def _printed(placed: PlacedPassage) -> Iterator[tuple[str, str]]:
+    """Where the lines of a passage stand on its page, and what they are."""
+    places, passage = placed.page.places, placed.passage
+    kinds = places.kinds(passage.start, passage.end)
+    yield "holds", ", ".join(kinds)
+    yield "read by", model_that_read(placed.page.reader)
+    boxes = places.boxes(passage.start, passage.end)
+    if boxes:
+        yield "confidence", _confidence(places.confidence(passage.start, passage.end))
+        yield "printed", f"{len(boxes)} lines, {_around(boxes)} of {_size(placed.page)} points"
+
+
+def _confidence(sure: float) -> str:
+    """How sure the reader of an image is; nothing of what was not read from one."""
+    return f"{sure:.2f}" if sure < 1 else ""
+
+
+def _around(boxes: Sequence[Box]) -> str:
+    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+    right, bottom = max(box.right for box in boxes), max(box.bottom for box in boxes)
+    return f"from {left:.0f}, {top:.0f} to {right:.0f}, {bottom:.0f}"
+
+
+def _size(page: Page) -> str:
+    return f"{page.width:.0f} x {page.height:.0f}"

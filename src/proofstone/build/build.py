@@ -26,7 +26,7 @@ from proofstone.records.runs import Reply, Spent, Usage
 from proofstone.records.steps import BatchStep, ModelRole, Step, StepContext
 from proofstone.records.taxonomy import Placement
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
-from proofstone.session.lease import lease_held
+from proofstone.session.askers import lease_held
 from proofstone.session.progress import RunProgress
 from proofstone.store.builds import StoreJournal
 from proofstone.store.store import Store

@@ -17,10 +17,10 @@ from proofstone.records.banks import Parameter
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.steps import StepBuilder
-from proofstone.run.cli import dry_run_list
 from proofstone.run.cli_models import with_preset
 from proofstone.run.cli_options import (
     connections_option,
+    dry_run_list,
     max_tokens_option,
     preset_option,
     reasoning_option,
@@ -28,7 +28,6 @@ from proofstone.run.cli_options import (
     temperature_option,
 )
 from proofstone.run.self_preference import judge_lines, tell_lines
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.costs import beside_told, spent_text, start_spending, tell_lost
 from proofstone.session.options import (
     budget_option,
@@ -47,7 +46,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import pasted, print_json, say, tell_known_name
+from proofstone.session.terminal import TerminalEgress, pasted, print_json, say, tell_known_name
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
@@ -685,7 +684,7 @@ def _dry_run(
 def _forecast_lines(found: BuildForecast) -> Iterator[str]:
     """The result: a row a step, what the pilot took, how the ranges came about, the budget."""
     from proofstone.page.text import aligned, printable, without_empty
-    from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
+    from proofstone.run.forecast import budget_lines, price_notes, shown_range
 
     def row(name: str, models: str, rows: Range | None, amounts: Amounts) -> list[str]:
         first = [name, printable(models), "" if rows is None else shown_range(rows, "amount")]
@@ -733,7 +732,7 @@ def _forecast_lines(found: BuildForecast) -> Iterator[str]:
 
 def _prompt_lines(prompts: Sequence[StepPrompt]) -> Iterator[str]:
     from proofstone.page.text import printable
-    from proofstone.run.forecast_text import message_text
+    from proofstone.run.forecast import message_text
 
     told: set[tuple[str, str]] = set()
     for prompt in prompts:

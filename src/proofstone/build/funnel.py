@@ -24,7 +24,7 @@ from proofstone.records.runs import Spent
 from proofstone.records.steps import Costs, Journal, Outcome, PipelineRow
 from proofstone.records.tables import Audience
 from proofstone.records.verdicts import PanelVerdict, RowVerdict
-from proofstone.session.description import Description
+from proofstone.session.terminal import Description
 from proofstone.store.builds import StoreJournal
 from proofstone.store.lookup import KINDS, Found
 from proofstone.store.store import Store

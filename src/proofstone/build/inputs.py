@@ -34,11 +34,10 @@ from proofstone.records.taxonomy import SampledSource
 from proofstone.search.retrieval import web_finder
 from proofstone.search.web_finder import WebFinder, WebQuery
 from proofstone.search.wiki import LiveWiki
-from proofstone.session.background import Background
 from proofstone.session.egress import Load, let_out
 from proofstone.session.permits import Outgoing, SentBeside
-from proofstone.session.session import Session
-from proofstone.session.targets import find_target
+from proofstone.session.progress import Background
+from proofstone.session.session import Session, find_target
 from proofstone.store.builds import EnteringRow
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin

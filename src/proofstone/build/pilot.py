@@ -40,13 +40,13 @@ from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws
 from proofstone.records.runs import Reply, Spent
 from proofstone.records.steps import BatchStep, PipelineRow, Step, StepContext
-from proofstone.run.dry_run import SentAs
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,
     BuildForecast,
     Range,
     Reach,
+    SentAs,
     StepForecast,
     reach_of,
 )

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     budget_option,
     json_option,
@@ -21,7 +20,14 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_table,
+    print_text,
+    say,
+)
 
 if TYPE_CHECKING:
     from proofstone.check.contradictions import Contradiction, Contradictions, StatementPair

@@ -30,12 +30,11 @@ from proofstone.run.judges import AskedJudge
 from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.retrieval import open_embedder
 from proofstone.session.askers import on_record, session_askers
-from proofstone.session.background import Background
 from proofstone.session.costs import start_spending
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.progress import Background
+from proofstone.session.session import Session, Target, find_target
 from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin

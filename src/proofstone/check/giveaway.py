@@ -31,8 +31,7 @@ from proofstone.records.calls import Embedder
 from proofstone.records.ids import short
 from proofstone.records.runs import Estimate
 from proofstone.run.forms import fewer_facts, retired_facts
-from proofstone.session.session import Session, method_of
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target, method_of
 from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

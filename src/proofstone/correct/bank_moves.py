@@ -22,8 +22,7 @@ from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import Fact, Stratum, origin_of
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Placement, placement_id
 from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

@@ -23,8 +23,7 @@ from proofstone.records.items import Item, ItemSet, corrected_set
 from proofstone.records.knowledge import Bank, Fact
 from proofstone.records.reviews import Correction, Person
 from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.texts.languages import unseen_sign

@@ -14,10 +14,9 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
 from proofstone.records.reviews import Action, Correction, Person, correction_id
-from proofstone.session.dates import day
 from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
+from proofstone.session.terminal import day
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

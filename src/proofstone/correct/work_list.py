@@ -34,8 +34,7 @@ from proofstone.records.reviews import Verdict
 from proofstone.records.tables import Row
 from proofstone.run.forms import run_again as run_as_before
 from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

@@ -16,7 +16,6 @@ import click
 from proofstone.errors import BadUsage, StoreFailed
 from proofstone.page.text import printable
 from proofstone.records.ids import short
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.costs import spent_text, tell_lost
 from proofstone.session.options import (
     budget_option,
@@ -25,7 +24,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, print_text, say, visible
+from proofstone.session.terminal import TerminalEgress, print_json, print_text, say, visible
 
 if TYPE_CHECKING:
     from proofstone.documents.sources import Stated

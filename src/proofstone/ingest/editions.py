@@ -17,8 +17,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact, Passage, Source
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
 from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

@@ -24,8 +24,7 @@ from proofstone.records.ids import short
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 
 COUNTED = ("statements", "questions", "items", "sources")
 

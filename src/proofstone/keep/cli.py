@@ -13,10 +13,9 @@ import click
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.keep.findings import Finding, find_all
 from proofstone.records.ids import short
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.costs import lost_text, spent_text
 from proofstone.session.options import json_option, read_list, workspace_option
-from proofstone.session.terminal import pasted, print_json, print_table, say
+from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
 
 if TYPE_CHECKING:
     from proofstone.keep.purge import PurgeReport
@@ -59,7 +58,7 @@ def _sections(session: Session, asked: AskedFor, named: Path | None) -> Iterator
         effective_run,
         other_tables,
     )
-    from proofstone.run.run_files import with_preset
+    from proofstone.run.request import with_preset
 
     origin = "the nearest at or above the current folder"
     if named is not None:
@@ -85,7 +84,8 @@ def _database(session: Session) -> Effective:
 
 def _defaults(session: Session, asked: AskedFor) -> Callable[[str], Mapping[str, Any]] | None:
     """The defaults of the method that the targets belong to; None where there is no target."""
-    from proofstone.run.run_files import defaults_of, item_sets_of
+    from proofstone.run.request import item_sets_of
+    from proofstone.run.run_file import defaults_of
 
     if not asked.request.targets:
         return None

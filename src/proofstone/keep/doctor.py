@@ -32,9 +32,9 @@ from proofstone.models.rate_limits import SystemClock
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.models import ModelCheck
 from proofstone.search.web_finder import is_search, look_at_searches
-from proofstone.session.background import Background
 from proofstone.session.egress import SentTo, clear_probe, what_was_sent
 from proofstone.session.permits import AskEgress
+from proofstone.session.progress import Background
 from proofstone.session.session import Session, open_session
 from proofstone.store.store import Store
 

@@ -51,12 +51,11 @@ from proofstone.results.table import (
 )
 from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection, select_runs
-from proofstone.run.score_runs import score
-from proofstone.session.dates import at_date, minute
+from proofstone.run.score import score
 from proofstone.session.folders import MARK
 from proofstone.session.models import family_of_model
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
+from proofstone.session.terminal import at_date, minute
 from proofstone.store.lookup import KINDS, Found
 from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store

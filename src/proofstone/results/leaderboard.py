@@ -53,8 +53,7 @@ from proofstone.results.trust import trust_lines
 from proofstone.run.forms import Selection, select_runs
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.models import family_of_model
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

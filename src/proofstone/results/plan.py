@@ -17,10 +17,8 @@ from proofstone.records.runs import Plan, PlanAsked, Run, plan_id
 from proofstone.results.board import Board, PlanMark
 from proofstone.results.trace import Ancestry
 from proofstone.run.run_facts import plan_in_force
-from proofstone.session.dates import minute
-from proofstone.session.description import Description
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
+from proofstone.session.terminal import Description, minute
 from proofstone.stats.flags import ESTIMANDS, estimand_name
 from proofstone.stats.power import resolution_before
 from proofstone.stats.ranks import Comparison

@@ -69,7 +69,7 @@ from proofstone.results.trace import ShownReply, show_replies
 from proofstone.results.trust import TrustLine
 from proofstone.run.forms import Selection, newer_forms
 from proofstone.run.run_facts import ControlReport, shares_of
-from proofstone.session.dates import minute
+from proofstone.session.terminal import minute
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import say

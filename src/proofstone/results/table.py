@@ -45,7 +45,7 @@ from proofstone.run.evidence import left_out_again
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import served_models, shares_of
 from proofstone.run.self_preference import kinship
-from proofstone.session.dates import minute
+from proofstone.session.terminal import minute
 from proofstone.store.corrections import Retired
 from proofstone.store.provenance import DocumentRow
 from proofstone.store.scores import ScoringInfo, load_table

@@ -19,12 +19,11 @@ from proofstone.records.items import ItemSet, LoadedItem
 from proofstone.records.reviews import Correction, Ruling
 from proofstone.records.runs import Reply, Run, Score, asked_as, run_label
 from proofstone.results.table import headline
+from proofstone.run.evidence import shown_to
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import verdict_lines
-from proofstone.run.retrieved_prompt import shown_to
-from proofstone.session.dates import minute
-from proofstone.session.description import Ancestor
-from proofstone.session.targets import call_id, response_id, response_name
+from proofstone.session.session import call_id, response_id, response_name
+from proofstone.session.terminal import Ancestor, minute
 from proofstone.store.lookup import Found
 from proofstone.store.payloads import is_purged
 from proofstone.store.provenance import (

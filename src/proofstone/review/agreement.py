@@ -36,8 +36,7 @@ from proofstone.records.verdicts import PanelVerdict
 from proofstone.results.sections.agreement import judged_coefficients, judged_confusion
 from proofstone.review.state import ReviewState, reviewer_name
 from proofstone.review.workbook import TASKS
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 from proofstone.stats.agreement import agreement, cohen_kappa, krippendorff_alpha
 from proofstone.stats.flags import Estimand
 from proofstone.store.store import Store

@@ -69,7 +69,7 @@ def status_command(
 def _last_words(last: LastDecision) -> str:
     """``last decided 2026-03-01 14:05 UTC from 96 reviews by quorum 2, ...``, and what is new."""
     from proofstone.records.reviews import policy_words
-    from proofstone.session.dates import minute
+    from proofstone.session.terminal import minute
 
     made = last.made
     said = (

@@ -28,8 +28,7 @@ from proofstone.review.import_reviews import read_reviews
 from proofstone.review.policy import decide, decided_of
 from proofstone.review.state import ReviewState
 from proofstone.session.people import acting
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
 
 _DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
 

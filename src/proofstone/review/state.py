@@ -33,8 +33,7 @@ from proofstone.records.reviews import (
 from proofstone.results.truth_check import checked_rates
 from proofstone.review.policy import checked_answers, decided_of, usual_policy
 from proofstone.review.workbook import TASKS
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

@@ -33,22 +33,19 @@ from proofstone.run.judges import (
 )
 from proofstone.run.loop import perform_run
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
-from proofstone.run.outbound import plan_loads
+from proofstone.run.outbound import clear_searches, do_search, make_retriever, plan_loads
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.run.prompts import first_prompt, with_prompt
-from proofstone.run.request import specs_of
+from proofstone.run.request import RunRequest, specs_of, specs_of_request
 from proofstone.run.run_facts import ControlReport, perform_control, shares_of
-from proofstone.run.score import Judging, score_run
-from proofstone.run.searches import clear_searches, do_search, make_retriever
+from proofstone.run.scorings import Judging, score_run
 from proofstone.run.self_preference import Kin, kin_of_runs
 from proofstone.session.askers import check_replies_end, on_record, session_askers, with_askers
-from proofstone.session.background import Background
 from proofstone.session.costs import start_spending
 from proofstone.session.egress import Loads, clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
-from proofstone.session.progress import RunProgress, Watch, watched
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.progress import Background, RunProgress, Watch, watched
+from proofstone.session.session import Session, Target, find_target
 from proofstone.store.runs import ServedShare
 from proofstone.store.store import Store
 from proofstone.store.writer import Writer
@@ -267,7 +264,7 @@ def run(
     """
     return run_specs(
         session,
-        specs_of(session.store, targets, models=models, ask=ask, **asked),
+        specs_of(session, targets, models=models, ask=ask, **asked),
         max_connections=max_connections,
         cache=cache,
         spending=start_spending(session, budget),
@@ -526,3 +523,19 @@ def _check_set(store: Store, identity: bytes, prompt: OwnPrompt, ways: Sequence[
                 f'template in a run file: [ask.{name}] prompt = "FILE"',
             )
         seen[text] = name
+
+
+def perform_request(
+    session: Session, request: RunRequest, *, spending: Spending | None = None, **watching: Any
+) -> list[RunResult]:
+    """Runs what a request means; ``watching`` as for ``Workspace.run``. ``spending`` is that of the
+    request's budget, where other calls share it."""
+    asked = request.asked
+    return run_specs(
+        session,
+        specs_of_request(session, request),
+        max_connections=asked.max_connections,
+        cache=asked.cache,
+        spending=start_spending(session, spending or asked.budget or None),
+        **watching,
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 import msgspec
@@ -13,145 +13,81 @@ from msgspec import Struct
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.records.ids import short
 from proofstone.records.items import context_of, left_out_of, own_prompt_of, shown_name
+from proofstone.records.options import Opt
 from proofstone.records.runs import run_label
-from proofstone.run.cli_files import judges_of, read_judges, tell_judges
 from proofstone.run.cli_options import (
     connections_option,
     judge_options,
     model_options,
     preset_option,
+    read_asked,
     read_request,
+    tell_judges,
 )
 from proofstone.run.cli_reference import (
-    VerifyingAtOnce,
-    check_reference,
     next_of_study,
     print_verified,
+    show_study,
+    verify_at_once,
     waiting_line,
 )
 from proofstone.run.self_preference import run_lines, tell_lines
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.costs import beside_told, spent_text, tell_beside, tell_lost
 from proofstone.session.options import (
+    asked_for,
     budget_option,
     cache_option,
     json_option,
     quiet_option,
-    with_options,
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, print_table, say
+from proofstone.session.terminal import TerminalEgress, print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.models.reply_cache import CacheUse
     from proofstone.records.items import ItemSet, Preset
     from proofstone.records.runs import VerifiedRun
     from proofstone.run.campaign import RunResult
     from proofstone.run.forecast import DryRun
     from proofstone.run.judges import JudgeSpec
-    from proofstone.run.request import RunRequest
-    from proofstone.run.self_preference import Kin, KinPart
+    from proofstone.run.plan import RunSpec
+    from proofstone.run.run_options import RunAsked
+    from proofstone.run.self_preference import Kin
     from proofstone.session.session import Session
-
-
-# ``--dry-run``, ``--pilot`` and ``--show`` on a command that asks models.
-
-
-def dry_run_list(
-    *, dry_run: str, pilot: str, least_pilot: int, show: str
-) -> list[Callable[[Any], Any]]:
-    """The options of a dry run, each with its help; a pilot has ``least_pilot`` or more."""
-    return [
-        click.option("--dry-run", is_flag=True, help=dry_run),
-        click.option("--pilot", type=click.IntRange(least_pilot), metavar="N", help=pilot),
-        click.option("--show", type=click.IntRange(1), metavar="N", help=show),
-    ]
-
-
-# ``list plan``, and what ``run`` says of the plan that it stands under.
-
-
-def list_plans(session: Session, *, as_json: bool) -> None:
-    """All plans, newest first, each with its target and what it is to find."""
-    from proofstone.session.dates import minute
-
-    plans = session.store.plans.every()
-    if as_json:
-        print_json(plans)
-        return
-    rows: list[tuple[Any, ...]] = [("plan", "made", "of", "measure", "items", "samples")]
-    rows += [
-        (
-            f"plan:{short(plan.id)}", minute(plan.at), f"{plan.kind}:{short(plan.target)}",
-            plan.measure, plan.n_items, plan.samples,
-        )
-        for plan in plans
-    ]  # fmt: skip
-    print_table(rows if plans else [])
-
-
-def plans_of(session: Session, results: Iterable[RunResult]) -> list[dict[str, Any] | None]:
-    """Of each run the plan in force with all that it fixes, and whether it was made after the
-    first reply; None where there is none."""
-    from proofstone.run.run_facts import plan_in_force, plan_row
-
-    found = [plan_in_force(session.store, each.planned.key, each.planned.run) for each in results]
-    return [
-        None if each is None else {**plan_row(each[0]), "made_after_first_reply": each[1]}
-        for each in found
-    ]
-
-
-def tell_plans(session: Session, results: Iterable[RunResult], *, quiet: bool) -> None:
-    """Says of each run the plan in force, where there is one."""
-    from proofstone.run.run_facts import plan_sentence
-
-    for result in results:
-        planned = result.planned
-        said = plan_sentence(session.store, planned.key, planned.run)
-        if said:
-            say(f"run:{short(planned.run.id)} was {said}", quiet=quiet)
 
 
 # ``run --dry-run``: what a run would take, and ``--show``: what it would send.
 
 
-class DryRunAsked(Struct, frozen=True):
-    """How many questions the pilot asks of each model and way, and how many prompts are shown."""
+class DryRunAsked(Struct, frozen=True, kw_only=True):
+    """What is foreseen of a run, and shown of its prompts."""
 
-    pilot: int
-    show: int
-
-
-dry_run_options = with_options(
-    *dry_run_list(
-        dry_run="Say what the run would take, and do not run it: from a pilot.",
-        pilot="Questions that a dry run really asks of each model and way; their replies are kept "
-        "for the run. 0 asks nobody.  [default: 20]",
-        least_pilot=0,
-        show="Print the first N prompts of each way as they would be sent, and run nothing; "
-        "without --dry-run nobody is asked.",
-    )
-)
+    dry_run: Annotated[bool, Opt(
+        "Say what the run would take, and do not run it: from a pilot.",
+    )] = False  # fmt: skip
+    pilot: Annotated[int | None, Opt(
+        "Questions that a dry run really asks of each model and way; their replies are kept "
+        "for the run. 0 asks nobody.  [default: 20]", metavar="N", least=0,
+    )] = None  # fmt: skip
+    show: Annotated[int | None, Opt(
+        "Print the first N prompts of each way as they would be sent, and run nothing; "
+        "without --dry-run nobody is asked.", metavar="N", least=1,
+    )] = None  # fmt: skip
 
 
-def read_dry_run(*, dry_run: bool, pilot: int | None, show: int | None) -> DryRunAsked | None:
-    """The dry run that options mean, None where they mean a run. UsageError for a pilot without."""
-    if not dry_run and show is None:
-        if pilot is not None:
-            raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
-        return None
-    from proofstone.run.dry_run import PILOT
-
-    usual = PILOT if dry_run else 0
-    return DryRunAsked(usual if pilot is None else pilot, show or 0)
+def _is_dry(wanted: DryRunAsked) -> bool:
+    """Whether options mean a dry run. UsageError for a pilot without one."""
+    is_dry = wanted.dry_run or wanted.show is not None
+    if wanted.pilot is not None and not is_dry:
+        raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
+    return is_dry
 
 
-def perform_dry_run(
+def _perform_dry_run(
     session: Session,
-    request: RunRequest,
-    asked: DryRunAsked,
+    specs: Sequence[RunSpec],
+    asked: RunAsked,
+    wanted: DryRunAsked,
     kin: Sequence[Kin],
     *,
     judges: JudgeSpec | None = None,
@@ -159,33 +95,26 @@ def perform_dry_run(
     quiet: bool,
 ) -> int:
     """Shows prompts and the forecast, of ``judges`` too; returns the exit code."""
-    from proofstone.run.dry_run import (
-        forecast_judging,
-        rendered_prompts,
-    )
-    from proofstone.run.forecast_text import forecast_lines, judging_lines, prompt_lines, talk
-    from proofstone.run.run_files import forecast_request, specs_of_request
-    from proofstone.run.searches import forecast_searches
+    from proofstone.run.dry_run import PILOT, forecast_judging, forecast_specs, rendered_prompts
+    from proofstone.run.forecast import forecast_lines, judging_lines, prompt_lines, talk
+    from proofstone.run.outbound import forecast_searches
     from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
 
-    prompts = []
-    if asked.show:
-        prompts = rendered_prompts(session, specs_of_request(session, request), asked.show)
-        if not as_json:
-            click.echo("\n".join(prompt_lines(prompts)))
-    spending = start_spending(session, request.asked.budget or None)
+    prompts = rendered_prompts(session, specs, wanted.show) if wanted.show else []
+    if wanted.show and not as_json:
+        click.echo("\n".join(prompt_lines(prompts)))
+    spending = start_spending(session, asked.budget or None)
+    usual = PILOT if wanted.dry_run else 0
     with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
-        found = forecast_request(
-            session, request, pilot=asked.pilot, spending=spending, watch=watch,
-            on_interrupt=tell_interrupt,
+        found = forecast_specs(
+            session, specs, pilot=usual if wanted.pilot is None else wanted.pilot,
+            max_connections=asked.max_connections, cache=asked.cache, spending=spending,
+            watch=watch, on_interrupt=tell_interrupt,
         )  # fmt: skip
     judging = None
     if judges is not None:
-        specs = specs_of_request(session, request)
-        judging = forecast_judging(
-            session, specs, judges, max_connections=request.asked.max_connections
-        )
+        judging = forecast_judging(session, specs, judges, max_connections=asked.max_connections)
     if as_json:
         whole = {**msgspec.structs.asdict(found), "kin": kin}
         whole |= {} if judging is None else {"judging": judging}
@@ -193,14 +122,14 @@ def perform_dry_run(
     else:
         lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
         click.echo("\n".join(lines))
-    searched = forecast_searches(session, specs_of_request(session, request))
+    searched = forecast_searches(session, specs)
     tell_beside(searched, "to search for questions besides", quiet=quiet)
     for line in talk(found):
         say(line, quiet=quiet)
-    return _exit_code(found)
+    return _dry_run_code(found)
 
 
-def _exit_code(found: DryRun) -> int:
+def _dry_run_code(found: DryRun) -> int:
     """130 where it was interrupted, 5 and 4 where a model could not be asked (any more), 3 where a
     pilot says too little."""
     if found.interrupted:
@@ -221,12 +150,12 @@ _RUNS_NAMED = 4
 _STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
 
 
-def report_results(
+def _report_results(
+    session: Session,
     results: Sequence[RunResult],
     *,
     as_json: bool,
     quiet: bool,
-    plans: Sequence[dict[str, Any] | None] = (),
     kin: Sequence[Kin] = (),
     verified: Sequence[VerifiedRun] = (),
     preset: Preset | None = None,
@@ -234,7 +163,7 @@ def report_results(
     """Prints what came of runs, in JSON with the plan of each and the parts that its model had in
     the items, what was ``verified`` of them, and what to do next; returns the exit code."""
     if as_json:
-        _print_json(results, plans, kin, verified)
+        print_json([_json_row(session, each, kin, verified) for each in results])
     else:
         for result in results:
             click.echo(_result_line(result))
@@ -249,7 +178,28 @@ def report_results(
         is_told = next_of_study(results, preset, is_verified=bool(verified), quiet=quiet)
         if not is_told:
             say(f"look: proofstone {_look(results)}", quiet=quiet)
-    return _run_results_exit_code(results)
+    return _results_code(results)
+
+
+def _results_code(results: Sequence[RunResult]) -> int:
+    if any(result.interrupted for result in results):
+        return 130
+    if any(result.stopped and not result.over_budget for result in results):
+        return EndpointUnusable.exit_code
+    if any(result.over_budget for result in results):
+        return BudgetReached.exit_code
+    return 0 if all(result.complete for result in results) else 3
+
+
+def _tell_plans(session: Session, results: Sequence[RunResult], *, quiet: bool) -> None:
+    """Says of each run the plan in force, where there is one."""
+    from proofstone.run.run_facts import plan_sentence
+
+    for result in results:
+        planned = result.planned
+        said = plan_sentence(session.store, planned.key, planned.run)
+        if said:
+            say(f"run:{short(planned.run.id)} was {said}", quiet=quiet)
 
 
 def _tell(result: RunResult, *, quiet: bool) -> None:
@@ -267,34 +217,6 @@ def _tell(result: RunResult, *, quiet: bool) -> None:
         say(f"go on: proofstone resume {run}{further}", quiet=quiet)
     elif result.is_part:
         say(f"ask the other items: proofstone resume {run}", quiet=quiet)
-
-
-def _print_json(
-    results: Sequence[RunResult],
-    plans: Sequence[dict[str, Any] | None],
-    kin: Sequence[Kin],
-    verified: Sequence[VerifiedRun],
-) -> None:
-    print_json(
-        [
-            {
-                **_result(each), "plan": plan, "kin": _parts(each, kin),
-                "verified": _verified(each, verified),
-            }
-            for each, plan in zip(results, plans or [None] * len(results), strict=True)
-        ]
-    )  # fmt: skip
-
-
-def _verified(result: RunResult, verified: Sequence[VerifiedRun]) -> VerifiedRun | None:
-    name = f"run:{short(result.planned.run.id)}"
-    return next((each for each in verified if each.run == name), None)
-
-
-def _parts(result: RunResult, kin: Sequence[Kin]) -> Sequence[KinPart]:
-    run = result.planned.run
-    mine = (run.respondent, result.planned.item_set.id)
-    return next((each.parts for each in kin if (each.model, each.item_set) == mine), ())
 
 
 def _look(results: Sequence[RunResult]) -> str:
@@ -316,16 +238,6 @@ def _swept(sets: Sequence[ItemSet]) -> str:
     differing = [name for name in names if len({repr(s.recipe.get(name)) for s in sets}) > 1]
     is_one_bank = len({each.bank for each in sets}) == 1
     return differing[0] if is_one_bank and len(differing) == 1 else ""
-
-
-def _run_results_exit_code(results: Sequence[RunResult]) -> int:
-    if any(result.interrupted for result in results):
-        return 130
-    if any(result.stopped and not result.over_budget for result in results):
-        return EndpointUnusable.exit_code
-    if any(result.over_budget for result in results):
-        return BudgetReached.exit_code
-    return 0 if all(result.complete for result in results) else 3
 
 
 def _stop_code(result: RunResult) -> str:
@@ -367,23 +279,29 @@ def _spent(result: RunResult) -> str:
     return f"  spent {now}; in all {spent_text(in_all)}{by_judges}"
 
 
-def _result(result: RunResult) -> dict[str, Any]:
+def _json_row(
+    session: Session, result: RunResult, kin: Sequence[Kin], verified: Sequence[VerifiedRun]
+) -> dict[str, Any]:
+    from proofstone.run.run_facts import plan_in_force, plan_row
+
     planned = result.planned
+    run, item_set = planned.run, planned.item_set
+    plan = plan_in_force(session.store, planned.key, run)
     return {
-        "run": planned.run.id,
-        "model": planned.run.respondent,
-        "ask": planned.run.way,
-        "own_prompt": own_prompt_of(planned.run.settings),
-        "form": planned.item_set.id,
+        "run": run.id,
+        "model": run.respondent,
+        "ask": run.way,
+        "own_prompt": own_prompt_of(run.settings),
+        "form": item_set.id,
         "scored": result.n_scored,
         "waiting": result.waiting,
-        "context": context_of(planned.run.settings),
-        "left_out": left_out_of(planned.run.settings),
+        "context": context_of(run.settings),
+        "left_out": left_out_of(run.settings),
         "total": result.wanted,
         "failed": result.failed,
         "errors": result.errors,
         "complete": result.complete,
-        "limit": result.planned.n_items if result.is_part else None,
+        "limit": planned.n_items if result.is_part else None,
         "stopped": result.stopped,
         "over_budget": result.over_budget,
         "spent": result.spent,
@@ -393,6 +311,11 @@ def _result(result: RunResult) -> dict[str, Any]:
             {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
             for share in result.served
         ],
+        "plan": plan and {**plan_row(plan[0]), "made_after_first_reply": plan[1]},
+        "kin": next(
+            (k.parts for k in kin if (k.model, k.item_set) == (run.respondent, item_set.id)), ()
+        ),
+        "verified": next((v for v in verified if v.run == f"run:{short(run.id)}"), None),
     }
 
 
@@ -413,7 +336,7 @@ def _result(result: RunResult) -> dict[str, Any]:
     help="Of entities, with a --judge: verify what was said as soon as all is asked, as 'score "
     "--reference' does, in a sample as the --preset says; and show the preset's study.",
 )
-@dry_run_options
+@asked_for(DryRunAsked, "wanted")
 @yes_option
 @workspace_option
 @json_option
@@ -421,14 +344,12 @@ def _result(result: RunResult) -> dict[str, Any]:
 def run_command(
     save: Path | None,
     reference: str | None,
-    dry_run: bool,
-    pilot: int | None,
-    show: int | None,
+    wanted: DryRunAsked,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
     yes: bool,
-    **options: Any,
+    **_options: Any,  # read from the context, with what the run file says below them
 ) -> None:
     """Ask models the questions of a form or bank, and score them.
 
@@ -455,59 +376,64 @@ def run_command(
     --dry-run says what a run would take, after asking a few questions of each model: requests,
     tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
     """
-    from proofstone.run.run_files import (
-        kin_of_request,
-        perform_request,
+    from proofstone.run.campaign import kin_of_specs, run_specs
+    from proofstone.run.judges import judges_asked
+    from proofstone.run.request import (
         preset_of,
-        save_request,
+        specs_of_request,
         with_preset,
         with_question_files,
     )
+    from proofstone.run.run_file import save_request
     from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
 
-    wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
-    del options  # read from the context, with what the run file says below them
-    asked = read_request(click.get_current_context())
-    check_reference(reference, asked.request)
-    judges = judges_of(asked.request)
-    with open_session(folder or asked.workspace) as session:
+    is_dry = _is_dry(wanted)
+    named = read_request(click.get_current_context())
+    asked = named.request.asked
+    if reference is not None and not asked.judge:
+        raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
+    judges = judges_asked(asked)
+    with open_session(folder or named.workspace) as session:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(session, quiet=quiet)
         request = with_question_files(
-            session, asked.request, lambda form: _tell_form(form, quiet=quiet)
+            session, named.request, lambda form: _tell_form(form, quiet=quiet)
         )
         request = with_preset(session, request)
         if save is not None:
             save_request(session, request, save)
-        kin = kin_of_request(session, request)
+        asked, specs = request.asked, specs_of_request(session, request)
+        kin = kin_of_specs(session, specs)
         tell_lines(run_lines(kin), quiet=quiet)
         tell_judges(session, judges, list(request.models), quiet=quiet)
-        if wanted is not None:
-            code = perform_dry_run(
-                session, request, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
+        if is_dry:
+            code = _perform_dry_run(
+                session, specs, asked, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
             )
             click.get_current_context().exit(code)
-        spending = start_spending(session, request.asked.budget or None)
+        spending = start_spending(session, asked.budget or None)
         with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
-            results = perform_request(
-                session, request, judges=None if reference else judges, watch=watch,
-                on_interrupt=tell_interrupt, spending=spending,
+            results = run_specs(
+                session, specs, max_connections=asked.max_connections, cache=asked.cache,
+                judges=None if reference else judges, watch=watch, on_interrupt=tell_interrupt,
+                spending=spending,
             )  # fmt: skip
-        plans = plans_of(session, results)
-        at_once = VerifyingAtOnce(
-            session=session, results=results, reference=reference or "", judges=judges,
-            preset=preset_of(session, request), quiet=quiet,
-        )  # fmt: skip
-        verified, code = at_once.perform(request, spending)
-        code = report_results(
-            results, as_json=as_json, quiet=quiet, plans=plans, kin=kin, verified=verified,
-            preset=at_once.preset,
+        preset, code = preset_of(session, request), 0
+        verified: Sequence[VerifiedRun] = ()
+        if reference and all(result.is_asked for result in results):
+            verified, code = verify_at_once(
+                session, results, reference, preset, judges=judges, asked=asked,
+                spending=spending, quiet=quiet,
+            )  # fmt: skip
+        code = _report_results(
+            session, results, as_json=as_json, quiet=quiet, kin=kin, verified=verified,
+            preset=preset,
         ) or code  # fmt: skip
         if verified and not as_json:
-            at_once.show_study()
-        tell_plans(session, results, quiet=quiet)
+            show_study(session, results, preset, quiet=quiet)
+        _tell_plans(session, results, quiet=quiet)
     click.get_current_context().exit(code)
 
 
@@ -530,15 +456,7 @@ def _tell_form(form: ItemSet, *, quiet: bool) -> None:
 @json_option
 @quiet_option
 def resume_command(
-    run: str,
-    max_connections: int | None,
-    cache: CacheUse,
-    yes: bool,
-    budget: str | None,
-    folder: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
+    run: str, yes: bool, folder: Path | None, as_json: bool, quiet: bool, **options: Any
 ) -> None:
     """Go on with a run where it stopped.
 
@@ -546,27 +464,22 @@ def resume_command(
     be spent from now on.
     """
     from proofstone.run.campaign import resume
+    from proofstone.run.judges import judges_asked
     from proofstone.session.costs import start_spending
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
 
-    judges = read_judges(options)
+    asked = read_asked(options)
+    judges = judges_asked(asked)
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(session, quiet=quiet)
-        spending = start_spending(session, budget)
+        spending = start_spending(session, asked.budget or None)
         with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
             results = resume(
-                session,
-                run,
-                judge=judges or (),
-                watch=watch,
-                on_interrupt=tell_interrupt,
-                max_connections=max_connections,
-                cache=cache,
-                budget=spending,
-            )
-        plans = plans_of(session, results)
-        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
-        tell_plans(session, results, quiet=quiet)
+                session, run, judge=judges or (), watch=watch, on_interrupt=tell_interrupt,
+                max_connections=asked.max_connections, cache=asked.cache, budget=spending,
+            )  # fmt: skip
+        code = _report_results(session, results, as_json=as_json, quiet=quiet)
+        _tell_plans(session, results, quiet=quiet)
     click.get_current_context().exit(code)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import msgspec
 
-from proofstone.run.cli_options import judge_options
-from proofstone.run.run_options import JUDGING
-from proofstone.run.self_preference import judge_lines, tell_lines
-from proofstone.session.cli_egress import TerminalEgress
+from proofstone.run.cli_options import judge_options, read_asked
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -19,50 +16,10 @@ from proofstone.session.options import (
     output_option,
     quiet_option,
     read_list,
-    read_panel,
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, say
-
-if TYPE_CHECKING:
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.run.judges import JudgeSpec
-    from proofstone.run.request import RunRequest
-    from proofstone.session.session import Session
-
-
-# Who judges, by options and run files.
-
-
-def judges_of(request: RunRequest) -> JudgeSpec | None:
-    """Who is to judge by a run file and the options over it; None for nobody."""
-    from proofstone.run.judges import judge_spec
-
-    return judge_spec(request.judges or ())
-
-
-def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
-    """Who is to judge by these options, which are taken out of them; None for nobody."""
-    from proofstone.run.judges import (
-        JudgeSpec,
-        judge_spec,
-    )
-
-    models = tuple(read_panel(options.pop("judge")))
-    rules = {name: options.pop(name) for name in JUDGING[1:]}
-    return judge_spec(JudgeSpec(models=models, **rules))
-
-
-def tell_judges(
-    session: Session, judges: JudgeSpec | None, contestants: Sequence[str], *, quiet: bool
-) -> None:
-    """Warns of judges that are kin to those whose replies they judge."""
-    from proofstone.run.score_runs import kin_of_judges
-
-    if judges is not None:
-        tell_lines(judge_lines(kin_of_judges(session, judges, contestants)), quiet=quiet)
-
+from proofstone.session.terminal import TerminalEgress, print_json, say
 
 # ``extract``: a file in, a file out, no workspace.
 
@@ -77,8 +34,6 @@ def extract_command(file: Path, output: Path | None) -> None:
     letters); other fields are kept. JSONL out, on stdout or to -o: the row with 'letter', 'tier'
     and 'outcome'. A letter that is no option is kept, and the outcome is unparsed.
     """
-    import msgspec
-
     from proofstone.choices.outcomes import extract_rows
     from proofstone.files.tables import read_checked
     from proofstone.files.write import write_rows
@@ -109,10 +64,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def grade_command(
     file: Path,
     output: Path | None,
-    max_connections: int | None,
-    cache: CacheUse,
     yes: bool,
-    budget: str | None,
     encoding: str,
     folder: Path | None,
     as_json: bool,
@@ -130,20 +82,20 @@ def grade_command(
     reply without a grade. In a workspace a judge's replies are kept, and the same command again
     asks only what is missing; elsewhere models are those of this folder's proofstone.toml.
     """
-    import msgspec
-
     from proofstone.files.write import write_rows
-    from proofstone.run.file_grades import grade_file
+    from proofstone.run.judges import judges_asked
+    from proofstone.run.score import grade_file
 
     del as_json
+    asked = read_asked(options)
     graded = grade_file(
         file,
-        judge=read_judges(options) or (),
+        judge=judges_asked(asked) or (),
         folder=folder,
         ask_egress=TerminalEgress(yes=yes, quiet=quiet),
-        max_connections=max_connections,
-        cache=cache,
-        budget=budget,
+        max_connections=asked.max_connections,
+        cache=asked.cache,
+        budget=asked.budget or None,
         encoding=encoding,
     )
     if output is not None:
@@ -181,16 +133,9 @@ def metrics_command(
     kappa, of each grade recall and precision, and the table; of all rows, and of those alone that a
     judge graded, where the file comes from 'grade'.
     """
-    from proofstone.run.file_grades import metrics_of_file
+    from proofstone.run.score import metrics_of_file
 
     del as_json
     found = metrics_of_file(file, read_list(by), against=against, encoding=encoding)
-    overall = found.pop("overall")
-    print_json({**_plain(overall), **found})
-
-
-def _plain(overall: Any) -> dict[str, Any]:
-    import msgspec
-
-    plain: dict[str, Any] = msgspec.to_builtins(overall)
-    return plain
+    overall: dict[str, Any] = msgspec.to_builtins(found.pop("overall"))
+    print_json({**overall, **found})

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import json_option, read_list, workspace_option
-from proofstone.session.terminal import print_json, print_table, say
+from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
 
 if TYPE_CHECKING:
     from proofstone.models.check import Checked

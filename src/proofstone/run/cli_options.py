@@ -3,7 +3,7 @@ options over it. What the installed methods declare is asked only when help is."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
 
@@ -14,12 +14,15 @@ from proofstone.models.settings import THINKING
 from proofstone.records.items import CONTEXTS
 from proofstone.records.options import options_in
 from proofstone.run.run_options import COUNTS, JUDGING, RunAsked, names_of
+from proofstone.run.self_preference import judge_lines, tell_lines
 from proofstone.session.options import options_of, read_list, read_panel, read_settings, was_given
 
 if TYPE_CHECKING:
     from proofstone.method import Method
+    from proofstone.run.judges import JudgeSpec
     from proofstone.run.request import Asking, RunRequest
     from proofstone.run.run_file import RunFile
+    from proofstone.session.session import Session
 
 
 class WayOption(click.Option):
@@ -69,7 +72,8 @@ def _carried() -> Iterator[Method]:
         yield find_method(name)
 
 
-# The options of every command that asks a contestant, and those of whoever judges.
+# The options of every command that asks a contestant, and those of whoever judges; ``read_asked``
+# makes one record of what a command without run files was given of them.
 model_options = options_of(
     RunAsked,
     *(name for name, _kind, _option in options_in(RunAsked) if name not in (*JUDGING, "preset")),
@@ -84,6 +88,43 @@ connections_option = options_of(RunAsked, "max_connections")
 reasoning_option = click.option(
     "--reasoning-effort", metavar="EFFORT", help="For models that take it."
 )
+
+
+def dry_run_list(
+    *, dry_run: str, pilot: str, least_pilot: int, show: str
+) -> list[Callable[[Any], Any]]:
+    """The options of a dry run, each with its help; a pilot has ``least_pilot`` or more."""
+    return [
+        click.option("--dry-run", is_flag=True, help=dry_run),
+        click.option("--pilot", type=click.IntRange(least_pilot), metavar="N", help=pilot),
+        click.option("--show", type=click.IntRange(1), metavar="N", help=show),
+    ]
+
+
+def read_asked(options: dict[str, Any]) -> RunAsked:
+    """What these options say of how is asked and who judges; they are taken out of them."""
+    names = [name for name, _kind, _option in options_in(RunAsked) if name in options]
+    given = {name: value for name in names if (value := options.pop(name)) is not None}
+    if "judge" in given:
+        given["judge"] = tuple(read_panel(given["judge"]))
+    return RunAsked(**given)
+
+
+def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
+    """Who is to judge by these options, which are taken out of them; None for nobody."""
+    from proofstone.run.judges import judges_asked
+
+    return judges_asked(read_asked(options))
+
+
+def tell_judges(
+    session: Session, judges: JudgeSpec | None, contestants: Sequence[str], *, quiet: bool
+) -> None:
+    """Warns of judges that are kin to those whose replies they judge."""
+    from proofstone.run.score import kin_of_judges
+
+    if judges is not None:
+        tell_lines(judge_lines(kin_of_judges(session, judges, contestants)), quiet=quiet)
 
 
 class AskedFor(Struct, frozen=True, kw_only=True):

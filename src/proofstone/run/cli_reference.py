@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from proofstone.records.runs import VerifiedRun
     from proofstone.run.campaign import RunResult
     from proofstone.run.judges import JudgeSpec
-    from proofstone.run.request import RunRequest
+    from proofstone.run.run_options import RunAsked
     from proofstone.session.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,14 +75,14 @@ class ReferenceCommand:
     @cached_property
     def called(self) -> str:
         """What is verified, in the singular."""
-        from proofstone.run.score_runs import verifying_of
+        from proofstone.run.score import verifying_of
 
         return verifying_of(self.session, self.runs)[1].called
 
     def foresee(self, **asking: Any) -> None:
         """Says what it would take."""
-        from proofstone.run.forecast_text import judging_lines
-        from proofstone.run.score_runs import verify_forecast
+        from proofstone.run.forecast import judging_lines
+        from proofstone.run.score import verify_forecast
 
         found = verify_forecast(
             self.session, self.runs, reference=self.reference, settings=self.settings, **asking
@@ -104,7 +104,7 @@ class ReferenceCommand:
 
     def verified(self, **asking: Any) -> tuple[Sequence[VerifiedRun], int]:
         """Verifies: what became of each run, and the exit code that this deserves."""
-        from proofstone.run.score_runs import verify_runs
+        from proofstone.run.score import verify_runs
 
         is_watched = not self.quiet and sys.stderr.isatty()
         interrupted: list[bool] = []
@@ -161,64 +161,51 @@ def tell_done(done: int, of: int, called: str) -> None:
 # shown; and what to do next where it was not.
 
 
-def check_reference(reference: str | None, request: RunRequest) -> None:
-    """UsageError for a reference that nobody judges by."""
-    if reference is None:
-        return
-    if not request.asked.judge:
-        raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
+def verify_at_once(
+    session: Session,
+    results: Sequence[RunResult],
+    reference: str,
+    preset: Preset | None,
+    *,
+    judges: JudgeSpec | None,
+    asked: RunAsked,
+    spending: Spending,
+    quiet: bool,
+) -> tuple[Sequence[VerifiedRun], int]:
+    """Verifies runs that have all replies, as their preset says: what became of each, and the exit
+    code that this deserves. Judges spend what asking left of the budget."""
+    from proofstone.run.score import verifying_of
 
-
-class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
-    """The runs of a command, to be verified as their preset says."""
-
-    session: Session
-    results: Sequence[RunResult]
-    reference: str
-    judges: JudgeSpec | None
-    preset: Preset | None
-    quiet: bool
-
-    @property
-    def runs(self) -> list[str]:
-        """The runs as people name them."""
-        return [f"run:{result.planned.run.id.hex()}" for result in self.results]
-
-    def perform(
-        self, request: RunRequest, spending: Spending | None
-    ) -> tuple[Sequence[VerifiedRun], int]:
-        """What became of each run, and the exit code that this deserves; nothing is verified while
-        a reply is missing, or without a reference. Judges spend what asking left of the budget."""
-        if not self.reference or not all(result.is_asked for result in self.results):
-            return (), 0
-        from proofstone.run.score_runs import verifying_of
-
-        said = {} if self.preset is None else self.preset.values("score")
-        settings = verifying_of(self.session, self.runs)[1].settings(**said)
-        verifying = ReferenceCommand(
-            self.session, self.runs, self.reference, settings, False, self.quiet
+    runs = _runs_of(results)
+    said = {} if preset is None else preset.values("score")
+    settings = verifying_of(session, runs)[1].settings(**said)
+    verifying = ReferenceCommand(session, runs, reference, settings, False, quiet)
+    try:
+        return verifying.verified(
+            judge=judges or (),
+            max_connections=asked.max_connections,
+            cache=asked.cache,
+            budget=spending,
         )
-        try:
-            return verifying.verified(
-                judge=self.judges or (),
-                max_connections=request.asked.max_connections,
-                cache=request.asked.cache,
-                budget=spending,
-            )
-        except BudgetReached as reached:  # what was judged is kept, and so are the replies
-            say(f"error [{reached.code}] {reached}")
-            return (), reached.exit_code
+    except BudgetReached as reached:  # what was judged is kept, and so are the replies
+        say(f"error [{reached.code}] {reached}")
+        return (), reached.exit_code
 
-    def show_study(self) -> None:
-        """Prints the preset's study of what was verified."""
-        from proofstone.run.score_runs import verifying_of
 
-        if self.preset is None or not self.preset.study:
-            return
-        verifying = verifying_of(self.session, self.runs)[1]
-        verifying.show_study(
-            self.session, self.preset.study, forms_of(self.results), quiet=self.quiet
-        )
+def show_study(
+    session: Session, results: Sequence[RunResult], preset: Preset | None, *, quiet: bool
+) -> None:
+    """Prints the preset's study of what was verified; nothing where it has none."""
+    from proofstone.run.score import verifying_of
+
+    if preset is not None and preset.study:
+        verifying = verifying_of(session, _runs_of(results))[1]
+        verifying.show_study(session, preset.study, forms_of(results), quiet=quiet)
+
+
+def _runs_of(results: Sequence[RunResult]) -> list[str]:
+    """The runs as people name them."""
+    return [f"run:{result.planned.run.id.hex()}" for result in results]
 
 
 def forms_of(results: Sequence[RunResult]) -> list[str]:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.run.cli_files import read_judges, tell_judges
-from proofstone.run.cli_options import judge_options
+from proofstone.run.cli_options import judge_options, read_asked, tell_judges
 from proofstone.run.cli_reference import (
     ReferenceCommand,
     check_options,
     reference_options,
     waiting_line,
 )
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.costs import tell_lost
 from proofstone.session.options import (
     budget_option,
@@ -27,12 +25,11 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, print_table, say
+from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from proofstone.models.reply_cache import CacheUse
-    from proofstone.run.judges import JudgingForecast
-    from proofstone.run.score import Scored, ScoringShown
+    from proofstone.run.forecast import JudgingForecast
+    from proofstone.run.scorings import Scored, ScoringShown
 
 
 @click.command("score")
@@ -64,10 +61,7 @@ def score_command(
     only_list: bool,
     reference: str | None,
     dry_run: bool,
-    max_connections: int | None,
-    cache: CacheUse,
     yes: bool,
-    budget: str | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -90,24 +84,26 @@ def score_command(
     others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
     applied by leaderboards.
     """
-    from proofstone.run.score import list_scorings
-    from proofstone.run.score_runs import (
+    from proofstone.run.judges import judges_asked
+    from proofstone.run.score import (
         respondent_of,
         runs_meant,
         score,
         score_forecast,
         verifying_of,
     )
+    from proofstone.run.scorings import list_scorings
     from proofstone.session.session import open_session
 
-    judges = read_judges(options)
+    asked = read_asked(options)
+    judges = judges_asked(asked)
     check_options(reference, options)
     asking: dict[str, Any] = {
         "judge": judges or (),
         "again": again,
-        "max_connections": max_connections,
+        "max_connections": asked.max_connections,
     }
-    spending: dict[str, Any] = {"cache": cache, "budget": budget}
+    spending: dict[str, Any] = {"cache": asked.cache, "budget": asked.budget or None}
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(session, quiet=quiet)
@@ -177,7 +173,7 @@ def _print_scorings(scorings: Sequence[ScoringShown]) -> None:
 
 def show_judging(found: Sequence[JudgingForecast], *, as_json: bool) -> None:
     """What judging takes, of one run or of each of several, as text or JSON."""
-    from proofstone.run.forecast_text import judging_lines
+    from proofstone.run.forecast import judging_lines
 
     if as_json:
         print_json(found[0] if len(found) == 1 else found)

@@ -1,37 +1,63 @@
-"""Dry runs: what runs would take and what they would send, before they are."""
+"""Dry runs: what runs, and judging them, would take and what they would send, before they do."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
+from proofstone.judging.question import ReplyForm, pose
+from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget
+from proofstone.models.budget import Budget, cost_usd, total_tokens
 from proofstone.models.budget_account import Spending
 from proofstone.models.reply_cache import CacheUse
+from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import Message
 from proofstone.records.items import shown_name
-from proofstone.records.runs import asked_as
+from proofstone.records.runs import Reply, Run, Spent, Usage, asked_as
+from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
 from proofstone.run.campaign import check_own_prompts, planned_specs
 from proofstone.run.evidence import Retriever, asked_page
-from proofstone.run.forecast import DryRun, forecast_runs
-from proofstone.run.judges import JudgeSpec, JudgingForecast, forecast_of_runs
-from proofstone.run.outbound import pilot_loads
-from proofstone.run.pilot import ask_pilots, pilot_of
+from proofstone.run.forecast import (
+    CONFIDENCE,
+    Amounts,
+    DryRun,
+    JudgeForecast,
+    JudgingForecast,
+    Part,
+    Range,
+    RenderedPrompt,
+    SentAs,
+    reach_of,
+)
+from proofstone.run.judges import JUDGE_SETTINGS, Bench, JudgeSpec, takes_schema
+from proofstone.run.outbound import clear_searches, pilot_loads, remembered_retriever
+from proofstone.run.pilot import (
+    Group,
+    Observed,
+    Pilot,
+    Survey,
+    ask_pilots,
+    first_request,
+    group_surveys,
+    pilot_of,
+    survey_run,
+)
 from proofstone.run.plan import PlannedRun, RunSpec
-from proofstone.run.remaining_work import Group, first_request, group_surveys, survey_run
 from proofstone.run.request import specs_of
-from proofstone.run.searches import clear_searches, remembered_retriever
+from proofstone.run.scorings import pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record, session_askers, with_askers
 from proofstone.session.costs import start_spending
 from proofstone.session.egress import let_out
 from proofstone.session.progress import Watch, watched
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
+from proofstone.session.session import Session, Target
+from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 
@@ -62,7 +88,7 @@ def dry_run(
     """
     return forecast_specs(
         session,
-        specs_of(session.store, targets, models=models, ask=ask, **asking),
+        specs_of(session, targets, models=models, ask=ask, **asking),
         pilot=pilot,
         max_connections=max_connections,
         cache=cache,
@@ -101,7 +127,7 @@ def forecast_specs(
     async def work(stop: asyncio.Event) -> DryRun:
         async with session_askers(session, names, max_connections, stop, cache, spending) as opened:
             askers = {asker.model.name: asker for asker in opened.values()}
-            used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
+            used = [askers[each.group.run.respondent] for each in pilots if each.sample]
             record = on_record(session.store, used, session.clock, runs=["a pilot"])
             async with record as kept:
                 await ask_pilots(
@@ -153,11 +179,9 @@ def _surveyed(
 
     async def survey(askers: dict[str, Asker]) -> list[Group]:
         plans = planned_specs(session, specs, askers, retriever)
+        pairs = zip(plans, specs, strict=True)
         return group_surveys(
-            [
-                await survey_run(session.store, plan, askers[spec.model])
-                for plan, spec in zip(plans, specs, strict=True)
-            ]
+            [await survey_run(session.store, plan, askers[spec.model]) for plan, spec in pairs]
         )
 
     return with_askers(
@@ -166,39 +190,9 @@ def _surveyed(
     )  # fmt: skip
 
 
+# What would be sent.
+
 _PROMPTS = 64
-
-
-class SentAs(Struct, frozen=True, kw_only=True):
-    """To which model a prompt goes, the settings that are sent with it, and those that it does not
-    take."""
-
-    model: str
-    settings: Mapping[str, Any]
-    dropped: tuple[str, ...] = ()
-
-
-class RenderedPrompt(Struct, frozen=True, kw_only=True):
-    """The first request of one item in one way, image parts by their digest; later ones of a way in
-    steps depend on replies."""
-
-    way: str
-    form: str
-    item: bytes
-    step: str
-    messages: tuple[Message, ...]
-    to: tuple[SentAs, ...]
-
-
-def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredItem]:
-    """The first ``n`` questions of a run that are asked."""
-    for after in range(-1, planned.n_items - 1, _PROMPTS):
-        size = min(_PROMPTS, planned.n_items - 1 - after)
-        for stored in asked_page(store, planned.way, planned.item_set.id, after, size):
-            if n <= 0:
-                return
-            n -= 1
-            yield stored
 
 
 def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
@@ -248,3 +242,382 @@ async def _rendered(
             elif to not in known.to:
                 found[place] = structs.replace(known, to=(*known.to, to))
     return list(found.values())
+
+
+def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredItem]:
+    """The first ``n`` questions of a run that are asked."""
+    for after in range(-1, planned.n_items - 1, _PROMPTS):
+        size = min(_PROMPTS, planned.n_items - 1 - after)
+        for stored in asked_page(store, planned.way, planned.item_set.id, after, size):
+            if n <= 0:
+                return
+            n -= 1
+            yield stored
+
+
+# What is left takes, from a pilot or from bounds.
+
+_BILLED = 200
+
+
+class _Left(Struct, frozen=True):
+    """What is left of a group, by its pilot, with the asker of its model and its place among the
+    connections."""
+
+    pilot: Pilot
+    asker: Asker
+
+    @property
+    def run(self) -> Run:
+        return self.pilot.group.run
+
+    @property
+    def surveys(self) -> tuple[Survey, ...]:
+        return self.pilot.group.surveys
+
+    @property
+    def telling(self) -> list[Observed]:
+        """Questions that say what one takes."""
+        return [each for each in self.pilot.observed if each.says_something]
+
+    @property
+    def asked(self) -> int:
+        """Questions that the pilot answered anew."""
+        return sum(each.was_asked and not each.error for each in self.pilot.observed)
+
+    @property
+    def to_ask(self) -> int:
+        """Questions that remain."""
+        return self.pilot.group.to_ask - self.asked
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether money is to be spent and no price is known."""
+        return self.asker.price is None and not self.run.simulated and self.to_ask > 0
+
+    def usd(self, usage: Usage) -> float:
+        """What a call takes at its model's price; 0 where none is known."""
+        return cost_usd(self.asker.price, usage, _BILLED) or 0.0
+
+
+def forecast_runs(
+    pilots: Sequence[Pilot],
+    askers: Mapping[str, Asker],
+    *,
+    n: int,
+    budget: Budget | None = None,
+    interrupted: bool = False,
+) -> DryRun:
+    """What is left takes; ``n`` is the number of questions that each pilot was to ask."""
+    groups = [_Left(pilot, askers[pilot.group.run.respondent]) for pilot in pilots]
+    by_model: dict[str, list[_Left]] = {}
+    for group in groups:
+        by_model.setdefault(group.run.respondent, []).append(group)
+    total, reach = _part(groups, n), None
+    # The most that is put aside for one call of what is left; 0 where nothing is.
+    bounds = [
+        (group.usd(survey.most), total_tokens(survey.most))
+        for group in groups
+        if not group.run.simulated and group.to_ask
+        for survey in group.surveys
+    ]
+    call_usd = max((usd for usd, _tokens in bounds), default=0.0)
+    call_tokens = max((tokens for _usd, tokens in bounds), default=0)
+    if budget is not None:
+        in_usd = budget.unit == "USD"
+        reach = reach_of(
+            budget,
+            total.amounts.cost_usd if in_usd else total.amounts.tokens,
+            call_usd if in_usd else call_tokens,
+            is_left=total.to_ask > 0,
+        )
+    anew = [each for pilot in pilots for each in pilot.observed if each.was_asked]
+    return DryRun(
+        parts=tuple(
+            _part([group], n, told) for group, told in zip(groups, _told_apart(groups), strict=True)
+        ),
+        models=tuple(_part(each, n) for each in by_model.values() if len(each) > 1),
+        total=total,
+        pilot=n,
+        spent=sum((pilot.progress.spent() for pilot in pilots), Spent()),
+        requests=sum(each.requests for each in anew),
+        again=sum(each.again for each in anew),
+        reach=reach,
+        call_usd=call_usd,
+        call_tokens=call_tokens,
+        broken=sum(each.broken for pilot in pilots for each in pilot.observed),
+        unpriced=tuple(
+            model for model, each in by_model.items() if any(one.is_unpriced for one in each)
+        ),
+        one_request=all(survey.is_one_request for group in groups for survey in group.surveys),
+        interrupted=interrupted,
+    )
+
+
+def _part(groups: Sequence[_Left], n: int, settings: str = "") -> Part:
+    models = {group.run.respondent for group in groups}
+    observed = [each for group in groups for each in group.telling]
+    prompt = sum(each.prompt_tokens for each in observed)
+    reply = sum(each.reply_tokens for each in observed)
+    one = groups[0] if len(groups) == 1 else None
+    longest = _longest(groups)
+    return Part(
+        model=models.pop() if len(models) == 1 else "",
+        way=asked_as(one.run) if one else "",
+        settings=settings,
+        simulated=all(group.run.simulated for group in groups),
+        unpriced=any(group.is_unpriced for group in groups),
+        questions=sum(len(survey.left) for group in groups for survey in group.surveys),
+        cached=sum(len(survey.cached) for group in groups for survey in group.surveys),
+        asked=sum(group.asked for group in groups),
+        to_ask=sum(group.to_ask for group in groups),
+        sampled=len(observed),
+        failed=dict(sum((group.pilot.errors for group in groups), Counter[str]())),
+        stopped=one.pilot.stopped if one else "",
+        over_budget=any(group.pilot.over_budget for group in groups),
+        reasoning=sum(each.reasoning_tokens for each in observed) / reply if reply else 0.0,
+        prompt=prompt / (prompt + reply) if prompt + reply else 0.0,
+        amounts=_from_pilot(groups) if n else longest,
+        longest=longest,
+    )
+
+
+def _from_pilot(groups: Sequence[_Left]) -> Amounts:
+    asked = [group for group in groups if not group.run.simulated]
+    requests = _total(asked, lambda each: each.requests)
+    if requests is not None:  # each question takes one at least
+        least = float(sum(group.to_ask for group in asked))
+        requests = Range(max(least, requests.low), requests.high, requests.likely)
+    priced = _priced(asked)
+    return Amounts(
+        requests=requests,
+        tokens=_total(asked, lambda each: each.tokens),
+        cost_usd=None if priced is None else _total(priced, lambda each: each.cost_usd or 0.0),
+        seconds=_seconds(asked),
+    )
+
+
+def _priced(groups: Sequence[_Left]) -> list[_Left] | None:
+    """Those whose money can be told; None where that would be nothing of what is to be spent."""
+    left = [group for group in groups if group.to_ask]
+    priced = [group for group in left if not group.is_unpriced]
+    return priced if priced or not left else None
+
+
+def _total(
+    groups: Sequence[_Left], value: Callable[[Observed], float], per: int = 1
+) -> Range | None:
+    """The prediction of a total over groups, each value divided by ``per``; None where one of them
+    has something left and says too little of it."""
+    sampled = [
+        Sampled([value(each) / per for each in group.telling], group.to_ask) for group in groups
+    ]
+    if any(each.left and len(each.values) < 2 for each in sampled):
+        return None
+    found = forecast_total(sampled, CONFIDENCE)
+    return Range(found.low, found.high, found.likely)
+
+
+def _seconds(groups: Sequence[_Left]) -> Range | None:
+    """The time until all is asked: models of one endpoint share its connections, endpoints go on
+    beside each other."""
+    by_slots: dict[int, list[_Left]] = {}
+    for group in groups:
+        by_slots.setdefault(id(group.asker.limiter), []).append(group)
+    longest = Range(0.0, 0.0, 0.0)
+    for together in by_slots.values():
+        left = sum(group.to_ask for group in together)
+        at_once = max(1, min(together[0].asker.max_connections, left))
+        took = _total(together, lambda each: each.seconds, at_once)
+        if took is None:
+            return None
+        if took.high > longest.high:
+            longest = took
+    return longest
+
+
+def _longest(groups: Sequence[_Left]) -> Amounts:
+    """From prompts alone to the longest replies; the pilot's share is taken off evenly."""
+    asked = [group for group in groups if not group.run.simulated]
+    tokens, cost = Range(0.0, 0.0), Range(0.0, 0.0)
+    is_bounded = True
+    for group in asked:
+        all_of_it = group.pilot.group.to_ask
+        share = group.to_ask / all_of_it if all_of_it else 0.0
+        replies = [survey.reply_tokens for survey in group.surveys]
+        is_bounded &= None not in replies
+        prompt = share * sum(survey.prompt_tokens for survey in group.surveys)
+        reply = 0.0 if None in replies else share * sum(each or 0 for each in replies)
+        tokens += Range(prompt, prompt + reply)
+        cost += Range(
+            group.usd(Usage(round(prompt), 0)), group.usd(Usage(round(prompt), round(reply)))
+        )
+    requests = float(sum(group.to_ask for group in asked))
+    return Amounts(
+        requests=Range(requests, requests),
+        tokens=tokens if is_bounded else None,
+        cost_usd=cost if is_bounded and _priced(asked) is not None else None,
+    )
+
+
+def _told_apart(groups: Sequence[_Left]) -> Iterator[str]:
+    """For each group the settings that tell it from others of the same model and way."""
+    by_name: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for group in groups:
+        by_name.setdefault((group.run.respondent, asked_as(group.run)), []).append(
+            group.run.settings
+        )
+    for group in groups:
+        alike = by_name[group.run.respondent, asked_as(group.run)]
+        yield " ".join(
+            f"{key}={value}"
+            for key, value in group.run.settings.items()
+            if any(other.get(key) != value for other in alike)
+        )
+
+
+# What judging takes: calls, tokens and money of each judge, before anybody is asked.
+
+_COUNTED = 200  # questions whose tokens are counted; others are taken to be like these
+
+
+_STAND_IN = "?"  # a reply that nobody gave yet
+
+
+class _Listening:
+    """A judge who notes what it is asked, and is not heard: so that nothing is scored."""
+
+    def __init__(self) -> None:
+        self.asked: list[JudgeQuestion] = []
+
+    async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
+        self.asked.append(question)
+        silent = Ballot(judge="nobody", state="failed", trouble="not asked")
+        return PanelVerdict(state="no_quorum", ballots=(silent,))
+
+
+async def forecast_of_replies(
+    store: Store,
+    method: Method,
+    key: int,
+    run: Run,
+    spec: JudgeSpec,
+    askers: Sequence[Asker],
+    *,
+    again: bool = False,
+) -> JudgingForecast:
+    """What grading a run's stored replies takes; those that these judges graded already only where
+    it is to be done ``again``."""
+    newest = store.scores.newest(key, method.scorer_version, Bench(spec, askers).name)
+    listening, n = _Listening(), 0
+    scoring = None if again or newest is None else newest.key
+    for page in pages_to_score(store, key, run, scoring):
+        n += len(page)
+        await score_replies(store, method, page, listening)
+    asked = len(listening.asked)
+    return JudgingForecast(
+        of=n,
+        replies=Range(asked, asked, asked),
+        judges=tuple(_of_judge(asker, spec, listening.asked, asked, 0) for asker in askers),
+    )
+
+
+def forecast_of_questions(
+    questions: Iterable[JudgeQuestion], of: int, spec: JudgeSpec, askers: Sequence[Asker]
+) -> JudgingForecast:
+    """What putting these questions takes, of ``of`` that a rule may have settled; they are counted
+    and not held."""
+    held = iter(questions)
+    sample = list(islice(held, _COUNTED))
+    n = len(sample) + sum(1 for _question in held)
+    return JudgingForecast(
+        of=of,
+        replies=Range(n, n, n),
+        judges=tuple(_of_judge(asker, spec, sample, n, 0) for asker in askers),
+    )
+
+
+async def forecast_of_runs(
+    store: Store,
+    surveys: Sequence[Survey],
+    spec: JudgeSpec,
+    askers: Sequence[Asker],
+) -> JudgingForecast:
+    """What grading the replies that are still to come takes, at the most: every question with its
+    answer, and a reply from nothing to the longest that there may be."""
+    found = []
+    for survey in surveys:
+        longest = survey.planned.run.settings.get("max_tokens")
+        sample = await _sampled(store, survey.planned.run)
+        n = len(survey.left) if sample else 0
+        found.append((sample, n, longest if isinstance(longest, int) else None))
+    return JudgingForecast(
+        of=sum(len(survey.left) for survey in surveys),
+        replies=Range(0, sum(n for _sample, n, _longest in found)),
+        judges=tuple(
+            _together([_of_judge(asker, spec, *each) for each in found], asker.model.name)
+            for asker in askers
+        ),
+    )
+
+
+async def _sampled(store: Store, run: Run) -> list[JudgeQuestion]:
+    """What judges would be asked of the first questions of a run, with a stand-in for a reply."""
+    method, reply = find_method(run.method), Reply(text=_STAND_IN, finish="stop")
+    units = [
+        unit
+        for stored in store.items.page(run.item_set, -1, _COUNTED)
+        for unit in method.units(stored.loaded, {run.last_step: reply}, 0)
+    ]
+    listening = _Listening()
+    await score_units(method, units, listening)
+    return listening.asked
+
+
+def _of_judge(
+    asker: Asker,
+    spec: JudgeSpec,
+    sample: Sequence[JudgeQuestion],
+    n: int,
+    reply_tokens: int | None,
+) -> JudgeForecast:
+    """One judge on ``n`` replies like those of ``sample``, each of which has up to ``reply_tokens``
+    that are not counted in it (None: without bound); each request made once."""
+    form: ReplyForm = "json" if takes_schema(asker.model) else "line"
+    prompts = [counted_tokens(pose(question, form)) for question in sample[:_COUNTED]]
+    times = spec.votes * spec.orders
+    least = sum(prompts) / len(prompts) * n * times if prompts else 0.0
+    unpriced = asker.price is None and not asker.model.simulated and n > 0
+    tokens = cost = None
+    if reply_tokens is not None:
+        most_prompt = least + reply_tokens * n * times
+        most_reply = float(JUDGE_SETTINGS["max_tokens"] * n * times)
+        tokens = Range(least, most_prompt + most_reply)
+        ends = (Usage(round(least), 0), Usage(round(most_prompt), round(most_reply)))
+        if not unpriced:
+            cost = Range(*(cost_usd(asker.price, usage, _BILLED) or 0.0 for usage in ends))
+    requests = Range(float(n * times), float(n * times))
+    return JudgeForecast(
+        judge=asker.model.name,
+        amounts=Amounts(requests=requests, tokens=tokens, cost_usd=cost),
+        unpriced=unpriced,
+    )
+
+
+def _together(parts: Sequence[JudgeForecast], judge: str) -> JudgeForecast:
+    """One judge over several runs: from nothing, as rules may settle all, to all of it."""
+
+    def summed(ranges: Sequence[Range | None]) -> Range | None:
+        known = [each.high for each in ranges if each is not None]
+        return Range(0.0, sum(known)) if len(known) == len(ranges) else None
+
+    amounts = [part.amounts for part in parts]
+    return JudgeForecast(
+        judge=judge,
+        amounts=Amounts(
+            requests=summed([each.requests for each in amounts]),
+            tokens=summed([each.tokens for each in amounts]),
+            cost_usd=summed([each.cost_usd for each in amounts]),
+        ),
+        unpriced=any(part.unpriced for part in parts),
+    )

@@ -24,8 +24,7 @@ from proofstone.models.entries import Entry, KeyPath, key_lines, line_of
 from proofstone.models.names import parse_model_name
 from proofstone.models.settings import THINKING_TOKENS as USUAL_TOKENS
 from proofstone.records.ids import short
-from proofstone.run.model_request import THINKING_TOKENS
-from proofstone.run.prompts import read_own_prompt
+from proofstone.run.prompts import THINKING_TOKENS, read_own_prompt
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import RunFile
 from proofstone.run.run_options import COUNTS, names_of

@@ -1,4 +1,4 @@
-"""What runs will take, from a pilot or from bounds: requests, tokens, money and time, in ranges.
+"""What runs will take, in ranges, and how people read it: requests, tokens, money and time.
 
 With a pilot a range is the 95% prediction interval of ``forecast_total``: what the questions asked
 took (retries and reasoning counted, as they were billed) says what those left will take. Without
@@ -8,16 +8,21 @@ between is likelier than the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import floor, log10
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
-from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget, cost_usd, money, shown, total_tokens
-from proofstone.records.runs import Spent, Usage, asked_as
-from proofstone.run.pilot import Observed, Pilot
-from proofstone.stats.power import Forecast, Sampled, forecast_total
+from proofstone.errors import BudgetReached, EndpointUnusable
+from proofstone.models.budget import Budget, money, price_lines, shown
+from proofstone.page.text import aligned, printable
+from proofstone.records.calls import ImagePart, Message
+from proofstone.records.ids import short
+from proofstone.records.runs import Spent
+from proofstone.session.costs import spent_text
+from proofstone.session.progress import duration
 
 CONFIDENCE = 0.95
 
@@ -163,218 +168,47 @@ class BuildForecast(Struct, frozen=True, kw_only=True):
         return self.total.tokens is not None
 
 
-_BILLED = 200
+class JudgeForecast(Struct, frozen=True, kw_only=True):
+    """What one judge takes; ``unpriced``: no price is known, and money is not told."""
+
+    judge: str
+    amounts: Amounts
+    unpriced: bool = False
 
 
-class _Group(Struct, frozen=True):
-    """A pilot with the asker of its model and its place among the connections."""
+class JudgingForecast(Struct, frozen=True, kw_only=True):
+    """What judging takes. Of ``of`` replies so many are for judges (``replies``): exactly those,
+    where the replies are there, else from none, as a rule may settle all, to all of them."""
 
-    pilot: Pilot
-    asker: Asker
-    settings: str
-
-    @property
-    def telling(self) -> list[Observed]:
-        """Questions that say what one takes."""
-        return [each for each in self.pilot.observed if each.says_something]
-
-    @property
-    def asked(self) -> int:
-        """Questions that the pilot answered anew."""
-        return sum(each.was_asked and not each.error for each in self.pilot.observed)
+    of: int
+    replies: Range
+    judges: tuple[JudgeForecast, ...]
 
     @property
-    def to_ask(self) -> int:
-        """Questions that remain."""
-        return self.pilot.group.to_ask - self.asked
-
-    @property
-    def is_unpriced(self) -> bool:
-        """Whether money is to be spent and no price is known."""
-        return self.asker.price is None and not self.is_made_up and self.to_ask > 0
-
-    @property
-    def is_made_up(self) -> bool:
-        """Whether nothing is sent anywhere."""
-        return self.pilot.group.planned.run.simulated
+    def unpriced(self) -> tuple[str, ...]:
+        """The judges of which no price is known."""
+        return tuple(each.judge for each in self.judges if each.unpriced)
 
 
-def forecast_runs(
-    pilots: Sequence[Pilot],
-    askers: Mapping[str, Asker],
-    *,
-    n: int,
-    budget: Budget | None = None,
-    interrupted: bool = False,
-) -> DryRun:
-    """What is left takes; ``n`` is the number of questions that each pilot was to ask."""
-    names = _settings_told(pilots)
-    groups = [
-        _Group(pilot, askers[pilot.group.planned.run.respondent], name)
-        for pilot, name in zip(pilots, names, strict=True)
-    ]
-    by_model: dict[str, list[_Group]] = {}
-    for group in groups:
-        by_model.setdefault(group.pilot.group.planned.run.respondent, []).append(group)
-    total = _part(groups, n)
-    anew = [each for pilot in pilots for each in pilot.observed if each.was_asked]
-    surveys = [survey for pilot in pilots for survey in pilot.group.surveys]
-    return DryRun(
-        parts=tuple(_part([group], n) for group in groups),
-        models=tuple(_part(each, n) for each in by_model.values() if len(each) > 1),
-        total=total,
-        pilot=n,
-        spent=sum((pilot.progress.spent() for pilot in pilots), Spent()),
-        requests=sum(each.requests for each in anew),
-        again=sum(each.again for each in anew),
-        reach=None if budget is None else _reach(budget, groups, total),
-        call_usd=_worst_call(groups, _in_usd),
-        call_tokens=round(_worst_call(groups, _in_tokens)),
-        broken=sum(each.broken for pilot in pilots for each in pilot.observed),
-        unpriced=tuple(
-            model for model, each in by_model.items() if any(one.is_unpriced for one in each)
-        ),
-        one_request=all(survey.is_one_request for survey in surveys),
-        interrupted=interrupted,
-    )
+class SentAs(Struct, frozen=True, kw_only=True):
+    """To which model a prompt goes, the settings that are sent with it, and those that it does not
+    take."""
+
+    model: str
+    settings: Mapping[str, Any]
+    dropped: tuple[str, ...] = ()
 
 
-def _part(groups: Sequence[_Group], n: int) -> Part:
-    runs = [group.pilot.group.planned.run for group in groups]
-    models, ways = {run.respondent for run in runs}, {asked_as(run) for run in runs}
-    observed = [each for group in groups for each in group.telling]
-    reply = sum(each.reply_tokens for each in observed)
-    counted = reply + sum(each.prompt_tokens for each in observed)
-    failed: dict[str, int] = {}
-    for group in groups:
-        for kind, times in group.pilot.errors.items():
-            failed[kind] = failed.get(kind, 0) + times
-    one = len(groups) == 1
-    longest = _longest(groups)
-    return Part(
-        model=models.pop() if len(models) == 1 else "",
-        way=ways.pop() if one else "",
-        settings=groups[0].settings if one else "",
-        simulated=all(group.is_made_up for group in groups),
-        unpriced=any(group.is_unpriced for group in groups),
-        questions=sum(len(s.left) for group in groups for s in group.pilot.group.surveys),
-        cached=sum(group.pilot.group.n_cached for group in groups),
-        asked=sum(group.asked for group in groups),
-        to_ask=sum(group.to_ask for group in groups),
-        sampled=len(observed),
-        failed=failed,
-        stopped=groups[0].pilot.stopped if one else "",
-        over_budget=any(group.pilot.over_budget for group in groups),
-        reasoning=sum(each.reasoning_tokens for each in observed) / reply if reply else 0.0,
-        prompt=sum(each.prompt_tokens for each in observed) / counted if counted else 0.0,
-        amounts=_forecast(groups) if n else longest,
-        longest=longest,
-    )
+class RenderedPrompt(Struct, frozen=True, kw_only=True):
+    """The first request of one item in one way, image parts by their digest; later ones of a way in
+    steps depend on replies."""
 
-
-# ---------------------------------------------------------------- from a pilot
-
-
-def _forecast(groups: Sequence[_Group]) -> Amounts:
-    asked = [group for group in groups if not group.is_made_up]
-    requests = _total(asked, lambda each: each.requests)
-    if requests is not None:  # each question takes one at least
-        least = float(sum(group.to_ask for group in asked))
-        requests = Range(max(least, requests.low), requests.high, requests.likely)
-    priced = _priced(asked)
-    return Amounts(
-        requests=requests,
-        tokens=_total(asked, lambda each: each.tokens),
-        cost_usd=None if priced is None else _total(priced, lambda each: each.cost_usd or 0.0),
-        seconds=_seconds(asked),
-    )
-
-
-def _priced(groups: Sequence[_Group]) -> list[_Group] | None:
-    """Those whose money can be told; None where that would be nothing of what is to be spent."""
-    left = [group for group in groups if group.to_ask]
-    priced = [group for group in left if not group.is_unpriced]
-    return priced if priced or not left else None
-
-
-def _total(
-    groups: Sequence[_Group], value: Callable[[Observed], float], per: int = 1
-) -> Range | None:
-    """The prediction of a total over groups, each value divided by ``per``; None where one of them
-    has something left and says too little of it."""
-    sampled = [
-        Sampled([value(each) / per for each in group.telling], group.to_ask) for group in groups
-    ]
-    if any(each.left and len(each.values) < 2 for each in sampled):
-        return None
-    return _range(forecast_total(sampled, CONFIDENCE))
-
-
-def _range(forecast: Forecast) -> Range:
-    return Range(forecast.low, forecast.high, forecast.likely)
-
-
-def _seconds(groups: Sequence[_Group]) -> Range | None:
-    """The time until all is asked: models of one endpoint share its connections, endpoints go on
-    beside each other."""
-    by_slots: dict[int, list[_Group]] = {}
-    for group in groups:
-        by_slots.setdefault(id(group.asker.limiter), []).append(group)
-    longest = Range(0.0, 0.0, 0.0)
-    for together in by_slots.values():
-        left = sum(group.to_ask for group in together)
-        at_once = max(1, min(together[0].asker.max_connections, left))
-        took = _total(together, lambda each: each.seconds, at_once)
-        if took is None:
-            return None
-        if took.high > longest.high:
-            longest = took
-    return longest
-
-
-# ---------------------------------------------------------------- from bounds
-
-
-def _longest(groups: Sequence[_Group]) -> Amounts:
-    """From prompts alone to the longest replies; the pilot's share is taken off evenly."""
-    asked = [group for group in groups if not group.is_made_up]
-    tokens, cost = Range(0.0, 0.0), Range(0.0, 0.0)
-    is_bounded, priced = True, _priced(asked)
-    for group in asked:
-        prompt, reply = _bounds(group)
-        is_bounded &= reply is not None
-        tokens += Range(prompt, prompt + (reply or 0))
-        cost += Range(
-            _in_usd(group, Usage(round(prompt), 0)),
-            _in_usd(group, Usage(round(prompt), round(reply or 0))),
-        )
-    requests = float(sum(group.to_ask for group in asked))
-    return Amounts(
-        requests=Range(requests, requests),
-        tokens=tokens if is_bounded else None,
-        cost_usd=cost if is_bounded and priced is not None else None,
-    )
-
-
-def _bounds(group: _Group) -> tuple[float, float | None]:
-    """Tokens of what is left: of its prompts, and at most of its replies."""
-    surveys = group.pilot.group.surveys
-    share = group.to_ask / group.pilot.group.to_ask if group.pilot.group.to_ask else 0.0
-    prompt = share * sum(survey.prompt_tokens for survey in surveys)
-    replies = [survey.reply_tokens for survey in surveys]
-    if any(reply is None for reply in replies):
-        return prompt, None
-    return prompt, share * sum(reply or 0 for reply in replies)
-
-
-# ---------------------------------------------------------------- a budget, and names
-
-
-def _reach(budget: Budget, groups: Sequence[_Group], total: Part) -> Reach:
-    in_usd = budget.unit == "USD"
-    needed = total.amounts.cost_usd if in_usd else total.amounts.tokens
-    worst = _worst_call(groups, _in_usd if in_usd else _in_tokens)
-    return reach_of(budget, needed, worst, is_left=total.to_ask > 0)
+    way: str
+    form: str
+    item: bytes
+    step: str
+    messages: tuple[Message, ...]
+    to: tuple[SentAs, ...]
 
 
 def reach_of(budget: Budget, needed: Range | None, worst: float, *, is_left: bool) -> Reach:
@@ -394,38 +228,246 @@ def reach_of(budget: Budget, needed: Range | None, worst: float, *, is_left: boo
     )
 
 
-def _worst_call(groups: Sequence[_Group], amount: Callable[[_Group, Usage], float]) -> float:
-    """The most that is put aside for one call of what is left; 0 where nothing is."""
-    return max(
-        (
-            amount(group, survey.most)
-            for group in groups
-            if not group.is_made_up and group.to_ask
-            for survey in group.pilot.group.surveys
-        ),
-        default=0.0,
+# As people read it: a row a model and way, and what to know besides.
+
+_UNKNOWN = "?"
+
+
+def forecast_lines(found: DryRun) -> list[str]:
+    """The result: the table, how its ranges came about, the budget, missing prices."""
+    return [
+        *_table(found),
+        *_pilot(found),
+        *_ranges(found),
+        *budget_lines(found.reach),
+        *price_notes(found.unpriced),
+    ]
+
+
+def talk(found: DryRun) -> Iterator[str]:
+    """What went wrong, and what may be done next."""
+    for part in found.parts:
+        if part.stopped:
+            code = (BudgetReached if part.over_budget else EndpointUnusable).code
+            yield f"error [{code}] {part.stopped}"
+    for part in found.parts:
+        if part.failed:
+            kinds = ", ".join(f"{kind} {n}" for kind, n in part.failed.items())
+            failed = _n(sum(part.failed.values()))
+            yield f"note: {_label(part)}: {failed} of the pilot failed: {kinds}"
+        if found.pilot and not part.is_known and not part.stopped:
+            yield (
+                f"note: {_label(part)}: what a question takes cannot be told from "
+                f"{_n(part.sampled)}; look at why they fail, or ask more with --pilot"
+            )
+
+
+def prompt_lines(prompts: Sequence[RenderedPrompt]) -> Iterator[str]:
+    """Prompts as they would be sent, and behind those of each way the settings sent with them."""
+    told: set[tuple[str, str]] = set()
+    for prompt in prompts:
+        names = ", ".join(dict.fromkeys(to.model for to in prompt.to))
+        item = f"item:{short(prompt.item)}"
+        yield f"=== {prompt.way}   {prompt.form}   {item}   to {printable(names)}"
+        for to in prompt.to:
+            settings = msgspec.json.encode(to.settings).decode()
+            line = f"--- settings of {printable(to.model)}: {settings}"
+            line += f"; not sent: {', '.join(to.dropped)}" if to.dropped else ""
+            if (prompt.way, line) not in told:
+                told.add((prompt.way, line))
+                yield line
+        for message in prompt.messages:
+            yield f"--- {message.role}"
+            yield message_text(message)
+        yield ""
+
+
+def _table(found: DryRun) -> list[str]:
+    rows = [["", "", "cached", "to ask", "requests", "tokens", "USD", "time"]]
+    sums = {part.model: part for part in found.models}
+    for place, part in enumerate(found.parts):
+        rows.append(_row(part, *_who(part)))
+        is_last = place + 1 == len(found.parts) or found.parts[place + 1].model != part.model
+        if is_last and part.model in sums:
+            rows.append(_row(sums[part.model], "", "all ways"))
+    if len({part.model for part in found.parts}) > 1:
+        rows.append(_row(found.total, "total", ""))
+    if all(row[-1] in ("time", "") for row in rows):
+        rows = [row[:-1] for row in rows]
+    return aligned(rows, left=(0, 1))
+
+
+def _row(part: Part, model: str, way: str) -> list[str]:
+    amounts = part.amounts
+    return [
+        model,
+        way,
+        f"{part.cached + part.asked:,}",
+        f"{part.to_ask:,}",
+        _shown_range(amounts.requests, _amount),
+        _shown_range(amounts.tokens, _amount),
+        _shown_range(amounts.cost_usd, _usd) + ("+" if amounts.cost_usd and part.unpriced else ""),
+        "" if amounts.seconds is None else shown_range(amounts.seconds, "time"),
+    ]
+
+
+def _shown_range(amount: Range | None, text: Callable[[float], str]) -> str:
+    """``likely [low, high]``, ``low .. high`` where none is likelier, one number where it is."""
+    if amount is None:
+        return _UNKNOWN
+    low, high = text(amount.low), text(amount.high)
+    if low == high:
+        return low
+    return f"{low} .. {high}" if amount.likely is None else f"{text(amount.likely)} [{low}, {high}]"
+
+
+def _pilot(found: DryRun) -> Iterator[str]:
+    if found.requests:
+        again = f" ({found.again:,} of them again)" if found.again else ""
+        answered = f"{_n(found.total.asked)} answered in {found.requests:,} request"
+        plural = "" if found.requests == 1 else "s"
+        yield f"pilot    {answered}{plural}{again}: {spent_text(found.spent)}"
+        if found.total.asked:
+            yield "         its replies are kept: the run takes them from the cache"
+    elif found.total.sampled:
+        yield f"pilot    {_n(found.total.sampled)}, all from the cache: nobody was asked"
+
+
+def _ranges(found: DryRun) -> Iterator[str]:
+    if not found.total.to_ask:
+        yield "nothing is left to ask"
+    elif found.pilot:
+        yield from _from_pilot(found)
+    else:
+        yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+        if not found.one_request:
+            yield "the first request of each question only: later ones depend on its replies"
+
+
+def _from_pilot(found: DryRun) -> Iterator[str]:
+    if not any(part.is_known for part in found.parts if part.to_ask):
+        yield "too few questions of the pilot were answered to say what the others take"
+        return
+    yield (
+        f"{found.confidence:.0%} prediction intervals for what is left to ask, reasoning and "
+        "retries counted as the pilot met them"
     )
+    if found.total.reasoning >= 0.005:
+        yield f"{found.total.reasoning:.0%} of the reply tokens are reasoning"
+    longest, in_usd = found.total.longest, found.total.longest.cost_usd is not None
+    amount = longest.cost_usd if in_usd else longest.tokens
+    if amount is not None and amount.high:
+        call = f"{_usd(found.call_usd)} USD" if in_usd else f"{_amount(found.call_tokens)} tokens"
+        high = f"{_usd(amount.high)} USD" if in_usd else f"{_amount(amount.high)} tokens"
+        yield f"if every reply were as long as it may be: {high}"
+        met = f"{found.broken:,} did in the pilot" if found.broken else "none did in the pilot"
+        yield f"a connection that breaks may be billed besides, up to {call} each: {met}"
 
 
-def _in_usd(group: _Group, usage: Usage) -> float:
-    return cost_usd(group.asker.price, usage, _BILLED) or 0.0
+def budget_lines(reach: Reach | None, what: str = "ask") -> Iterator[str]:
+    """Whether the budget covers what is left to ``what``."""
+    if reach is None:
+        return
+    if reach.verdict == "covers":
+        yield f"budget   {reach.budget} covers what is left to {what}"
+    elif reach.verdict == "unknown":
+        yield f"budget   {reach.budget}: whether it does cannot be told"
+    elif reach.verdict == "may cover":
+        share = f"{reach.low:.0%} to all"
+        yield f"budget   {reach.budget} may not do: it reaches {share} of what is left to {what}"
+    else:
+        low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
+        share = low if low == high else f"{low} to {high}"
+        yield f"budget   {reach.budget} does not do: it reaches {share} of what is left to {what}"
 
 
-def _in_tokens(_group: _Group, usage: Usage) -> float:
-    return float(total_tokens(usage))
+def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
+    """The lines to add to the configuration where prices are missing."""
+    if not unpriced:
+        return
+    yield f"no price is known of {', '.join(unpriced)}; to see money,"
+    yield from price_lines(unpriced)
 
 
-def _settings_told(pilots: Sequence[Pilot]) -> list[str]:
-    """For each pilot the settings that tell it from others of the same model and way."""
-    runs = [pilot.group.planned.run for pilot in pilots]
-    told = []
-    for run in runs:
-        name = (run.respondent, asked_as(run))
-        alike = [other.settings for other in runs if (other.respondent, asked_as(other)) == name]
-        differing = {
-            key: run.settings[key]
-            for key in run.settings
-            if any(other.get(key) != run.settings[key] for other in alike)
-        }
-        told.append(" ".join(f"{key}={value}" for key, value in differing.items()))
-    return told
+def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) -> str:
+    """A range as a cell of a table, which is empty where no time at all is needed."""
+    if kind == "time" and amount is not None and not amount.high:
+        return ""
+    texts = {"amount": _amount, "usd": _usd, "time": _time}
+    return _shown_range(amount, texts[kind])
+
+
+def _who(part: Part) -> tuple[str, str]:
+    return printable(part.model), printable(f"{part.way} {part.settings}".strip())
+
+
+def _label(part: Part) -> str:
+    return " ".join(_who(part))
+
+
+def _amount(amount: float) -> str:
+    """``812``, ``80.4k``, ``1.13M``: the three digits that matter, a forecast knows no more."""
+    sizes = (("", 1.0), ("k", 1e3), ("M", 1e6))
+    unit, size = next((pair for pair in sizes if amount / pair[1] < 999.5), ("G", 1e9))
+    scaled = amount / size
+    places = 0 if not unit or scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+    return f"{scaled:,.{places}f}{unit}"
+
+
+def _usd(amount: float) -> str:
+    """``0.0123``, ``12.35``: three digits that matter, and never less than cents."""
+    if not amount:
+        return "0"
+    return f"{amount:,.{max(2, 2 - floor(log10(amount)))}f}"
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds) if seconds >= 1 else "<1 s" if seconds else "0 s"
+
+
+def _n(n: int) -> str:
+    return f"{n:,} question{'' if n == 1 else 's'}"
+
+
+def message_text(message: Message) -> str:
+    """A message line by line; images by type and digest, what moves a cursor made visible."""
+    parts = [message.content] if isinstance(message.content, str) else message.content
+    texts = []
+    for part in parts:
+        if isinstance(part, ImagePart):
+            texts.append(f"[{part.media_type}, sha256 {part.digest.hex()}]")
+        else:
+            texts.append(part if isinstance(part, str) else part.text)
+    lines = "\n".join(texts).split("\n")
+    return "\n".join("\t".join(printable(cell) for cell in line.split("\t")) for line in lines)
+
+
+_SEVERAL = {"reply": "replies", "triple": "triples"}
+
+
+def judging_lines(found: JudgingForecast, what: str = "reply") -> Iterator[str]:
+    """How many replies (or triples) are for judges, a row a judge, and where the ranges come
+    from."""
+    replies = found.replies
+    of = f"{found.of:,} {what if found.of == 1 else _SEVERAL[what]}"
+    if not replies.high:
+        yield f"judging  no judge is needed for {of}"
+        return
+    if replies.likely is not None:
+        n = shown_range(replies, "amount")
+        yield f"judging  {n} of {of} are for judges; rules settle the rest"
+    else:
+        yield f"judging  up to {replies.high:,.0f} of {of} are for judges; rules settle some"
+    rows = [["", "requests", "tokens", "USD"]]
+    rows += [
+        [
+            printable(each.judge),
+            shown_range(each.amounts.requests, "amount"),
+            shown_range(each.amounts.tokens, "amount"),
+            shown_range(each.amounts.cost_usd, "usd"),
+        ]
+        for each in found.judges
+    ]
+    yield from aligned(rows, left=(0,))
+    yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+    yield from price_notes(found.unpriced)

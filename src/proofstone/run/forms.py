@@ -10,6 +10,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound
-from proofstone.method import Method, find_method
+from proofstone.files.tables import SUFFIXES, RowReader
+from proofstone.method import USUAL_METHOD, Method, every_method, find_method
 from proofstone.models.rate_limits import SystemClock
 from proofstone.records.banks import BankReader
 from proofstone.records.calls import Clock
@@ -364,3 +366,86 @@ def _is(n: int) -> str:
 
 def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+# Files of questions: which method reads one as items or as facts, and ``run FILE``.
+
+_LOOKED_AT = 20  # rows whose columns tell what a file holds
+
+
+def is_question_file(target: str) -> bool:
+    """Whether a target is a file of rows; no form or bank is named so."""
+    path = Path(target)
+    suffix = path.suffixes[-2:][0] if path.suffix == ".gz" else path.suffix
+    return suffix.lower() in SUFFIXES and path.is_file()
+
+
+def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
+    """The name of the method that reads a file as facts, by its columns; the usual one where none
+    says so. Raises BadUsage where several do, and what reading raises."""
+    columns = _columns(RowReader(path, encoding=encoding))
+    found = [method.name for method in every_method() if method.recognises_facts(columns)]
+    if len(found) > 1:
+        raise _ambiguous(path, found, "bank")
+    return found[0] if found else USUAL_METHOD
+
+
+def method_of_reference(path: Path, *, encoding: str = "") -> str:
+    """The name of the method that reads a file as a reference. Raises BadInput where it says
+    nothing of what it names, and what reading raises."""
+    reader = RowReader(path, encoding=encoding)
+    columns = _columns(reader)
+    known = [each for each in every_method() if each.verifying is not None]
+    for method in known:
+        if method.verifying is not None and method.verifying.has_reference(columns):
+            return method.name
+    wanted = "; or ".join(each.verifying.reference_columns for each in known if each.verifying)
+    raise BadInput(
+        f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
+        reader.problems,
+        hint=f"expected {wanted}",
+    )
+
+
+def method_of_list(called: str) -> str:
+    """The name of the method whose items are called so. Raises NotFound where there is none."""
+    found = [method.name for method in every_method() if method.items_called == called]
+    if not found:
+        raise NotFound(f"no method that is installed asks of {called}")
+    return found[0]
+
+
+def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:
+    """The name of the method that reads the questions of a file, by its columns; ``otherwise``
+    where none does.
+
+    Raises BadInput where there is none, BadUsage where several would, and what reading raises.
+    """
+    reader = RowReader(path, encoding=encoding)
+    columns = _columns(reader)
+    found = [method.name for method in every_method() if method.recognises(columns)]
+    if not found and otherwise:
+        return otherwise
+    if not columns:
+        raise BadInput(f"{path} holds no questions", reader.problems)
+    if len(found) > 1:
+        raise _ambiguous(path, found, "form")
+    if not found:
+        raise BadInput(
+            f"{path} holds no questions that are known here: its columns are {', '.join(columns)}",
+            hint="expected question and answer; or question, options and answer; "
+            "of entities: proofstone import FILE --as entities",
+        )
+    return found[0]
+
+
+def _columns(reader: RowReader) -> dict[str, None]:
+    """The columns of the first rows, each once."""
+    return {name: None for row in islice(reader, _LOOKED_AT) for name in row.values}
+
+
+def _ambiguous(path: Path, found: Sequence[str], kind: str) -> BadUsage:
+    return BadUsage(
+        f"{path} could be read by {' and '.join(found)}",
+        hint=f"say which: proofstone import FILE --as {kind} --method NAME",
+    )

@@ -25,11 +25,10 @@ from proofstone.records.calls import CallRecord, Clock, Message
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Reply
 from proofstone.run.evidence import ask_item, asked_page
-from proofstone.run.model_request import request_of, sent_to_model
 from proofstone.run.plan import PlannedRun
-from proofstone.run.prompts import format_of, in_format
-from proofstone.run.score import Finished, open_scoring, score_replies
-from proofstone.session.lease import lease_held
+from proofstone.run.prompts import format_of, in_format, request_of, sent_to_model
+from proofstone.run.scorings import Finished, open_scoring, score_replies
+from proofstone.session.askers import lease_held
 from proofstone.session.progress import RunProgress
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store

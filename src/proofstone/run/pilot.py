@@ -1,36 +1,211 @@
-"""The pilot of a dry run: a few questions really asked, to see what one takes.
+"""The pilot of a dry run: what is left of runs to ask, and a few questions of it really asked.
 
-Replies are kept as calls without a run, so the run that follows takes them from the cache.
+What the cache has, how long prompts are and how long replies may be is found without sending
+anything. A pilot's replies are kept as calls without a run, so that the run takes them from the
+cache.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, structs
+
 from proofstone.errors import BudgetReached, CallFailed
 from proofstone.method import Method, find_method
-from proofstone.models.ask import Asker
+from proofstone.models.ask import Asked, Asker
 from proofstone.models.budget import cost_usd
-from proofstone.records.calls import CallRecord, Clock, Message
+from proofstone.models.tokens import counted_tokens
+from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
+from proofstone.records.ids import Draws, canonical_json
 from proofstone.records.items import Oracle
 from proofstone.records.models import Price
-from proofstone.records.runs import Reply, asked_as
+from proofstone.records.runs import Reply, Run, Usage, asked_as
 from proofstone.run.evidence import ask_item, asked_page
-from proofstone.run.model_request import request_of, sent_to_model
 from proofstone.run.plan import PlannedRun
-from proofstone.run.remaining_work import Cell, Group
+from proofstone.run.prompts import request_of, sent_to_model
 from proofstone.session.progress import RunProgress
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 from proofstone.store.writer import PilotPlace, Writer
 
+_PAGE = 128
+
+
 # As many as a limiter lets out at once from the start, so that no question waits for a slot and
 # the time it takes is its own.
 _AT_ONCE = 16
+
+
+Cell = tuple[int, int]  # the place of an item in its set, and the sample
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """What is left of one run.
+
+    ``left`` are the (item, sample) without a reply; of the ``cached`` ones among them the cache has
+    all replies. Of the first requests of all others: ``characters``, ``prompt_tokens`` (about),
+    ``reply_tokens`` (at most; None where nothing limits them), and ``most``, the bounds of the
+    dearest one. ``is_one_request`` says that no question takes a second one.
+    """
+
+    planned: PlannedRun
+    left: tuple[Cell, ...]
+    cached: frozenset[Cell] = frozenset()
+    characters: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int | None = 0
+    most: Usage = Usage(0, 0)
+    is_one_request: bool = True
+
+    @property
+    def to_ask(self) -> int:
+        """How many (item, sample) have to be asked."""
+        return len(self.left) - len(self.cached)
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """The runs of one model that is asked in one way with the same settings, over all item sets:
+    one population, of which a pilot is a sample."""
+
+    surveys: tuple[Survey, ...]
+
+    @property
+    def run(self) -> Run:
+        """The first of its runs; they differ in their item sets alone."""
+        return self.surveys[0].planned.run
+
+    @property
+    def to_ask(self) -> int:
+        """How many (item, sample) have to be asked, in all runs."""
+        return sum(survey.to_ask for survey in self.surveys)
+
+    def sample(self, n: int) -> list[tuple[int, Cell]]:
+        """Up to ``n`` of what is left, each with the place of its run, drawn without replacement:
+        the same ones until one of them is asked by the run itself. Replies that the cache has are
+        drawn too: they cost nothing, and say as much of what the others will take. So a pilot that
+        is done again asks nothing. None where nothing is to be asked, or made up."""
+        if not self.to_ask or self.run.simulated:
+            return []
+        cells = [(place, cell) for place, each in enumerate(self.surveys) for cell in each.left]
+        draws = Draws(0, 0, f"pilot|{self.run.respondent}|{self.run.way}")
+        return draws.sample(cells, min(n, len(cells)))
+
+
+def group_surveys(surveys: Sequence[Survey]) -> list[Group]:
+    """Groups in the order of their first runs."""
+    groups: dict[bytes, list[Survey]] = {}
+    for survey in surveys:
+        run = survey.planned.run
+        key = canonical_json([run.respondent, run.way, run.settings, run.replicate])
+        groups.setdefault(key, []).append(survey)
+    return [Group(surveys=tuple(group)) for group in groups.values()]
+
+
+async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
+    """What is left of a run. Of made-up replies nothing more is said than how many there are."""
+    run, method = planned.run, find_method(planned.run.method)
+    settings = sent_to_model(run.settings)
+    left: list[Cell] = []
+    cached: set[Cell] = set()
+    survey = Survey(planned=planned, left=())
+    for page in _pages(store, planned):
+        cells = [(stored, (stored.position, n)) for stored, samples in page for n in samples]
+        left += [cell for _stored, cell in cells]
+        if run.simulated:
+            continue
+        firsts = await asyncio.gather(  # together, so that the cache is searched for all at once
+            *(
+                _first_missing(method, planned, stored, n, settings, asker.find_cached)
+                for stored, (_position, n) in cells
+            )
+        )
+        cached |= {cell for (_stored, cell), first in zip(cells, firsts, strict=True) if not first}
+        for first in filter(None, firsts):
+            survey = _with_request(survey, *first, asker)
+    return structs.replace(survey, left=tuple(left), cached=frozenset(cached))
+
+
+def _with_request(survey: Survey, step: str, request: ModelRequest, asker: Asker) -> Survey:
+    """The survey with one more first request counted."""
+    most, so_far = asker.most_tokens(request), survey.reply_tokens
+    return structs.replace(
+        survey,
+        characters=survey.characters + sum(len(message.text) for message in request.messages),
+        prompt_tokens=survey.prompt_tokens + counted_tokens(request.messages),
+        reply_tokens=(
+            None if most.completion is None or so_far is None else so_far + most.completion
+        ),
+        most=Usage(
+            max(survey.most.prompt or 0, most.prompt or 0),
+            max(survey.most.completion or 0, most.completion or 0),
+        ),
+        is_one_request=survey.is_one_request and step == survey.planned.run.last_step,
+    )
+
+
+async def first_request(planned: PlannedRun, stored: StoredItem) -> tuple[str, ModelRequest] | None:
+    """The step and request that asking an item begins with; None where it begins with none."""
+    method, settings = find_method(planned.run.method), sent_to_model(planned.run.settings)
+    return await _first_missing(method, planned, stored, 0, settings, None)
+
+
+def _pages(store: Store, planned: PlannedRun) -> Iterator[list[tuple[StoredItem, list[int]]]]:
+    """The items of a run, each with the samples that have no reply yet."""
+    try:
+        key = store.runs.run(planned.run.id)[0]
+    except KeyError:  # it was never begun
+        key = None
+    last, samples = planned.run.last_step, range(planned.samples)
+    for after in range(-1, planned.n_items - 1, _PAGE):
+        size = min(_PAGE, planned.n_items - 1 - after)
+        items = asked_page(store, planned.way, planned.item_set.id, after, size)
+        done: dict[tuple[int, int], set[str]] = {}
+        if key is not None:
+            done = store.runs.steps_among(key, planned.item_set.id, after, size)
+        yield [
+            (item, [sample for sample in samples if last not in done.get((item.key, sample), ())])
+            for item in items
+        ]
+
+
+async def _first_missing(
+    method: Method,
+    planned: PlannedRun,
+    stored: StoredItem,
+    sample: int,
+    settings: Mapping[str, Any],
+    find: Callable[[ModelRequest], Awaitable[Asked | None]] | None,
+) -> tuple[str, ModelRequest] | None:
+    """The first request of an item to which ``find`` has no reply; None where it has them all."""
+    missing: list[tuple[str, ModelRequest]] = []
+
+    async def look(
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        request = request_of(
+            planned.run, settings, stored.loaded, sample, step, messages,
+            oracle=oracle, schema=schema,
+        )  # fmt: skip
+        found = None if find is None else await find(request)
+        if found is None or found.reply is None:
+            missing.append((step, request))
+            raise CallFailed("not_asked", "only what would be asked is wanted")
+        return found.reply
+
+    try:
+        await ask_item(method, stored.loaded, planned.way, look)
+    except CallFailed:
+        return missing[0]
+    return missing[0] if missing else None
 
 
 @dataclass(slots=True)
@@ -65,6 +240,33 @@ class Observed:
         nothing of what an answer takes."""
         return not self.error or self.tokens > 0
 
+    def add(self, call: CallRecord, price: Price | None) -> None:
+        """Counts one call, its cost at today's price."""
+        usage = call.usage
+        self.requests += call.attempts
+        self.seconds += call.latency_s
+        if call.estimated_tokens is None:
+            self.prompt_tokens += usage.prompt or 0
+            self.reply_tokens += usage.completion or 0
+            self.reasoning_tokens += usage.reasoning or 0
+        else:
+            self.estimated_tokens += call.estimated_tokens
+            self.broken += call.state == "failed"
+        cost = _cost(call, price)
+        known = cost is not None and self.cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (cost or 0.0) if known else None
+
+
+def _cost(call: CallRecord, price: Price | None) -> float | None:
+    """What a call costs at today's price: as its endpoint counted it, else by our estimate."""
+    if price is None:
+        return None
+    if call.estimated_tokens is None:
+        return cost_usd(price, call.usage, call.status) or 0.0
+    if call.cost_usd is not None:
+        return call.cost_usd
+    return call.estimated_tokens * max(price.input, price.output) / 1e6  # none was known then
+
 
 @dataclass(slots=True)
 class Pilot:
@@ -86,7 +288,7 @@ class Pilot:
 
 def pilot_of(group: Group, n: int) -> Pilot:
     """A pilot of up to ``n`` questions, before it is asked."""
-    sample, planned = group.sample(n), group.planned
+    sample, planned = group.sample(n), group.surveys[0].planned
     label = f"pilot {planned.run.respondent} {asked_as(planned.run)}"
     return Pilot(group, sample, RunProgress(label=label, total=len(sample), notes=planned.notes))
 
@@ -104,16 +306,13 @@ async def ask_pilots(
     other, endpoints beside each other. Raises StoreFailed where replies could not be kept."""
     by_slots: dict[int, list[Pilot]] = {}
     for pilot in pilots:
-        asker = askers[pilot.group.planned.run.respondent]
-        by_slots.setdefault(id(asker.limiter), []).append(pilot)
+        by_slots.setdefault(id(askers[pilot.group.run.respondent].limiter), []).append(pilot)
 
     async def work_on(together: Sequence[Pilot], writer: Writer) -> None:
         for pilot in together:
-            run = pilot.group.planned.run
-            asking = _Asking(
-                store, writer, find_method(run.method), pilot, askers[run.respondent], stop, clock
-            )
-            await asking.work()
+            await _Asking(
+                store, writer, pilot, askers[pilot.group.run.respondent], stop, clock
+            ).work()
 
     try:
         async with store.writer(kept) as writer, asyncio.TaskGroup() as tasks:
@@ -123,42 +322,35 @@ async def ask_pilots(
         raise several.exceptions[0] from several
 
 
+@dataclass
 class _Asking:
     """One pilot at work."""
 
-    def __init__(
-        self,
-        store: Store,
-        writer: Writer,
-        method: Method,
-        pilot: Pilot,
-        asker: Asker,
-        stop: asyncio.Event,
-        clock: Clock,
-    ) -> None:
-        self.store, self.writer, self.method = store, writer, method
-        self.pilot, self.asker, self.stop, self.clock = pilot, asker, stop, clock
-        self._left = list(reversed(pilot.sample))
+    store: Store
+    writer: Writer
+    pilot: Pilot
+    asker: Asker
+    stop: asyncio.Event
+    clock: Clock
 
     async def work(self) -> None:
         """Asks until all is asked or nothing can be any more."""
-        pilot, asker = self.pilot, self.asker
-        if not self._left:
+        pilot, asker, left = self.pilot, self.asker, list(reversed(self.pilot.sample))
+        if not left:
             return
         pilot.progress.begin(self.clock)
-        n = min(asker.max_connections, _AT_ONCE, len(self._left))
         async with asyncio.TaskGroup() as workers:
-            for _ in range(n):
-                workers.create_task(self._worker())
+            for _ in range(min(asker.max_connections, _AT_ONCE, len(left))):
+                workers.create_task(self._worker(left))
         await self.writer.flush()
         pilot.progress.end(self.clock)
         if asker.stopped is not None:
             pilot.stopped = str(asker.stopped)
             pilot.over_budget = isinstance(asker.stopped, BudgetReached)
 
-    async def _worker(self) -> None:
-        while self._left and not self.stop.is_set() and self.asker.stopped is None:
-            place, (position, sample) = self._left.pop()
+    async def _worker(self, left: list[tuple[int, Cell]]) -> None:
+        while left and not self.stop.is_set() and self.asker.stopped is None:
+            place, (position, sample) = left.pop()
             planned = self.pilot.group.surveys[place].planned
             self.pilot.progress.in_flight += 1
             try:
@@ -171,7 +363,7 @@ class _Asking:
         call = _PilotCall(self, planned, stored, sample)
         began = self.clock.monotonic()
         try:
-            await ask_item(self.method, stored.loaded, planned.way, call)
+            await ask_item(find_method(planned.run.method), stored.loaded, planned.way, call)
         except CallFailed:
             if not call.observed.error:
                 return  # not sent: the model or the command was stopped
@@ -183,20 +375,20 @@ class _Asking:
         self.pilot.observed.append(call.observed)
 
 
+@dataclass
 class _PilotCall:
     """The ``Call`` of one question of a pilot."""
 
-    def __init__(
-        self, asking: _Asking, planned: PlannedRun, stored: StoredItem, sample: int
-    ) -> None:
+    asking: _Asking
+    planned: PlannedRun
+    stored: StoredItem
+    sample: int
+
+    def __post_init__(self) -> None:
         self.observed = Observed()
-        self._asking = asking
-        self._planned = planned
-        self._item = stored.loaded
-        item_set = asking.store.items.set_key(planned.item_set.id)
-        self._place = PilotPlace(stored.key, item_set, planned.way.n_shots)
-        self._sample = sample
-        self._settings = sent_to_model(planned.run.settings)
+        item_set = self.asking.store.items.set_key(self.planned.item_set.id)
+        self._place = PilotPlace(self.stored.key, item_set, self.planned.way.n_shots)
+        self._settings = sent_to_model(self.planned.run.settings)
 
     async def __call__(
         self,
@@ -206,21 +398,21 @@ class _PilotCall:
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        asking = self._asking
+        asking, observed = self.asking, self.observed
         request = request_of(
-            self._planned.run, self._settings, self._item, self._sample, step, messages,
+            self.planned.run, self._settings, self.stored.loaded, self.sample, step, messages,
             oracle=oracle, schema=schema,
         )  # fmt: skip
         asked = await asking.asker.ask(request, self._keep_useless)
         if asked.key is None:
             await self._keep(asked.record)
-            self.observed.again += asked.record.attempts - 1
+            observed.again += asked.record.attempts - 1
         else:
             asking.pilot.progress.cached += 1
             for call in asking.store.calls.attempts(asked.record.request_hash):
-                self._add(call)
+                observed.add(call, asking.asker.price)
         if asked.reply is None:
-            self.observed.error = asked.record.error
+            observed.error = asked.record.error
             raise CallFailed(asked.record.error, asked.record.detail)
         return asked.reply
 
@@ -230,32 +422,6 @@ class _PilotCall:
 
     async def _keep(self, call: CallRecord) -> None:
         self.observed.was_asked = True
-        self._asking.pilot.progress.count(call)
-        self._add(call)
-        await self._asking.writer.write(call, self._place)
-
-    def _add(self, call: CallRecord) -> None:
-        observed, usage = self.observed, call.usage
-        observed.requests += call.attempts
-        observed.seconds += call.latency_s
-        if call.estimated_tokens is None:
-            observed.prompt_tokens += usage.prompt or 0
-            observed.reply_tokens += usage.completion or 0
-            observed.reasoning_tokens += usage.reasoning or 0
-        else:
-            observed.estimated_tokens += call.estimated_tokens
-            observed.broken += call.state == "failed"
-        cost = _cost(call, self._asking.asker.price)
-        known = cost is not None and observed.cost_usd is not None
-        observed.cost_usd = (observed.cost_usd or 0.0) + (cost or 0.0) if known else None
-
-
-def _cost(call: CallRecord, price: Price | None) -> float | None:
-    """What a call costs at today's price: as its endpoint counted it, else by our estimate."""
-    if price is None:
-        return None
-    if call.estimated_tokens is None:
-        return cost_usd(price, call.usage, call.status) or 0.0
-    if call.cost_usd is not None:
-        return call.cost_usd
-    return call.estimated_tokens * max(price.input, price.output) / 1e6  # none was known then
+        self.asking.pilot.progress.count(call)
+        self.observed.add(call, self.asking.asker.price)
+        await self.asking.writer.write(call, self._place)

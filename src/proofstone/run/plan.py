@@ -44,14 +44,16 @@ from proofstone.run.evidence import (
     with_retrieval,
 )
 from proofstone.run.forms import bank_of, plain_form, without_former_versions
-from proofstone.run.model_request import check_thinking, thinking_note, with_room
 from proofstone.run.prompts import (
     check_fit,
     check_format,
+    check_thinking,
     kept_prompt,
     prompt_settings,
+    thinking_note,
     try_prompts,
     with_prompt,
+    with_room,
 )
 from proofstone.run.run_options import CHUNKS, MOST_TOKENS
 from proofstone.store.store import Store

@@ -6,28 +6,29 @@ by the command's own options. The method's defaults stand below all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.entries import Entry
-from proofstone.records.items import ContextName
+from proofstone.ingest.bank_files import read_form
+from proofstone.method import find_preset
+from proofstone.models.entries import Entry, merged
+from proofstone.records.items import ContextName, ItemSet, Preset
 from proofstone.records.models import LOCAL
 from proofstone.records.options import options_in
 from proofstone.run.evidence import read_search
-from proofstone.run.forms import forms_of
-from proofstone.run.judges import JudgeSpec
-from proofstone.run.model_request import AUTO, THINKING_TOKENS
+from proofstone.run.forms import forms_of, is_question_file, method_of_file
 from proofstone.run.plan import RunSpec
-from proofstone.run.prompts import read_own_prompt
-from proofstone.run.run_options import COUNTS, JUDGING, RunAsked, names_of
+from proofstone.run.prompts import AUTO, THINKING_TOKENS, read_own_prompt
+from proofstone.run.run_options import COUNTS, RunAsked, names_of
 from proofstone.search.sources import read_search_source
-from proofstone.session.targets import Target, find_target, listed
-from proofstone.store.store import Store
+from proofstone.session.session import Session, Target, listed, method_of
 
 DEFAULT_WAY = "direct"
 
@@ -49,27 +50,22 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     def over(self, below: Asking) -> Asking:
         """This layer laid over another."""
-        own = {
-            name: value
-            for name, value in structs.asdict(self).items()
-            if name != "settings" and value is not None
-        }
         settings = {**below.settings, **self.settings}
         if "max_tokens" in self.settings and THINKING_TOKENS not in self.settings:
             settings.pop(THINKING_TOKENS, None)  # who names the longest reply means all of it
-        return structs.replace(below, **own, settings=settings)
+        return structs.replace(below, **self._counts(), settings=settings)
 
     def without(self, above: Asking) -> Asking:
         """What of this layer still shows where another lies over it."""
-        hidden = {
-            name: None
-            for name, value in structs.asdict(above).items()
-            if name != "settings" and value is not None
-        }
-        gone = set(above.settings)
-        gone |= {THINKING_TOKENS} if "max_tokens" in gone else set()
+        gone = {*above.settings, *([THINKING_TOKENS] * ("max_tokens" in above.settings))}
         settings = {n: value for n, value in self.settings.items() if n not in gone}
+        hidden = dict.fromkeys(above._counts())
         return structs.replace(self, **hidden, settings=settings)
+
+    def _counts(self) -> dict[str, Any]:
+        """What this layer says besides settings."""
+        said = structs.asdict(self)
+        return {n: value for n, value in said.items() if n != "settings" and value is not None}
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -96,23 +92,16 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """What concerns the whole, with the defaults of what is not said."""
         return RunAsked(**self.whole)
 
-    @property
-    def judges(self) -> JudgeSpec | None:
-        """Who is to grade what no rule can, and how they decide; None for nobody."""
-        asked = self.asked
-        rules = {name: getattr(asked, name) for name in JUDGING[1:]}
-        return JudgeSpec(models=asked.judge, **rules) if asked.judge else None
-
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
         return self.model_ways.get(model) or tuple(self.ways) or (DEFAULT_WAY,)
 
     def asking(self, model: str, way: str) -> Asking:
         """How a model is asked in a way, all layers taken together."""
-        layers = (self.for_all, self.ways.get(way), self.models.get(model), self.flags)
-        asking = Asking()
-        for layer in layers:
-            asking = asking if layer is None else layer.over(asking)
+        layers = (self.ways.get(way), self.models.get(model), self.flags)
+        asking = self.for_all
+        for layer in filter(None, layers):
+            asking = layer.over(asking)
         return asking
 
     def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
@@ -156,14 +145,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             for item_set in item_sets
         ]
 
-    def _says(self, setting: str) -> bool:
+    def says(self, setting: str) -> bool:
         """Whether some layer says a setting, or several values of it are asked."""
         layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
         return setting in self.whole or any(setting in each.settings for each in layers)
-
-    def says_effort(self) -> bool:
-        """Whether some layer says an effort of reasoning, or several are asked."""
-        return self._says(_EFFORT)
 
     def over(
         self,
@@ -195,7 +180,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         and the flags within its layer, so that no later default and no flag can change them."""
         all_ways = dict.fromkeys(way for model in self.models for way in self.ways_of(model))
         plain = Asking(shots=0, samples=1, replicate="")
-        room = {THINKING_TOKENS: AUTO} if self._says("thinking") else {}
+        room = {THINKING_TOKENS: AUTO} if self.says("thinking") else {}
         ways = {
             way: self.flags.over(
                 self.ways.get(way, Asking()).over(
@@ -218,25 +203,22 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         )
 
 
-def _each_context(asked: RunAsked) -> list[tuple[ContextName, str]]:
+def _each_context(asked: RunAsked) -> Iterator[tuple[ContextName, str]]:
     """Each context with where it searches; what a search found once a source."""
-    return [
-        (context, source)  # type: ignore[misc]
-        for context in asked.context
-        for source in (asked.context_source if context == "retrieved" else (LOCAL,))
-    ]
+    for context in asked.context:
+        for source in asked.context_source if context == "retrieved" else (LOCAL,):
+            yield context, source  # type: ignore[misc]
 
 
-def _each_swept(asked: RunAsked, asking: Asking) -> list[Asking]:
+def _each_swept(asked: RunAsked, asking: Asking) -> Iterator[Asking]:
     """One a word of ``thinking`` and each effort of reasoning; as it is where there is none."""
-    thought = [{"thinking": word} for word in asked.thinking] or [{}]
-    tried = [{_EFFORT: word} for word in asked.reasoning_effort] or [{}]
-    return [Asking(settings={**t, **e}).over(asking) for t in thought for e in tried]
+    swept = {"thinking": asked.thinking, _EFFORT: asked.reasoning_effort}
+    for words in product(*filter(None, swept.values())):
+        settings = dict(zip((name for name in swept if swept[name]), words, strict=True))
+        yield Asking(settings=settings).over(asking)
 
 
-# The runs that arguments of a workspace's ``run`` and ``dry_run`` mean.
-
-_ASKED = ("form", "bank", "run")
+# The runs that a request, or arguments of a workspace's ``run`` and ``dry_run``, mean.
 
 
 def request_by(
@@ -258,7 +240,7 @@ def request_by(
 
 
 def specs_of(
-    store: Store,
+    session: Session,
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
@@ -267,14 +249,71 @@ def specs_of(
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model; ``asked`` are fields of ``RunAsked``,
     and settings. Raises what ``find_target`` and ``read_own_prompt`` raise."""
-    item_sets = [
-        identity
-        for target in listed(targets)
-        for identity in forms_of(store, find_target(store, target, _ASKED))
-    ]
     request = request_by(
         asked,
         models={model: Asking() for model in listed(models)},
         ways={way: Asking() for way in listed(ask)},
     )
-    return request.each_spec(list(dict.fromkeys(item_sets)))
+    return request.each_spec(item_sets_of(session, listed(targets)))
+
+
+def specs_of_request(session: Session, request: RunRequest) -> list[RunSpec]:
+    """The runs that a request means. Its entries of models are in force from now on."""
+    models = {**session.config.models}
+    for name, entry in request.entries.items():
+        models[name] = merged([models.get(name, Entry()), entry])
+    session.config = replace(session.config, models=models)
+    return request.specs(item_sets_of(session, request.targets))
+
+
+def item_sets_of(session: Session, targets: Sequence[Target]) -> list[bytes]:
+    """The item sets that targets mean, each once."""
+    found = [session.find(target, "form", "bank", "run") for target in targets]
+    return list(dict.fromkeys(each for one in found for each in forms_of(session.store, one)))
+
+
+def preset_of(session: Session, request: RunRequest) -> Preset | None:
+    """The preset that a request names, by the method of its first target; None where it names
+    none."""
+    if not request.asked.preset:
+        return None
+    return find_preset(method_of(session, request.targets[0]), request.asked.preset)
+
+
+def with_preset(session: Session, request: RunRequest) -> RunRequest:
+    """The request over the choices of its preset, which everything that it says itself overrides.
+
+    Raises NotFound where a target's method has no preset of that name.
+    """
+    if not request.asked.preset:
+        return request
+    for target in request.targets:
+        values = find_preset(method_of(session, target), request.asked.preset).values("run")
+        ways, efforts = (tuple(listed(values.pop(name, ()))) for name in ("ask", _EFFORT))
+        counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
+        swept = {} if request.says(_EFFORT) or not efforts else {_EFFORT: efforts}
+        request = structs.replace(
+            request,
+            for_all=request.for_all.over(Asking(**counts, settings=values)),
+            ways=request.ways or {way: Asking() for way in ways},
+            whole={**swept, **request.whole},
+        )
+    return request
+
+
+def with_question_files(
+    session: Session, request: RunRequest, tell: Callable[[ItemSet], None] | None = None
+) -> RunRequest:
+    """The request with the form of each file among its targets in the file's place, imported where
+    it is not there yet; each is told of."""
+    targets = []
+    for target in request.targets:
+        if not is_question_file(target):
+            targets.append(target)
+            continue
+        path = Path(target)
+        form = read_form(session, path, method=method_of_file(path))
+        if tell is not None:
+            tell(form)
+        targets.append(f"form:{form.id.hex()}")
+    return structs.replace(request, targets=tuple(targets))

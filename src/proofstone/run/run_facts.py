@@ -21,7 +21,7 @@ from proofstone.models.availability import (
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.runs import Plan, Reply, Run
-from proofstone.session.dates import minute
+from proofstone.session.terminal import minute
 from proofstone.store.lookup import Found
 from proofstone.store.runs import ServedShare
 from proofstone.store.store import Store

@@ -27,7 +27,9 @@ import msgspec
 from msgspec import UNSET as NOT_SAID
 from msgspec import Struct, UnsetType
 
-from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone import __version__
+from proofstone.errors import BadInput, BadUsage, Problem, StoreFailed
+from proofstone.method import find_method
 from proofstone.models.budget import read_budget
 from proofstone.models.entries import Entry, KeyPath, key_lines, line_of
 from proofstone.models.names import parse_model_name, unknown_key
@@ -38,12 +40,14 @@ from proofstone.models.settings import (
     check_range,
     checked_stop,
 )
-from proofstone.records.items import CONTEXTS
+from proofstone.records.items import CONTEXTS, shown_name
 from proofstone.records.options import options_in
 from proofstone.records.runs import ANSWER_FORMAT
-from proofstone.run.model_request import AUTO, THINKING_TOKENS
-from proofstone.run.request import Asking, RunRequest
+from proofstone.run.prompts import AUTO, THINKING_TOKENS
+from proofstone.run.request import Asking, RunRequest, item_sets_of
 from proofstone.run.run_options import COUNTS, RunAsked, RunOpt, names_of
+from proofstone.session.session import Session
+from proofstone.session.terminal import day
 
 # What a run file may say, key by key: of which type it is, and what is wrong with it.
 
@@ -522,3 +526,34 @@ def _listed(value: Any) -> list[str] | None:
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
         return list(dict.fromkeys(value))
     return None
+
+
+def save_request(session: Session, request: RunRequest, path: Path) -> None:
+    """Writes the resolved request as a run file. Raises StoreFailed where it cannot be written."""
+    item_sets = item_sets_of(session, request.targets)
+    names = {
+        f"form:{identity.hex()}": shown_name(session.store.items.item_set(identity))
+        for identity in item_sets
+    }
+    resolved = request.resolved(tuple(names), defaults_of(session, item_sets))
+    now = day(session.clock.now())
+    heading = f"Resolved by proofstone {__version__} on {now}: nothing is left to defaults."
+    text = run_file_text(resolved, path.parent, heading=heading, names=names)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StoreFailed(
+            f"cannot write {path}: {error.strerror or error}", hint="name another file with --save"
+        ) from error
+
+
+def defaults_of(session: Session, item_sets: Sequence[bytes]) -> Callable[[str], Mapping[str, Any]]:
+    """The method's default settings of a way. Raises BadUsage where there are several methods."""
+    names = {session.store.items.item_set(identity).method for identity in item_sets}
+    if len(names) != 1:
+        raise BadUsage(
+            f"these targets are of {len(names)} methods ({', '.join(sorted(names))}), whose "
+            "defaults one run file cannot hold",
+            hint="save a run file for each",
+        )
+    return find_method(names.pop()).settings

@@ -1,218 +1,392 @@
-"""Scoring: from replies to scores, asking no contestant.
-
-The run loop scores each reply as it comes; what it left (replies of an earlier version, a process
-that was killed, what only a judge can decide) is scored here from the stored bodies. A scoring
-grows with its run; scoring again, or with another judge, makes a new one. One that lacks scores of
-finished replies is not whole, and counts nowhere.
-"""
+"""Scoring what was asked; judges are asked at the most."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from proofstone.method import Method
-from proofstone.models.replies import read_reply
-from proofstone.records.calls import Clock, Judge
-from proofstone.records.ids import content_id, short
+from proofstone.errors import BadUsage, WorkspaceUnusable
+from proofstone.files.tables import read_checked
+from proofstone.method import FileGrades, Method, Verifying, find_method, method_names
+from proofstone.models.ask import Asker
+from proofstone.models.budget import Budget
+from proofstone.models.budget_account import Spending
+from proofstone.models.config import load_config
+from proofstone.models.reply_cache import CacheUse
+from proofstone.records.calls import Judge
+from proofstone.records.ids import short
 from proofstone.records.items import Unit
-from proofstone.records.runs import Reply, Run, Score
-from proofstone.run.prompts import format_of, in_format, kept_prompt
-from proofstone.session.dates import minute
-from proofstone.session.session import Session
-from proofstone.session.targets import Target
-from proofstone.store.items import StoredItem
-from proofstone.store.runs import ItemReplies, RawReply
-from proofstone.store.scores import ScoreRow, UnitRow
-from proofstone.store.store import Store
+from proofstone.records.runs import Run, Score, VerifiedRun
+from proofstone.records.tables import Row
+from proofstone.run.campaign import loads_of_judging
+from proofstone.run.dry_run import forecast_of_replies
+from proofstone.run.forecast import JudgingForecast
+from proofstone.run.forms import select_runs
+from proofstone.run.judges import (
+    Judges,
+    JudgeSpec,
+    judge_spec,
+    loads_of,
+    seated,
+)
+from proofstone.run.scorings import Judging, Scored, score_run, score_units
+from proofstone.run.self_preference import Kin, kin_of
+from proofstone.session.askers import with_askers
+from proofstone.session.costs import start_spending
+from proofstone.session.egress import let_out
+from proofstone.session.folders import find_folder
+from proofstone.session.models import family_of_model
+from proofstone.session.permits import AskEgress
+from proofstone.session.progress import Background, Watch
+from proofstone.session.session import Session, Target, create_session, find_target
+from proofstone.store.provenance import Origin
 
-_PAGE = 128
-
-
-class Scored(Struct, frozen=True):
-    """``n`` (item, sample) of a run have scores, ``waiting`` have replies and none."""
-
-    n: int
-    waiting: int
-
-
-class Judging(Struct, frozen=True):
-    """Who decides what no rule can, and the ``name`` by which a scoring knows them: its judges and
-    how they decide. ``is_stopped`` says whether one of them cannot be asked any more."""
-
-    name: str
-    judge: Judge
-    is_stopped: Callable[[], bool] = lambda: False
-
-
-def open_scoring(
-    store: Store, method: Method, key: int, run: Run, clock: Clock, judges: str = ""
-) -> int:
-    """The scoring that a run's scores go to: the newest by this version of the scorer and these
-    judges, or a new one. One that was cut off half-way goes on; it is current only once it is
-    complete."""
-    newest = store.scores.newest(key, method.scorer_version, judges)
-    if newest is not None:
-        return newest.key
-    return store.scores.begin(key, run, method.scorer_version, judges, clock.now())
+T = TypeVar("T")
 
 
-async def score_run(
-    store: Store,
-    method: Method,
-    key: int,
-    run: Run,
+_DIGITS = 12  # of an id: more than people type, so that no two of a list are alike
+
+
+def score(
+    session: Session,
+    run: Target,
     *,
-    clock: Clock,
     again: bool = False,
-    judging: Judging | None = None,
+    judge: Judges = (),
+    reference: Target | Path | None = None,
+    settings: Struct | None = None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
 ) -> Scored:
-    """Scores every finished (item, sample) of a run and returns how many have scores now.
+    """Scores a run's stored replies; returns how many have scores. Asks no contestant, and
+    nobody at all without a ``judge``; with another judge than before it is another scoring.
 
-    What its scoring holds already is not done twice; ``again`` begins a new one. Where some must
-    wait (for a judge that was not named, or not heard), the scoring stays open.
+    With a ``reference`` a sample of the triples that it holds is verified as ``settings`` say,
+    and counted: see ``verify_runs``, which takes several runs at once.
+
+    Raises what stopped the judges (EndpointUnusable, BudgetReached), once what they had judged
+    is kept; BadUsage where a reference is missing, or nothing can be verified against one.
     """
-    judges = "" if judging is None else judging.name
-    if again:
-        scoring = store.scores.begin(key, run, method.scorer_version, judges, clock.now())
-    else:
-        scoring = open_scoring(store, method, key, run, clock, judges)
-    scored = await fill_scoring(
-        store, method, scoring, key, run, None if judging is None else judging.judge
+    if reference is not None:
+        (verified,) = verify_runs(session,
+            [run], judge=judge, reference=reference, settings=settings,
+            again=again, max_connections=max_connections, cache=cache, budget=budget,
+        )  # fmt: skip
+        return Scored(n=verified.n, waiting=verified.waiting)
+    found = find_target(session.store, run, ("run",))
+    key, record = session.store.runs.run(found.id)
+    method = find_method(record.method)
+    spec = judge_spec(judge)
+    if spec is not None:
+        _check_judged(method, record)
+        let_out(session, loads_of_judging(session, [record.item_set], spec))
+
+    scored = partial(
+        score_run, session.store, method, key, record, clock=session.clock, again=again
     )
-    if not scored.waiting:
-        store.scores.complete(scoring, clock.now())
-    return scored
+    if spec is None:
+        return Background(lambda _stop: scored()).wait()
+    return _seated(
+        session, spec, lambda judging: scored(judging=judging),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
 
 
-async def fill_scoring(
-    store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None = None
-) -> Scored:
-    """Adds what a scoring lacks of a run's finished replies."""
-    n_scored, n_done = store.scores.n_scored(scoring), store.runs.count_done(key, run.last_step)
-    if n_scored < n_done:
-        await _score_missing(store, method, scoring, key, run, judge)
-        n_scored = store.scores.n_scored(scoring)
-    return Scored(n=n_scored, waiting=max(n_done - n_scored, 0))
+def score_forecast(
+    session: Session,
+    run: Target,
+    judge: Judges,
+    *,
+    again: bool = False,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
+    found = find_target(session.store, run, ("run",))
+    key, record = session.store.runs.run(found.id)
+    spec = judge_spec(judge)
+    if spec is None:
+        raise BadUsage("nobody is to judge, so there is nothing to foresee",
+                       hint="--judge PROVIDER/NAME")  # fmt: skip
+    _check_judged(find_method(record.method), record)
+
+    return with_askers(
+        session,
+        spec.models,
+        lambda askers: forecast_of_replies(
+            session.store, find_method(record.method), key, record, spec, list(askers.values()),
+            again=again,
+        ),
+        max_connections=max_connections,
+    )  # fmt: skip
 
 
-class Finished(Struct, frozen=True, gc=False):
-    """One item's replies (by step) in one sample, all there."""
-
-    item: StoredItem
-    replies: Mapping[str, Reply]
-    sample: int
+def _check_judged(method: Method, run: Run) -> None:
+    """Raises BadUsage for a run of which judges decide nothing without a reference."""
+    if method.verifying is not None:
+        method.verifying.check_judged(run)
 
 
-async def score_replies(
-    store: Store, method: Method, finished: Iterable[Finished], judge: Judge | None = None
-) -> list[ScoreRow]:
-    """The scores of what is finished, many at once: a scorer is fastest while it is warm. What only
-    a judge can decide has none without one."""
-    units: list[Unit] = []
-    rows: list[UnitRow] = []
-    for one in finished:
-        for unit in method.units(one.item.loaded, one.replies, one.sample):
-            units.append(unit)
-            rows.append(unit_row(store, method, one.item.key, unit))
-    scores = await method.score(units, judge)
-    return [ScoreRow(rows[score.unit], units[score.unit].sample, score) for score in scores]
+def verify_runs(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: Struct | None = None,
+    again: bool = False,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | Spending | None = None,
+    watch: Watch | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> Sequence[VerifiedRun]:
+    """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
+    reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
+    none waits; the same call goes on where it was left. Asks no contestant.
+
+    ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
+    whose replies hold no triples, and what stopped a judge once all that it said is kept.
+    """
+    verifying = verifying_of(session, runs)[1]
+    return verifying.verify(
+        session, runs, judge=judge, reference=reference, settings=settings or verifying.settings(),
+        again=again, max_connections=max_connections, cache=cache, budget=budget, watch=watch,
+        on_interrupt=on_interrupt,
+    )  # fmt: skip
 
 
-async def score_units(method: Method, units: Sequence[Unit], judge: Judge | None) -> list[Score]:
-    """The scores of units by their places among all, a page of them at a time."""
-    found: list[Score] = []
-    for start in range(0, len(units), _PAGE):
-        scores = await method.score(units[start : start + _PAGE], judge)
-        found += [structs.replace(score, unit=score.unit + start) for score in scores]
+def verify_forecast(
+    session: Session,
+    runs: Sequence[Target],
+    *,
+    judge: Judges,
+    reference: Target | Path,
+    settings: Struct | None = None,
+    again: bool = False,
+    max_connections: int | None = None,
+) -> JudgingForecast:
+    """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    verifying = verifying_of(session, runs)[1]
+    found: JudgingForecast = verifying.forecast(
+        session, runs, judge=judge, reference=reference, settings=settings or verifying.settings(),
+        again=again, max_connections=max_connections,
+    )  # fmt: skip
     return found
 
 
-def pages_to_score(
-    store: Store, key: int, run: Run, scoring: int | None
-) -> Iterator[list[Finished]]:
-    """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
-    yet, a page of items at a time."""
-    stated = format_of(kept_prompt(store, run), run.settings)
-    for page in store.runs.reply_pages(key, run.item_set, _PAGE):
-        keys = [entry.item.key for entry in page]
-        scored = set() if scoring is None else store.scores.scored_among(scoring, keys)
-        yield [
-            Finished(
-                entry.item,
-                in_format({step: _reply(raw) for step, raw in steps.items()}, stated),
-                sample,
-            )
-            for entry in page
-            for sample, steps in _finished(entry, run.last_step)
-            if (entry.item.key, sample) not in scored
-        ]
+def verifying_of(session: Session, runs: Sequence[Target]) -> tuple[Method, Verifying]:
+    """The method whose runs these are, and how it verifies them. Raises BadUsage for runs that
+    nothing can be verified of."""
+    found = [find_target(session.store, each, ("run",)) for each in runs]
+    names = sorted({session.store.runs.run(each.id)[1].method for each in found})
+    if not names:
+        raise BadUsage("no run is named", hint="proofstone list run")
+    verifying = [how_to_verify(find_method(name)) for name in names]
+    return find_method(names[0]), verifying[0]
 
 
-async def _score_missing(
-    store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None
-) -> None:
-    # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
-    # in a thread, the driver would wait for the interpreter lock at every row.
-    storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
-    for missing in pages_to_score(store, key, run, scoring):
-        rows = await score_replies(store, method, missing, judge)
-        await asyncio.gather(*storing)
-        storing = [asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))]
-    await asyncio.gather(*storing)
-
-
-def _finished(entry: ItemReplies, last_step: str) -> Iterable[tuple[int, dict[str, RawReply]]]:
-    """The replies by step of each sample that has its last step, in the order of samples."""
-    samples: dict[int, dict[str, RawReply]] = {}
-    for (sample, step), raw in entry.replies.items():
-        samples.setdefault(sample, {})[step] = raw
-    return [(sample, samples[sample]) for sample in sorted(samples) if last_step in samples[sample]]
-
-
-def _reply(raw: RawReply) -> Reply:
-    return read_reply(raw.wire, raw.raw)
-
-
-def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
-    """A unit of the item with this key, as it is stored."""
-    gold, n_choices = method.gold(unit)
-    if unit.payload is None:  # the unit is its item
-        return UnitRow(item, unit.kind, b"", 1, b"", gold, n_choices, unit.clusters)
-    version, payload = store.payloads.encode(unit.kind, unit.payload)
-    identity = content_id("unit", [unit.kind, unit.payload])
-    return UnitRow(item, unit.kind, identity, version, payload, gold, n_choices, unit.clusters)
-
-
-# The scorings of a run, as people choose among them.
-
-
-class ScoringShown(Struct, frozen=True, kw_only=True):
-    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
-    if it counts."""
-
-    id: str
-    made_at: str
-    scorer_version: int
-    n_scored: int
-    is_current: bool
-    judge: str = ""
-
-
-def list_scorings(session: Session, run: Target) -> list[ScoringShown]:
-    """The whole scorings of a run, oldest first."""
-    store, key = session.store, session.find(run, "run").key
-    current = store.scores.current(key)
-    return [
-        ScoringShown(
-            id=short(scoring.id),
-            made_at=minute(scoring.created_at),
-            scorer_version=scoring.scorer_version,
-            n_scored=store.scores.n_scored(scoring.key),
-            is_current=current is not None and scoring.key == current.key,
-            judge=scoring.judge,
+def how_to_verify(method: Method) -> Verifying:
+    """How runs of a method are verified. Raises BadUsage where they cannot be."""
+    if method.verifying is None:
+        raise BadUsage(
+            f"runs of {method.name} hold no triples to verify against a reference",
+            hint="leave --reference and what belongs to it away",
         )
-        for scoring in store.scores.of_run(key)
+    return method.verifying
+
+
+def judge_units(
+    session: Session,
+    method: Method,
+    units: Sequence[Unit],
+    judges: JudgeSpec,
+    *,
+    name: str,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+) -> list[Score]:
+    """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
+    ``name`` says what the units are of. Raises what stopped a judge."""
+    return with_judges(session,
+        judges, lambda judge: score_units(method, units, judge), names=(name,), n=len(units),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
+
+
+def with_judges(
+    session: Session,
+    judges: JudgeSpec,
+    ask: Callable[[Judge], Awaitable[T]],
+    *,
+    names: Sequence[str],
+    n: int,
+    about: int = 0,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+) -> T:
+    """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
+    are of, at most ``n`` of which they see, of ``about`` so many characters each. Raises what
+    stopped a judge."""
+    origins = [Origin(name, "", n, (name,)) for name in names]
+    texts = {names[0].encode(): (origins, n)}
+    more = {"about": about} if about else {}
+    let_out(session, loads_of(judges, session.config, texts, **more))
+    return _seated(
+        session, judges, lambda judging: ask(judging.judge),
+        max_connections=max_connections, cache=cache, budget=budget,
+    )  # fmt: skip
+
+
+def _seated(
+    session: Session,
+    judges: JudgeSpec,
+    ask: Callable[[Judging], Awaitable[T]],
+    *,
+    max_connections: int | None,
+    cache: CacheUse,
+    budget: Budget | str | None,
+) -> T:
+    """What ``ask`` makes with these judges at work."""
+
+    async def sit(askers: dict[str, Asker]) -> T:
+        async with seated(session.store, judges, askers, session.clock) as judging:
+            return await ask(judging)
+
+    return with_askers(
+        session, judges.models, sit, max_connections=max_connections, cache=cache,
+        spending=start_spending(session, budget),
+    )  # fmt: skip
+
+
+def runs_meant(session: Session, targets: Sequence[str]) -> tuple[str, ...]:
+    """The runs that texts name: one by itself, all of a form, a list or a bank. Raises NotFound
+    where nothing was run on one."""
+    meant: list[str] = []
+    for target in targets:
+        found = find_target(session.store, target, ())
+        if found.kind == "run":
+            meant.append(target)
+            continue
+        for _key, run in select_runs(session.store, [found]).runs:
+            meant.append(f"run:{short(run.id, _DIGITS)}")
+    return tuple(dict.fromkeys(meant))
+
+
+def respondent_of(session: Session, run: Target) -> str:
+    """The model whose run this is."""
+    found = find_target(session.store, run, ("run",))
+    return session.store.runs.run(found.id)[1].respondent
+
+
+def kin_of_judges(session: Session, judge: Judges, contestants: Sequence[str]) -> tuple[Kin, ...]:
+    """The judges that are, or whose family is, among the contestants whose replies they judge.
+    Asks nobody."""
+    spec = judge_spec(judge)
+    held = [("contestant", name) for name in contestants]
+    return () if spec is None else kin_of(spec.models, held, partial(family_of_model, session))
+
+
+# Grades of replies in a file: by rule, and by judges whose calls are kept if there is a place.
+
+
+class GradedFile(Struct, frozen=True):
+    """The rows with what became of their replies; ``waiting`` of them only a judge can grade."""
+
+    rows: tuple[dict[str, Any], ...]
+    waiting: int
+
+
+class _Replies(Struct, frozen=True):
+    rows: tuple[Row, ...]
+    units: Sequence[Unit]
+
+
+def grading_method(name: str = "") -> tuple[Method, FileGrades]:
+    """The method that grades files, the one of this name or else the first. Raises BadUsage."""
+    for each in [name] if name else method_names():
+        method = find_method(each)
+        if method.grading_files is not None:
+            return method, method.grading_files
+    raise BadUsage(f"the method {name or 'wanted'} grades no files")
+
+
+def metrics_of_file(
+    path: Path, by: Sequence[str] = (), *, against: str = "", encoding: str = ""
+) -> dict[str, Any]:
+    """The measures of a file of grades, by the values of columns too, and how far its grades agree
+    with people's in the column ``against``. Raises what reading does."""
+    _method, grading = grading_method()
+    return read_checked(path, lambda rows: grading.metrics_of(rows, by, against), encoding=encoding)
+
+
+def grade_file(
+    path: Path,
+    *,
+    judge: Judges = (),
+    folder: Path | None = None,
+    ask_egress: AskEgress | None = None,
+    max_connections: int | None = None,
+    cache: CacheUse = "same",
+    budget: Budget | str | None = None,
+    encoding: str = "",
+) -> GradedFile:
+    """Grades the replies of a file. What a judge was asked is kept in the workspace of ``folder``,
+    or the nearest one; where there is none, nothing is kept.
+
+    Raises what reading a file does, and what stopped a judge.
+    """
+    method, grading = grading_method()
+    replies = read_checked(path, lambda rows: _read(grading, rows), encoding=encoding)
+    spec = judge_spec(judge)
+    if spec is None:
+        scores = Background(lambda _stop: score_units(method, replies.units, None)).wait()
+    else:
+        with passing_workspace(folder) as session:
+            session.ask_egress = ask_egress
+            scores = judge_units(session,
+                method, replies.units, spec, name=path.name, max_connections=max_connections,
+                cache=cache, budget=budget,
+            )  # fmt: skip
+    by_unit: dict[int, list[Score]] = {}
+    for score in scores:
+        by_unit.setdefault(score.unit, []).append(score)
+    made = [
+        grading.graded_row(row.values, by_unit.get(place, ()))
+        for place, row in enumerate(replies.rows)
     ]
+    return GradedFile(tuple(made), waiting=len(made) - len(by_unit))
+
+
+def _read(grading: FileGrades, rows: Iterable[Row]) -> _Replies:
+    held = tuple(rows)
+    return _Replies(held, grading.read_replies(held))
+
+
+@contextmanager
+def passing_workspace(folder: Path | None) -> Iterator[Session]:
+    """The workspace of a folder, or the nearest one; else one that is gone afterwards, with the
+    settings of models of the current folder."""
+    try:
+        found = find_folder(folder or Path.cwd())
+    except WorkspaceUnusable:
+        if folder is not None:
+            raise
+    else:
+        with Session(found) as session:
+            yield session
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="proofstone-") as passing,
+        create_session(passing) as session,
+    ):
+        session.config = load_config(other_tables=frozenset({"workspace"}))
+        yield session

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     json_option,
     quiet_option,
@@ -15,7 +14,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, print_text, say
+from proofstone.session.terminal import TerminalEgress, print_json, print_text, say
 
 if TYPE_CHECKING:
     from proofstone.records.items import SearchWay

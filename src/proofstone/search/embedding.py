@@ -16,8 +16,8 @@ from proofstone.models.names import parse_model_name
 from proofstone.records.calls import Clock, Embedder
 from proofstone.records.ids import canonical_json
 from proofstone.search.index import ChunkPlace, PartFiles, SourcePart
-from proofstone.session.background import Background
 from proofstone.session.permits import SentBeside, SentLog
+from proofstone.session.progress import Background
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:

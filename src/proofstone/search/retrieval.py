@@ -28,11 +28,10 @@ from proofstone.search.sources import (
 )
 from proofstone.search.web import WebSearcher
 from proofstone.search.web_finder import HITS, PAGES, WebFinder, WebFinding, WebPages, WebQuery
-from proofstone.session.background import Background
 from proofstone.session.egress import Load, Loads, let_out, questions_would_leave
 from proofstone.session.permits import Outgoing
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.progress import Background
+from proofstone.session.session import Session, Target, find_target
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 

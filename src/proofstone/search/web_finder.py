@@ -49,9 +49,9 @@ from proofstone.search.web import (
     set_searches,
     told_failure,
 )
-from proofstone.session.background import Background
 from proofstone.session.folders import MARK
 from proofstone.session.permits import AskEgress, Leaving, SentBeside, SentLog
+from proofstone.session.progress import Background
 from proofstone.store.store import Store
 
 _FOLDER = "webpages"

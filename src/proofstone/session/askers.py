@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from proofstone.errors import NoPrice, StoreFailed
 from proofstone.models.ask import Asker
@@ -20,7 +20,7 @@ from proofstone.models.rate_limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import CallRecord, CallStore, Clock
-from proofstone.session.background import Background
+from proofstone.session.progress import Background
 from proofstone.session.session import Session
 from proofstone.store.calls import Expense
 from proofstone.store.database import this_process
@@ -210,3 +210,45 @@ def with_askers(
             return await ask(opened)
 
     return Background(work).wait()
+
+
+# Holding the lease of a run or a build while this process works on it.
+
+_LEASE_S = 10.0
+
+
+class _Leases(Protocol):
+    def take_lease(self, key: int, owner: str, now: float, /) -> None: ...
+
+    def give_back_lease(self, key: int, owner: str, /) -> None: ...
+
+
+@asynccontextmanager
+async def lease_held(leases: _Leases, key: int, clock: Clock) -> AsyncIterator[None]:
+    """While inside, nobody else works on it. Raises RunInUse where another process does."""
+    owner = this_process()
+    leases.take_lease(key, owner, clock.now())
+    heartbeat = asyncio.create_task(_renew(leases, key, owner, clock))
+    try:
+        yield
+    finally:
+        heartbeat.cancel()
+        try:
+            await asyncio.wait({heartbeat})  # a renewal under way would take it again
+        finally:
+            leases.give_back_lease(key, owner)
+
+
+async def _renew(leases: _Leases, key: int, owner: str, clock: Clock) -> None:
+    while True:
+        await clock.sleep(_LEASE_S)
+        renewal = asyncio.ensure_future(
+            asyncio.to_thread(leases.take_lease, key, owner, clock.now())
+        )
+        try:
+            await asyncio.shield(renewal)
+        except StoreFailed:
+            continue  # a server that is down now may be there at the next beat
+        except asyncio.CancelledError:
+            await asyncio.wait({renewal})  # its thread goes on whatever becomes of who waits
+            raise

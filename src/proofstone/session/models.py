@@ -16,9 +16,9 @@ from proofstone.models.names import ModelName, parse_model_name
 from proofstone.models.registry import Listed, list_models
 from proofstone.records.calls import Clock
 from proofstone.records.models import CardSnapshot, CheckState, ModelCheck, Price, family_of
-from proofstone.session.background import Background
 from proofstone.session.egress import clear_probe
 from proofstone.session.folders import CONFIG_NAME
+from proofstone.session.progress import Background
 from proofstone.session.session import Session
 from proofstone.store.store import Store
 

@@ -3,18 +3,24 @@ of the capabilities, which take a session as their first argument."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from proofstone.errors import BadUsage, NotFound
 from proofstone.method import Method, find_method, find_payload
 from proofstone.models.rate_limits import SystemClock
+from proofstone.records.ids import short
+from proofstone.records.items import ItemSet
+from proofstone.records.knowledge import Bank
+from proofstone.records.runs import Run
 from proofstone.session.folders import MARK, create_folder, database_url, find_folder, has_own_file
 from proofstone.session.permits import AskEgress, SentLog
-from proofstone.session.targets import Target, find_target
-from proofstone.store.lookup import Found
+from proofstone.store.lookup import KINDS, Found
+from proofstone.store.provenance import CallTrace, ResponseTrace, ScoreTrace
+from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:
@@ -122,3 +128,137 @@ def method_of(session: Session, target: Target) -> Method:
 def method_of_bank(session: Session, found: Found) -> Method:
     """The method of a bank's facts."""
     return find_method(session.store.knowledge.bank(found.id).method)
+
+
+# What people hand to a workspace to mean a row: a text as they type it, or a record.
+
+# Names of rows that have no hash of their own, and how people's spelling of them is read.
+#
+# A response is named by what it answers, RUN/ITEM/SAMPLE, with the step behind it where that is not
+# the last; a score by its SCORING/ITEM/SAMPLE/MEASURE; a call by its request's hash, with its
+# number where the request was made more than once. Each part may be cut to its first digits.
+
+T = TypeVar("T")
+
+
+def response_id(response: ResponseTrace) -> str:
+    """``response:2c1e77aa/9ab3c4d1/0``."""
+    place = f"response:{short(response.run)}/{short(response.item)}/{response.sample}"
+    return place if response.is_last else f"{place}/{response.step}"
+
+
+def call_id(call: CallTrace) -> str:
+    """``call:77aa12bc``, or ``call:77aa12bc/1`` for the second of a request."""
+    return f"call:{short(call.request)}" + (f"/{call.number}" if call.of > 1 else "")
+
+
+def score_id(score: ScoreTrace) -> str:
+    """``score:91ab23cd/9ab3c4d1/0/accuracy``; what tells units of an item apart stands behind."""
+    place = f"score:{short(score.scoring)}/{short(score.item)}/{score.sample}/{score.measure}"
+    return f"{place}/{short(score.unit_key)}" if score.unit_key else place
+
+
+def find_response(store: Store, text: str) -> ResponseTrace:
+    """The response that ``RUN/ITEM``, with sample and step where they are needed, names.
+
+    Raises NotFound where it has none (naming a failed call, where there is one), and BadUsage
+    listing those that fit where there are several.
+    """
+    run, item, more = _two_rows(store, text, "run", "RUN/ITEM/SAMPLE")
+    fitting = store.traces.responses(run.key, item.key)
+    if more and more[0]:
+        fitting = [each for each in fitting if str(each.sample) == more[0]]
+    if len(more) > 1:
+        fitting = [each for each in fitting if each.step == more[1]]
+    elif len({each.sample for each in fitting}) == 1:
+        fitting = [each for each in fitting if each.is_last] or fitting
+    if not fitting:
+        failed = store.traces.failed_calls(run.key, item.key)
+        hint = f"a call for it failed: {call_id(store.traces.call(failed[-1]))}" if failed else ""
+        raise NotFound(f"no response is named {text!r}", hint=hint or _look(run))
+    return _only(fitting, text, response_id)
+
+
+def find_score(store: Store, text: str) -> tuple[ScoringInfo, ScoreTrace, Found]:
+    """The scoring and score that ``SCORING/ITEM/SAMPLE/MEASURE`` names, and its item. A run in the
+    place of the scoring means its current one."""
+    head = text.partition("/")[0]
+    kind = "run" if head.startswith("run:") else "scoring"
+    first, item, more = _two_rows(store, text, kind, "SCORING/ITEM/SAMPLE/MEASURE")
+    scoring = _current(store, first) if kind == "run" else store.scores.one(first.id)
+    fitting = store.traces.scores(scoring.key, item.key)
+    tests: list[Callable[[ScoreTrace, str], bool]] = [
+        lambda score, part: str(score.sample) == part,
+        lambda score, part: score.measure == part,
+        lambda score, part: score.unit_key.hex().startswith(part),
+    ]
+    for part, fits in zip(more, tests, strict=False):
+        fitting = [score for score in fitting if fits(score, part)]
+    if not fitting:
+        raise NotFound(f"no score is named {text!r}", hint=_look(first))
+    return scoring, _only(fitting, text, score_id), item
+
+
+def find_call(store: Store, text: str) -> CallTrace:
+    """The call that the first digits of its request's hash name, with its number where needed."""
+    digits, _slash, number = text.partition("/")
+    if not 4 <= len(digits) <= 64 or set(digits) - set("0123456789abcdef"):
+        raise BadUsage(f"{text!r} names no call", hint="call: and four or more hexadecimal digits")
+    low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
+    fitting = store.traces.calls(low, high)
+    if number:
+        fitting = [call for call in fitting if str(call.number) == number]
+    if not fitting:
+        raise NotFound(f"no call is named {text!r}", hint="'proofstone show RESPONSE' names it")
+    return _only(fitting, text, call_id)
+
+
+def _two_rows(store: Store, text: str, kind: str, form: str) -> tuple[Found, Found, list[str]]:
+    parts = text.removeprefix("run:").split("/")
+    if len(parts) < 2 or not all(parts[:2]):
+        raise BadUsage(f"{text!r} is no such name", hint=f"expected {form}, as 'show' prints it")
+    first = store.lookup.find(f"{kind}:{parts[0].removeprefix(f'{kind}:')}")
+    item = store.lookup.find(f"item:{parts[1].removeprefix('item:')}")
+    return first, item, parts[2:]
+
+
+def _current(store: Store, run: Found) -> ScoringInfo:
+    current = store.scores.current(run.key)
+    if current is None:
+        raise NotFound(f"run {short(run.id)} is not scored", hint="proofstone score RUN")
+    return current
+
+
+def _only(fitting: Sequence[T], text: str, named: Callable[[T], str]) -> T:
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = ", ".join(named(each) for each in fitting[:8])
+    more = "" if len(fitting) <= 8 else f" and {len(fitting) - 8} more"
+    raise BadUsage(f"{text!r} names {len(fitting)} rows: {listed}{more}", hint="name one of them")
+
+
+def _look(found: Found) -> str:
+    return f"look: proofstone show {found.kind}:{short(found.id)}"
+
+
+Target = str | Found | Bank | ItemSet | Run
+
+
+def find_target(store: Store, target: Target, kinds: tuple[str, ...]) -> Found:
+    """The row that ``target`` means, of one of ``kinds`` (of any, where none is named)."""
+    if isinstance(target, Found):
+        return target
+    if isinstance(target, str):
+        return store.lookup.find(target, kinds or KINDS)
+    kind = {Bank: "bank", ItemSet: "form", Run: "run"}[type(target)]
+    return store.lookup.find(f"{kind}:{target.id.hex()}")
+
+
+def listed(value: Any) -> list[Any]:
+    """One value or several, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def response_name(run: bytes, item: bytes, sample: int) -> str:
+    """How people name the response to an item in a run: ``2c1e77aa/9ab3c4d1/0``."""
+    return f"{short(run)}/{short(item)}/{sample}"

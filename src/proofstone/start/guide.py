@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
+import msgspec
 from msgspec import Struct, structs
 
 from proofstone.build.banks import build_in_steps, compose_forms, forecast_build
 from proofstone.documents.sources import Stated
-from proofstone.errors import BadInput, BudgetReached, Incomplete
+from proofstone.errors import BadInput, BadUsage, BudgetReached, Incomplete
 from proofstone.ingest.ingest import Ingested, IngestReport, ingest_paths
 from proofstone.ingest.ingest import Watch as ReadWatch
 from proofstone.ingest.pages import remember_documents
@@ -23,10 +23,9 @@ from proofstone.method import find_method
 from proofstone.page.html import Beside, QuestionBeside, beside_page
 from proofstone.records.calls import CallRecord
 from proofstone.records.ids import Draws, short
-from proofstone.records.items import ItemSet, LoadedItem, Way, context_of
+from proofstone.records.items import ContextName, ItemSet, context_of
 from proofstone.records.knowledge import Bank, Passage
-from proofstone.records.runs import run_label
-from proofstone.results.compare import Compared
+from proofstone.records.runs import Estimate, run_label
 from proofstone.results.compare_inputs import compare_targets
 from proofstone.run.campaign import RunResult, run_specs
 from proofstone.run.evidence import asked_page, with_evidence
@@ -38,13 +37,145 @@ from proofstone.session.costs import start_spending
 from proofstone.session.folders import MARK
 from proofstone.session.progress import Watch
 from proofstone.session.session import Session
-from proofstone.start.answers import Answers, AskingForecast, SideBySide, StartReport
+from proofstone.session.terminal import pasted
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.store import Store
 from proofstone.texts.languages import in_languages, main_language
 from proofstone.wording.messages import counted
 
+# The answers, which are kept for the next start on the same documents.
+
+Want = Literal["memory", "reading", "both"]
+
+
+WANTS: tuple[Want, ...] = get_args(Want)
+
+
+_CONTEXTS: dict[Want, tuple[ContextName, ...]] = {
+    "memory": ("none",),
+    "reading": ("evidence",),
+    "both": ("none", "evidence"),
+}
+
+
+class Answers(Struct, frozen=True, kw_only=True):
+    """The answers so far; None where nothing was said yet. ``licence`` "" means private documents.
+
+    ``languages`` none means all that are found; ``people`` review, 0 nobody; ``budget`` "" none.
+    """
+
+    want: Want | None = None
+    licence: str | None = None
+    languages: tuple[str, ...] | None = None
+    writer: str | None = None
+    judge: str | None = None
+    models: tuple[str, ...] | None = None
+    questions: int | None = None
+    people: int | None = None
+    budget: str | None = None
+
+    def contexts(self, *, private: bool) -> tuple[ContextName, ...]:
+        """The contexts that models are asked in; both, where the documents are private: asked with
+        nothing alone they would only show that nobody knows them."""
+        return _CONTEXTS["both" if private else self.want or "both"]
+
+
+_KEPT = "start.json"
+
+
+def kept_answers(mark: Path, documents: Path) -> Answers:
+    """The answers of an earlier start on these documents in this workspace; none where there are
+    none. Raises BadUsage where their file cannot be read."""
+    path = mark / _KEPT
+    try:
+        found = _read_kept(path)
+    except FileNotFoundError:
+        return Answers()
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadUsage(
+            f"{path} cannot be read: {error}", hint="delete it, and the questions are asked again"
+        ) from error
+    return found.get(str(documents.resolve()), Answers())
+
+
+def keep_answers(mark: Path, documents: Path, answers: Answers) -> None:
+    """Keeps the answers for the next start on these documents."""
+    path = mark / _KEPT
+    try:
+        found = _read_kept(path)
+    except (OSError, msgspec.MsgspecError):
+        found = {}
+    found[str(documents.resolve())] = answers
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    fresh.replace(path)
+
+
+def _read_kept(path: Path) -> dict[str, Answers]:
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, Answers])
+
+
+# What a guided start found: documents, ten questions beside their pages, what all of it takes.
+
+
+class SideBySide(Struct, frozen=True, kw_only=True):
+    """One model on the pilot's questions: with nothing (memory) and with the evidence (reading);
+    None where it was not asked so. ``gain`` is reading minus memory, item by item."""
+
+    model: str
+    memory: Estimate | None = None
+    reading: Estimate | None = None
+    gain: Estimate | None = None
+    simulated: bool = False
+
+
+class AskingForecast(Struct, frozen=True, kw_only=True):
+    """What asking one model all questions in all contexts takes, from those it was asked; None
+    where it cannot be told."""
+
+    model: str
+    questions: int
+    sampled: int
+    tokens: Range | None = None
+    cost_usd: Range | None = None
+    seconds: Range | None = None
+    failed: Mapping[str, int] = {}
+
+
+class StartReport(Struct, frozen=True, kw_only=True):
+    """All of it. ``documents`` are the files that the pilot's passages came from; ``private``: the
+    license of one that was read permits no publication, or it has none."""
+
+    folder: str
+    answers: Answers
+    private: bool
+    contexts: tuple[ContextName, ...]
+    read: IngestReport
+    languages: Mapping[str, int]
+    documents: tuple[str, ...]
+    n_passages: int
+    build: BuildForecast
+    bank: str
+    n_statements: int
+    form: str
+    questions: tuple[QuestionBeside, ...]
+    single_statements: bool
+    asked: tuple[AskingForecast, ...]
+    side_by_side: tuple[SideBySide, ...]
+    run_file: str
+    page: str
+    next_steps: tuple[tuple[str, str], ...]
+
+
+# Documents and passages of a pilot, drawn over a folder.
+
 Thing = TypeVar("Thing")
+
+
+DOCUMENTS, PASSAGES, SHOWN = 6, 20, 10
+
+
+_FEWEST_CHARACTERS = 200  # a shorter passage is a caption or a stray line: it says little
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -72,19 +203,15 @@ def choose_documents(candidates: Sequence[Candidate], n: int, seed: int) -> list
     groups: dict[tuple[str, str], list[Candidate]] = {}
     for each in sorted(candidates, key=lambda each: (each.size, each.file)):
         groups.setdefault(each.group, []).append(each)
-    order = draws.shuffled(sorted(groups))
-    places = dealt([len(groups[name]) for name in order], n)
-    chosen = [
-        candidate
-        for name, k in zip(order, places, strict=True)
-        for candidate in _one_of_each_part(groups[name], k, draws)
-    ]
-    return sorted(chosen, key=lambda each: each.file)
+    lists = [groups[name] for name in draws.shuffled(sorted(groups))]
+    return sorted(_dealt_out(lists, n, draws), key=lambda each: each.file)
 
 
 def spread_over(things: Sequence[Thing], n: int, draws: Draws) -> list[Thing]:
     """Up to ``n`` things in their order, one drawn from each of as many equal parts."""
-    return _one_of_each_part(things, min(n, len(things)), draws)
+    n = min(n, len(things))
+    ends = [place * len(things) // n for place in range(n + 1)] if n else [0]
+    return [things[start + draws.below(end - start)] for start, end in pairwise(ends)]
 
 
 def dealt(sizes: Sequence[int], n: int) -> list[int]:
@@ -99,149 +226,12 @@ def dealt(sizes: Sequence[int], n: int) -> list[int]:
     return given
 
 
-def _one_of_each_part(things: Sequence[Thing], n: int, draws: Draws) -> list[Thing]:
-    ends = [place * len(things) // n for place in range(n + 1)] if n else [0]
-    return [things[start + draws.below(end - start)] for start, end in pairwise(ends)]
-
-
-# Questions beside the pages that they rest on.
-
-_AROUND = 400  # characters of a page before and after a passage
-
-
-def questions_beside(store: Store, item_set: ItemSet, n: int) -> list[QuestionBeside]:
-    """The first ``n`` questions of a set that rest on passages, with these."""
-    way = with_evidence(store, _plain(item_set), item_set, 10 * MOST_TOKENS)
-    found: list[QuestionBeside] = []
-    for stored in asked_page(store, way, item_set.id, -1, item_set.n_items):
-        if len(found) < n:
-            found.append(_beside(store, item_set, stored.loaded))
-    return found
-
-
-def _plain(item_set: ItemSet) -> Way:
-    method = find_method(item_set.method)
-    return method.prepare(next(iter(method.ways)), 0, item_set, None)
-
-
-def _beside(store: Store, item_set: ItemSet, item: LoadedItem) -> QuestionBeside:
-    text = find_method(item_set.method).show(item)
-    return QuestionBeside(text=text, rests_on=tuple(_pages(store, item.passages)))
-
-
-def _pages(store: Store, passages: tuple[Passage, ...]) -> Iterator[Beside]:
-    sources = store.knowledge.sources({passage.source for passage in passages})
-    placed = store.pages.placed([passage.id for passage in passages])
-    for passage in passages:
-        source, there = sources[passage.source], placed.get(passage.id)
-        whole = "" if there is None else there.page.text
-        start, end = (passage.start, passage.end) if whole else (0, 0)
-        label = "" if there is None else there.page.label
-        yield Beside(
-            title=source.title,
-            page=label or ("" if passage.page is None else str(passage.page)),
-            heading=passage.heading,
-            before=whole[max(0, start - _AROUND) : start],
-            text=passage.text,
-            after=whole[end : end + _AROUND],
-        )
-
-
-# Of the pilot's questions that models were asked: what all questions take, and what memory and
-# reading came to, model by model.
-
-
-def asking_forecasts(
-    store: Store, results: Sequence[RunResult], questions: int
-) -> Iterator[AskingForecast]:
-    """What ``questions`` in each context take of each model, by the calls of these runs. Nothing of
-    simulated ones, which take nothing."""
-    for model, own in _by_model(results).items():
-        if own[0].planned.run.simulated:
-            continue
-        groups = [store.runs.some_calls(result.planned.key) for result in own]
-        yield AskingForecast(
-            model=model,
-            questions=questions * len(own),
-            sampled=sum(map(len, groups)),
-            tokens=_total(groups, questions, _tokens),
-            cost_usd=_total(groups, questions, lambda call: call.cost_usd),
-            seconds=_total(groups, questions, lambda call: call.latency_s),
-            failed=Counter(error for result in own for error in result.errors),
-        )
-
-
-def side_by_side(
-    compare: Callable[[str, str], Compared], results: Sequence[RunResult]
-) -> Iterator[SideBySide]:
-    """What each model that was asked in both contexts came to in either, on the questions that it
-    has answers to in both."""
-    for model, own in _by_model(results).items():
-        runs = {context_of(result.planned.run.settings): result for result in own}
-        if len(runs) < 2 or not all(result.n_scored for result in runs.values()):
-            continue
-        first, second = (
-            f"run:{short(runs[context].planned.run.id)}" for context in ("none", "evidence")
-        )
-        (pair,) = compare(first, second).pairs
-        found = pair.difference
-        if found is not None:
-            yield SideBySide(
-                model=model,
-                memory=found.before,
-                reading=found.after,
-                gain=found.estimate,
-                simulated=own[0].planned.run.simulated,
-            )
-
-
-def _by_model(results: Sequence[RunResult]) -> dict[str, list[RunResult]]:
-    found: dict[str, list[RunResult]] = {}
-    for result in results:
-        found.setdefault(result.planned.run.respondent, []).append(result)
-    return found
-
-
-def _tokens(call: CallRecord) -> float | None:
-    usage = call.usage
-    if usage.prompt is None or usage.completion is None:
-        return None if call.estimated_tokens is None else float(call.estimated_tokens)
-    return float(usage.prompt + usage.completion)
-
-
-def _total(
-    groups: Sequence[Sequence[CallRecord]], n: int, of: Callable[[CallRecord], float | None]
-) -> Range | None:
-    """What ``n`` questions take in each group; None where a call does not say, or fewer than two
-    were made."""
-    sampled = []
-    for calls in groups:
-        values = [of(call) for call in calls]
-        told = [value for value in values if value is not None]
-        if len(told) < len(values) or len(told) < 2:
-            return None
-        sampled.append(Sampled(told, n))
-    if not sampled:
-        return None
-    found = forecast_total(sampled, CONFIDENCE)
-    return Range(found.low, found.high, found.likely)
-
-
-KIND = "statements"
-
-
-DOCUMENTS, PASSAGES, SHOWN = 6, 20, 10
-
-
-_SOURCES_NAMED = 4
-
-
-# Documents of a folder are seldom in a taxonomy, and few statements of each are left: a question
-# takes statements of one language from all of them.
-_MIXED: dict[str, Any] = {"within": "discipline", "allocate": "discipline", "skip_small": True}
-
-
-_FEWEST_CHARACTERS = 200  # a shorter passage is a caption or a stray line: it says little
+def _dealt_out(lists: Sequence[Sequence[Thing]], n: int, draws: Draws) -> list[Thing]:
+    """Up to ``n`` things of several lists, dealt among these and spread over each."""
+    places = dealt(list(map(len, lists)), n)
+    return [
+        thing for own, k in zip(lists, places, strict=True) for thing in spread_over(own, k, draws)
+    ]
 
 
 def read_documents(
@@ -278,12 +268,9 @@ def pilot_passages(
     """``n`` passages of documents chosen over the folder, the files of these, and how many passages
     there are in all. Raises BadInput where there is none in these languages."""
     by_file: dict[str, list[Passage]] = {}
-    kinds: dict[str, str] = {}
     for entry in report.taken:
-        found = _passages(session, entry, languages)
-        if found:
+        if found := _passages(session, entry, languages):
             by_file.setdefault(entry.file, []).extend(found)
-            kinds[entry.file] = PurePath(entry.file).suffix.lower()
     if not by_file:
         wanted = f" in {', '.join(languages)}" if languages else ""
         raise BadInput(
@@ -291,19 +278,138 @@ def pilot_passages(
             hint="scanned pages need OCR first; --languages names other languages",
         )
     candidates = [
-        Candidate(file=file, kind=kinds[file], size=len(found)) for file, found in by_file.items()
+        Candidate(file=file, kind=PurePath(file).suffix.lower(), size=len(found))
+        for file, found in by_file.items()
     ]
-    chosen = choose_documents(candidates, DOCUMENTS, seed)
-    draws = Draws(seed, 0, "passages of a pilot")
-    lists = [_telling(by_file[candidate.file]) for candidate in chosen]
-    places = dealt([len(own) for own in lists], n)
-    passages = [
+    chosen = [candidate.file for candidate in choose_documents(candidates, DOCUMENTS, seed)]
+    # Of each those with something to state; all, where none is long enough.
+    lists = [
+        [each for each in by_file[file] if len(each.text) >= _FEWEST_CHARACTERS] or by_file[file]
+        for file in chosen
+    ]
+    passages = _dealt_out(lists, n, Draws(seed, 0, "passages of a pilot"))
+    return passages, chosen, sum(map(len, by_file.values()))
+
+
+def _passages(session: Session, entry: Ingested, languages: Sequence[str]) -> list[Passage]:
+    return [
         passage
-        for own, k in zip(lists, places, strict=True)
-        for passage in spread_over(own, k, draws)
+        for passage in session.store.knowledge.passages_of(entry.id)
+        if in_languages(passage.language, languages)
     ]
-    n_all = sum(map(len, by_file.values()))
-    return passages, [candidate.file for candidate in chosen], n_all
+
+
+# Questions beside the pages that they rest on.
+
+_AROUND = 400  # characters of a page before and after a passage
+
+
+def questions_beside(store: Store, item_set: ItemSet, n: int) -> list[QuestionBeside]:
+    """The first ``n`` questions of a set that rest on passages, with these."""
+    method = find_method(item_set.method)
+    plain = method.prepare(next(iter(method.ways)), 0, item_set, None)
+    way = with_evidence(store, plain, item_set, 10 * MOST_TOKENS)
+    items = [each.loaded for each in asked_page(store, way, item_set.id, -1, item_set.n_items)]
+    return [
+        QuestionBeside(text=method.show(item), rests_on=tuple(_pages(store, item.passages)))
+        for item in items[:n]
+    ]
+
+
+def _pages(store: Store, passages: tuple[Passage, ...]) -> Iterator[Beside]:
+    sources = store.knowledge.sources({passage.source for passage in passages})
+    placed = store.pages.placed([passage.id for passage in passages])
+    for passage in passages:
+        there = placed.get(passage.id)
+        whole = "" if there is None else there.page.text
+        start, end = (passage.start, passage.end) if whole else (0, 0)
+        label = "" if there is None else there.page.label
+        yield Beside(
+            title=sources[passage.source].title,
+            page=label or ("" if passage.page is None else str(passage.page)),
+            heading=passage.heading,
+            before=whole[max(0, start - _AROUND) : start],
+            text=passage.text,
+            after=whole[end : end + _AROUND],
+        )
+
+
+# Of the pilot's questions that models were asked: what all questions take, and what memory and
+# reading came to, model by model.
+
+
+def _asking_forecast(
+    store: Store, model: str, own: Sequence[RunResult], questions: int
+) -> AskingForecast:
+    """What ``questions`` in each context take of a model, by the calls of these runs."""
+    groups = [store.runs.some_calls(result.planned.key) for result in own]
+    return AskingForecast(
+        model=model,
+        questions=questions * len(own),
+        sampled=sum(map(len, groups)),
+        tokens=_total(groups, questions, _tokens),
+        cost_usd=_total(groups, questions, lambda call: call.cost_usd),
+        seconds=_total(groups, questions, lambda call: call.latency_s),
+        failed=Counter(error for result in own for error in result.errors),
+    )
+
+
+def _side_by_side(session: Session, model: str, own: Sequence[RunResult]) -> SideBySide | None:
+    """What a model that was asked in both contexts came to in either, on the questions that it has
+    answers to in both."""
+    runs = {context_of(result.planned.run.settings): result for result in own}
+    if len(runs) < 2 or not all(result.n_scored for result in runs.values()):
+        return None
+    memory, reading = (f"run:{short(runs[c].planned.run.id)}" for c in ("none", "evidence"))
+    (pair,) = compare_targets(session, memory, reading).pairs
+    found = pair.difference
+    if found is None:
+        return None
+    return SideBySide(
+        model=model,
+        memory=found.before,
+        reading=found.after,
+        gain=found.estimate,
+        simulated=own[0].planned.run.simulated,
+    )
+
+
+def _tokens(call: CallRecord) -> float | None:
+    usage = call.usage
+    if usage.prompt is None or usage.completion is None:
+        return None if call.estimated_tokens is None else float(call.estimated_tokens)
+    return float(usage.prompt + usage.completion)
+
+
+def _total(
+    groups: Sequence[Sequence[CallRecord]], n: int, of: Callable[[CallRecord], float | None]
+) -> Range | None:
+    """What ``n`` questions take in each group; None where a call does not say, or fewer than two
+    were made."""
+    sampled = []
+    for calls in groups:
+        values = [of(call) for call in calls]
+        told = [value for value in values if value is not None]
+        if len(told) < len(values) or len(told) < 2:
+            return None
+        sampled.append(Sampled(told, n))
+    if not sampled:
+        return None
+    found = forecast_total(sampled, CONFIDENCE)
+    return Range(found.low, found.high, found.likely)
+
+
+# The pilot, and what is written and said of it.
+
+KIND = "statements"
+
+
+_SOURCES_NAMED = 4
+
+
+# Documents of a folder are seldom in a taxonomy, and few statements of each are left: a question
+# takes statements of one language from all of them.
+_MIXED: dict[str, Any] = {"within": "discipline", "allocate": "discipline", "skip_small": True}
 
 
 @dataclass(kw_only=True)
@@ -326,10 +432,14 @@ class Start:
 
     def __post_init__(self) -> None:
         self.spending = start_spending(self.session, self.answers.budget or None)
-        self.name = _bank_name(self.folder)
+        name = "".join(c if c.isalnum() else "-" for c in self.folder.resolve().name.lower())
+        self.name = name.strip("-") or "documents"
         self.languages = self.answers.languages or ()
         self.private = not all(entry.is_public for entry in self.read.taken)
         self.contexts = self.answers.contexts(private=self.private)
+        self.sources = [
+            entry.id for entry in self.read.taken if _passages(self.session, entry, self.languages)
+        ]
 
     def perform(self) -> StartReport:
         """The pilot: statements from a few passages, questions of them, asked of the models; then
@@ -339,7 +449,7 @@ class Start:
         made too little to show, BudgetReached where the budget ended it, KeyboardInterrupt once the
         replies in flight are kept.
         """
-        session, answers = self.session, self.answers
+        session, answers, store = self.session, self.answers, self.session.store
         passages, documents, n_all = pilot_passages(
             session, self.read, self.languages, n=self.n_passages, seed=self.seed
         )
@@ -351,15 +461,18 @@ class Start:
         bank = self._bank(names)
         forecast = self._forecast(names)
         form = self._form(bank)
-        results = self._ask(form)
+        by_model: dict[str, list[RunResult]] = {}
+        for result in self._ask(form):
+            by_model.setdefault(result.planned.run.respondent, []).append(result)
         page = self._place() / f"{self.name}-questions.html"
         run_file = self._write_run_file()
-        questions = tuple(questions_beside(session.store, form, self.n_questions))
-        _write_page(self.folder.resolve().name, questions, page)
-        sources = [entry.id for entry in self._with_passages()]
-        session.store.written.add(page, "source", sources, session.clock.now())
+        questions = tuple(questions_beside(store, form, self.n_questions))
+        folder = self.folder.resolve().name
+        page.write_text(beside_page(folder, questions), encoding="utf-8", newline="\n")
+        store.written.add(page, "source", self.sources, session.clock.now())
+        compared = [_side_by_side(session, *each) for each in by_model.items()]
         return StartReport(
-            folder=self.folder.resolve().name,
+            folder=folder,
             answers=answers,
             private=self.private,
             contexts=self.contexts,
@@ -368,19 +481,21 @@ class Start:
             documents=tuple(documents),
             n_passages=n_all,
             build=forecast,
-            bank=_shown(bank.name, bank.id),
+            bank=f"{bank.name}-{short(bank.id, 4)}",
             n_statements=len(bank.facts),
-            form=_shown(form.name, form.id),
+            form=f"{form.name}-{short(form.id, 4)}",
             questions=questions,
             single_statements=form.recipe.get("setting") == "statements",
-            asked=tuple(asking_forecasts(session.store, results, answers.questions or 0)),
-            side_by_side=tuple(side_by_side(partial(compare_targets, session), results)),
+            asked=tuple(
+                _asking_forecast(store, model, own, answers.questions or 0)
+                for model, own in by_model.items()
+                if not own[0].planned.run.simulated  # these take nothing
+            ),
+            side_by_side=tuple(each for each in compared if each is not None),
             run_file=str(run_file),
             page=str(page),
             next_steps=tuple(self._next_steps(run_file)),
         )
-
-    # ---- the pilot
 
     def _bank(self, names: Sequence[str]) -> Bank:
         """The bank of the pilot's passages. Raises where there is none."""
@@ -409,7 +524,7 @@ class Start:
     def _forecast(self, names: Sequence[str]) -> BuildForecast:
         """What the statements of all documents take, by the passages that are through already."""
         return forecast_build(self.session,
-            KIND, self._sources(), name=self.name, models=self.answers.writer or "",
+            KIND, self._named_sources(), name=self.name, models=self.answers.writer or "",
             judge=self.answers.judge or "", seed=self.seed, languages=self.languages,
             pilot_rows=names, budget=self.answers.budget or None,
         )  # fmt: skip
@@ -418,32 +533,24 @@ class Start:
         """Composed questions; where the pilot has too few statements for one, the statements
         themselves."""
         n = self.n_questions
+        single: dict[str, Any] = {"setting": "statements", "sample": min(n, len(bank.facts))}
         try:
             (form,) = compose_forms(self.session, bank, seeds=[self.seed], questions=n, **_MIXED)
         except BadInput:
-            (form,) = compose_forms(
-                self.session,
-                bank,
-                seeds=[self.seed],
-                setting="statements",
-                sample=min(n, len(bank.facts)),
-            )
+            (form,) = compose_forms(self.session, bank, seeds=[self.seed], **single)
         return form
 
     def _ask(self, form: ItemSet) -> list[RunResult]:
         """The pilot's questions asked of the models in every context."""
-        answers = self.answers
-        if not answers.models:
+        models = self.answers.models
+        if not models:
             return []
         self.tell(
-            f"pilot: {counted(form.n_items, 'question')} to {counted(len(answers.models), 'model')}"
+            f"pilot: {counted(form.n_items, 'question')} to {counted(len(models), 'model')}"
             f", context {' and '.join(self.contexts)}"
         )
-        request = RunRequest(
-            models={model: Asking() for model in answers.models}, whole={"context": self.contexts}
-        )
         results = run_specs(self.session,
-            request.specs([form.id]), spending=self.spending, watch=self.watch,
+            self._request().specs([form.id]), spending=self.spending, watch=self.watch,
             on_interrupt=self.on_interrupt,
         )  # fmt: skip
         if any(result.interrupted for result in results):
@@ -454,14 +561,13 @@ class Start:
                 self.tell(f"incomplete: {run_label(result.planned.run)}: {why}")
         return results
 
-    # ---- what is written, and what comes next
+    def _request(self, **whole: Any) -> RunRequest:
+        models = {model: Asking() for model in self.answers.models or ()}
+        whole = {"context": self.contexts, **whole}
+        return RunRequest(targets=(self.name,), models=models, whole=whole)
 
-    def _sources(self) -> list[str]:
-        return [f"source:{entry.id.hex()}" for entry in self._with_passages()]
-
-    def _with_passages(self) -> list[Ingested]:
-        taken = self.read.taken
-        return [entry for entry in taken if _passages(self.session, entry, self.languages)]
+    def _named_sources(self) -> list[str]:
+        return [f"source:{identity.hex()}" for identity in self.sources]
 
     def _place(self) -> Path:
         """Where files are written: the workspace's folder, but nothing among the documents, where
@@ -474,42 +580,35 @@ class Start:
         return place
 
     def _write_run_file(self) -> Path:
-        path = self._place() / f"{self.name}-run.toml"
-        request = RunRequest(
-            targets=(self.name,),
-            models={model: Asking() for model in self.answers.models or ()},
-            whole={
-                "context": self.contexts,
-                **({"budget": self.answers.budget} if self.answers.budget else {}),
-            },
-        )
+        path, budget = self._place() / f"{self.name}-run.toml", self.answers.budget
         heading = (
             f"Asks the forms of the bank {self.name}, which are to be built first:\n"
             "proofstone start prints the commands."
         )
+        request = self._request(**({"budget": budget} if budget else {}))
         text = run_file_text(request, path.parent, heading=heading)
         path.write_text(text, encoding="utf-8", newline="\n")
         return path
 
     def _next_steps(self, run_file: Path) -> Iterable[tuple[str, str]]:
         """What to do next, as commands; many sources stand in a file of their own."""
-        answers, sources = self.answers, self._sources()
+        answers, sources = self.answers, self._named_sources()
         inputs = " ".join(f"source:{source[7:15]}" for source in sources)
         if len(sources) > _SOURCES_NAMED:
             listed = self._place() / f"{self.name}-sources.txt"
             lines = "".join(f"{source}\n" for source in sources)
             listed.write_text(lines, encoding="utf-8", newline="\n")
-            inputs = f"$(cat {pasted_path(listed)})"
+            inputs = f"$(cat {pasted(listed)})"
         chosen = f" --languages {','.join(self.languages)}" if self.languages else ""
         budget = f" --budget {answers.budget}" if answers.budget else ""
-        place = f" -w {pasted_path(self.session.folder)}"
+        place = f" -w {pasted(self.session.folder)}"
         yield (
             "build",
             f"proofstone build {KIND} {inputs} --name {self.name} -m {answers.writer} "
             f"--judge {answers.judge}{chosen}{budget}{place}",
         )
         if answers.people:
-            sheets = pasted_path(self._place() / f"{self.name}-review.xlsx")
+            sheets = pasted(self._place() / f"{self.name}-review.xlsx")
             shared = "" if answers.people > 1 else " --overlap 0%"
             given = f"--per-person {answers.people}{shared}{place}"
             yield "review", f"proofstone review export {self.name} --to {sheets} {given}"
@@ -517,39 +616,5 @@ class Start:
         mixed = "--within discipline --allocate discipline --skip-small"
         yield "form", f"proofstone build form {self.name} --questions {n} {mixed}{place}"
         if answers.models:
-            yield "run", f"proofstone run {pasted_path(run_file)}{place}"
+            yield "run", f"proofstone run {pasted(run_file)}{place}"
             yield "read", f"proofstone leaderboard {self.name}{place}"
-
-
-def _passages(session: Session, entry: Ingested, languages: Sequence[str]) -> list[Passage]:
-    return [
-        passage
-        for passage in session.store.knowledge.passages_of(entry.id)
-        if in_languages(passage.language, languages)
-    ]
-
-
-def _telling(passages: Sequence[Passage]) -> Sequence[Passage]:
-    """Passages with something to state; all, where none is long enough."""
-    return [each for each in passages if len(each.text) >= _FEWEST_CHARACTERS] or passages
-
-
-def _write_page(title: str, questions: Sequence[QuestionBeside], path: Path) -> None:
-
-    path.write_text(beside_page(title, questions), encoding="utf-8", newline="\n")
-
-
-def pasted_path(path: Path) -> str:
-    """A path as a shell takes it for one word."""
-    return shlex.quote(str(path))
-
-
-def _bank_name(folder: Path) -> str:
-    """The folder's name as banks are called: letters, digits, hyphens."""
-    name = folder.resolve().name.lower()
-    plain = "".join(c if c.isalnum() else "-" for c in name).strip("-")
-    return plain or "documents"
-
-
-def _shown(name: str, identity: bytes) -> str:
-    return f"{name}-{short(identity, 4)}"

@@ -12,8 +12,8 @@ from proofstone.page.html import QuestionBeside
 from proofstone.page.section import shown_estimate
 from proofstone.page.text import aligned, printable
 from proofstone.results.board_text import SIMULATED_BANNER
-from proofstone.run.forecast_text import budget_lines, price_notes, shown_range
-from proofstone.start.answers import SideBySide, StartReport
+from proofstone.run.forecast import budget_lines, price_notes, shown_range
+from proofstone.start.guide import SideBySide, StartReport
 from proofstone.wording.messages import counted
 
 _WIDTH = 80
@@ -69,17 +69,17 @@ def _kept(entries: Sequence[Ingested]) -> str:
     """That documents stay the sources that they were, and under which licences."""
     licences = sorted({entry.licence for entry in entries if entry.licence})
     under = f" (licence: {', '.join(licences)})" if licences else ""
-    if len(entries) == 1:
-        return f"1 document was here, and stays its source, with what was stated of it{under}"
-    return (
-        f"{len(entries):,} documents were here, and stay the sources that they are, with what was "
-        f"stated of them{under}"
+    stay = (
+        "was here, and stays its source"
+        if len(entries) == 1
+        else ("were here, and stay the sources that they are")
     )
+    of = "it" if len(entries) == 1 else "them"
+    return f"{counted(len(entries), 'document')} {stay}, with what was stated of {of}{under}"
 
 
 def method_lines() -> Iterator[str]:
     """A sentence on each method that builds from documents, as it says itself."""
-
     yield "Methods that are installed and build from documents:"
     for name in method_names():
         method = find_method(name)
@@ -116,8 +116,8 @@ def report_lines(report: StartReport) -> Iterator[str]:
 
 def _question(number: int, question: QuestionBeside) -> Iterator[str]:
     yield f"--- {number}"
-    for line in printable_lines(question.text):
-        yield from textwrap.wrap(line, _WIDTH) or [""]
+    for line in question.text.splitlines():
+        yield from textwrap.wrap(printable(line), _WIDTH) or [""]
     for there in question.rests_on:
         place = f"{there.title}, page {there.page}" if there.page else there.title
         text = printable(" ".join(there.text.split()))
@@ -125,11 +125,6 @@ def _question(number: int, question: QuestionBeside) -> Iterator[str]:
         yield from textwrap.wrap(
             f"  | {printable(place)}: {cut}", _WIDTH, subsequent_indent="  |   "
         )
-
-
-def printable_lines(text: str) -> list[str]:
-    """The lines of a text, each without power over the terminal."""
-    return [printable(line) for line in text.splitlines()]
 
 
 def _side_by_side(report: StartReport) -> Iterator[str]:
@@ -155,10 +150,10 @@ def _side_by_side(report: StartReport) -> Iterator[str]:
 
 
 def _side_row(row: SideBySide) -> list[str]:
-    cells = [shown_estimate(each) if each is not None else "" for each in
-             (row.memory, row.reading, row.gain)]  # fmt: skip
-    n = "" if row.gain is None else f"{row.gain.n}"
-    return [printable(row.model), n, *cells]
+    cells = [
+        "" if each is None else shown_estimate(each) for each in (row.memory, row.reading, row.gain)
+    ]
+    return [printable(row.model), "" if row.gain is None else f"{row.gain.n}", *cells]
 
 
 def _building(report: StartReport) -> Iterator[str]:

@@ -20,8 +20,7 @@ from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import ReviewText
 from proofstone.records.runs import Reply, Run, VerifiedRun, run_label
 from proofstone.results.sections.evidence import Evidence
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Session, Target, find_target
 
 
 class Sampled(Struct, frozen=True, kw_only=True):

@@ -15,10 +15,8 @@ from msgspec import structs
 
 from proofstone.errors import ProofstoneError
 from proofstone.methods.bequ.records import VerifySettings
-from proofstone.run.cli_files import read_judges
-from proofstone.run.cli_options import judge_options
+from proofstone.run.cli_options import judge_options, read_judges
 from proofstone.run.cli_reference import tell_done
-from proofstone.session.cli_egress import TerminalEgress
 from proofstone.session.options import (
     asked_for,
     budget_option,
@@ -32,7 +30,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import print_json, say
+from proofstone.session.terminal import TerminalEgress, print_json, say
 
 if TYPE_CHECKING:
     from proofstone.models.reply_cache import CacheUse

@@ -65,7 +65,7 @@ from proofstone.results.summary import Opening, make_opening
 from proofstone.results.table import with_hands_of
 from proofstone.results.trust import TrustLine, trust_lines
 from proofstone.run.forms import Selection
-from proofstone.session.dates import minute
+from proofstone.session.terminal import minute
 from proofstone.session.written_files import write_work_file
 from proofstone.stats.flags import Estimand, estimand_name
 from proofstone.store.lookup import Found

@@ -16,7 +16,7 @@ from proofstone.records.banks import BuiltFact
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Row
-from proofstone.session.targets import Target, find_target
+from proofstone.session.session import Target, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

@@ -67,8 +67,8 @@ from proofstone.results.page_parts import (
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
-from proofstone.session.dates import minute
 from proofstone.session.session import Session
+from proofstone.session.terminal import minute
 from proofstone.store.store import Store
 from proofstone.wording.messages import say
 

@@ -47,24 +47,16 @@ from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
-from proofstone.run.judges import (
-    Bench,
-    Judges,
-    JudgeSpec,
-    JudgingForecast,
-    forecast_of_questions,
-    judge_spec,
-    loads_of,
-    seated,
-)
-from proofstone.run.score import Finished, Judging, fill_scoring, pages_to_score, unit_row
+from proofstone.run.dry_run import forecast_of_questions
+from proofstone.run.forecast import JudgingForecast
+from proofstone.run.judges import Bench, Judges, JudgeSpec, judge_spec, loads_of, seated
+from proofstone.run.scorings import Finished, Judging, fill_scoring, pages_to_score, unit_row
 from proofstone.search.index import SentenceEncoder
 from proofstone.session.askers import session_askers
-from proofstone.session.background import Background
 from proofstone.session.costs import start_spending
 from proofstone.session.egress import Loads, let_out
-from proofstone.session.session import Session
-from proofstone.session.targets import Target, find_target
+from proofstone.session.progress import Background
+from proofstone.session.session import Session, Target, find_target
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.scores import ScoreRow, ScoringInfo

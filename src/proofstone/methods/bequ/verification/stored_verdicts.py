@@ -36,8 +36,7 @@ from proofstone.results.table import CURRENT, View, chosen_scorings, respondents
 from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
-from proofstone.session.session import Session
-from proofstone.session.targets import response_name
+from proofstone.session.session import Session, response_name
 from proofstone.store.corrections import Retired
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo

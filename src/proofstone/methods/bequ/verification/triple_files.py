@@ -48,12 +48,11 @@ from proofstone.models.budget import Budget
 from proofstone.models.reply_cache import CacheUse
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.verdicts import JudgeQuestion
-from proofstone.run.file_grades import passing_workspace
 from proofstone.run.judges import Judges, JudgeSpec, judge_spec
-from proofstone.run.score_runs import with_judges
+from proofstone.run.score import passing_workspace, with_judges
 from proofstone.search.index import SentenceEncoder
-from proofstone.session.background import Background
 from proofstone.session.permits import AskEgress
+from proofstone.session.progress import Background
 
 _TRIED = 64  # questions by which the size of all is judged
 

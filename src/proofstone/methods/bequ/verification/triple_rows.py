@@ -17,8 +17,7 @@ from proofstone.records.runs import Run, run_label
 from proofstone.records.tables import Cell, Column, Tabulation
 from proofstone.results.trace import replies_of
 from proofstone.search.index import SentenceEncoder
-from proofstone.session.session import Session
-from proofstone.session.targets import response_name
+from proofstone.session.session import Session, response_name
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoreTally
 from proofstone.store.store import Store
