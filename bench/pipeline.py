@@ -31,8 +31,18 @@ from proofstone.build.flow import (
 )
 from proofstone.build.funnel import read_funnel
 from proofstone.method import find_payload
-from proofstone.records.builds import Build, BuildFunnel, StepName, build_id
-from proofstone.records.steps import BatchStep, Drop, Kept, PipelineRow, Step, StepContext
+from proofstone.records.builds import (
+    BatchStep,
+    Build,
+    BuildFunnel,
+    Drop,
+    Kept,
+    PipelineRow,
+    Step,
+    StepContext,
+    StepName,
+    build_id,
+)
 from proofstone.store.builds import EnteringRow, StoreJournal
 from proofstone.store.store import Store
 

@@ -40,14 +40,14 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "budget": (
         ("models/budget.py",
-         "models/budget_account.py", "models/budget_account.py", "session/askers.py"),
+         "models/budget.py", "models/budget.py", "session/askers.py"),
         ("tests/models/test_budget.py", "tests/models/test_spending.py",
          "tests/models/test_dearest_price.py", "tests/models/test_request_hash.py",
          "tests/models/test_reply.py", "tests/models/test_recorded_replies.py",
          "tests/stages/test_budgeted_runs.py"),
     ),
     "purge": (
-        ("keep/purge.py", "store/purge.py", "store/purged_text.py"),
+        ("keep/purge.py", "store/purge.py", "store/payloads.py"),
         ("tests/workspace", "tests/stages/test_fitting.py"),
     ),
     "egress": (

@@ -20,21 +20,14 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import NotFound
-from proofstone.records.banks import (
-    BankReader,
-    BuiltFact,
-    FactBuilder,
-    Parameter,
-    Sifter,
-    TokenCounter,
-)
-from proofstone.records.calls import Call, Judge
+from proofstone.records.builds import StepBuilder
+from proofstone.records.calls import Call, Judge, TokenCounter
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BankReader, BuiltFact, Fact, FactBuilder
+from proofstone.records.options import Parameter
 from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewTask, ReviewText
 from proofstone.records.runs import Measure, Reply, Run, Scale, Score, VerifiedRun
-from proofstone.records.steps import StepBuilder
-from proofstone.records.tables import Row, Tabulation
+from proofstone.records.tables import Row, Sifter, Tabulation
 
 
 class PayloadType(Struct, frozen=True, gc=False):

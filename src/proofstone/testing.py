@@ -22,7 +22,6 @@ from msgspec import structs
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ingest.bank_files import identified_facts, item_row, read_item_rows
 from proofstone.method import Method, PayloadType
-from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import Message
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import (
@@ -34,7 +33,7 @@ from proofstone.records.items import (
     identified_item,
     item_id,
 )
-from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, fact_id
 from proofstone.records.runs import OUTCOMES, Reply, Score
 from proofstone.records.tables import Row
 

@@ -25,7 +25,7 @@ from proofstone.methods.bequ.entity_lists.pipeline import (
     rate_prompt,
     thirds_step,
 )
-from proofstone.records.steps import Drop, StepContext
+from proofstone.records.builds import Drop, StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proofstone.methods.bequ.reference.facts import About, Known, Taken
 from proofstone.methods.bequ.reference.pipeline import grounds_step, is_grounded
-from proofstone.records.steps import Drop, StepContext
+from proofstone.records.builds import Drop, StepContext
 
 HOPPER = (
     "Grace Hopper (1906-12-09 to 1992-01-01) worked on the Mark I with Howard Aiken. The US Navy "

@@ -23,7 +23,7 @@ from proofstone.methods.bequ.entities import is_named
 from proofstone.methods.bequ.reference.corpora import entity_texts, passages_step
 from proofstone.methods.bequ.reference.facts import About, EntityText, Known, Taken
 from proofstone.methods.bequ.reference.pipeline import PIPELINES, take_prompt
-from proofstone.records.steps import StepContext
+from proofstone.records.builds import StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

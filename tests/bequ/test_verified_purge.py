@@ -16,8 +16,7 @@ from proofstone.method import find_method
 from proofstone.methods.bequ.records import VerifySettings
 from proofstone.methods.bequ.reference.facts import ReferenceFact
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, fact_id
 from proofstone.run.forms import select_runs
 from serving import configure, serving
 

@@ -12,8 +12,7 @@ from proofstone.files.tables import read_checked
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import Choice, Closed, Twin
 from proofstone.methods.chinese_simpleqa.rows import read_facts, write_fact
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Stratum
+from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.tables import Row
 from proofstone.run.forms import method_of_bank_file, method_of_file
 

@@ -17,10 +17,9 @@ from proofstone.judging.difficulty import DifficultyRule, MemberAnswer, decide_d
 from proofstone.judging.question import read_label
 from proofstone.methods.chinese_simpleqa.payloads import Pair
 from proofstone.methods.chinese_simpleqa.review import check_answer
-from proofstone.records.builds import BuildFunnel, StepName
+from proofstone.records.builds import BuildFunnel, Drop, Kept, Step, StepContext, StepName
 from proofstone.records.reviews import ANSWER_STATES, AnswerPolicy, Review, ReviewTask
 from proofstone.records.runs import Reply
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "short-questions.md"
 GENERATED = 10_000

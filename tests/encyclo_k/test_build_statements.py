@@ -19,8 +19,7 @@ from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.review import ERROR_TYPES
 from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book
 from proofstone.methods.encyclo_k.tables.table import normalised
-from proofstone.records.banks import FactBuilder
-from proofstone.records.knowledge import bank_id, fact_id, source_id
+from proofstone.records.knowledge import FactBuilder, bank_id, fact_id, source_id
 
 CSV = """\
 planet,moons,colour

@@ -10,9 +10,8 @@ from msgspec import structs
 from proofstone.errors import BadInput
 from proofstone.method import find_method
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import Fact, Stratum, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 
 METHOD = find_method("encyclo_k")

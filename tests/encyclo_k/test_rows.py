@@ -18,8 +18,7 @@ from proofstone.files.write import write_rows
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.review import ERROR_TYPES
 from proofstone.methods.encyclo_k.statements import read_facts, write_fact
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, Role, Source, Stratum, fact_id, source_id
+from proofstone.records.knowledge import BuiltFact, Fact, Role, Source, Stratum, fact_id, source_id
 from proofstone.records.tables import Row
 
 HEX = "ab" * 32

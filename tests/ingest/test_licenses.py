@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.records.licences import permits_publication
+from proofstone.records.knowledge import permits_publication
 
 PUBLIC = (
     "CC-BY-4.0", "CC BY-SA 3.0", "CC0", "CC0-1.0", "cc-by-nc-nd-4.0",

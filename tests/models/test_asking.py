@@ -13,10 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.models.ask import Asker, Retries
+from proofstone.models.ask import Asker, Retries, request_hash
 from proofstone.models.rate_limits import Limiter
 from proofstone.models.replies import read_reply
-from proofstone.models.reply_cache import request_hash
 from proofstone.records.calls import (
     Attempt,
     CallRecord,

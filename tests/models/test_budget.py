@@ -13,6 +13,7 @@ from proofstone.errors import BadUsage
 from proofstone.models.budget import (
     Bounds,
     Budget,
+    amount_of,
     charge,
     may_be_billed,
     money,
@@ -22,7 +23,6 @@ from proofstone.models.budget import (
     shown,
     unbounded_reply,
 )
-from proofstone.models.budget_account import amount_of
 from proofstone.records.calls import Attempt, CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.models import Price

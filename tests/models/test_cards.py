@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from proofstone.errors import BadInput
 from proofstone.models.budget import cost_usd
-from proofstone.models.cards import wrong_card, wrong_price
 from proofstone.models.config import ModelConfig, card_of, load_config, resolve
-from proofstone.models.entries import carried_cards, known_as
+from proofstone.models.entries import carried_cards, known_as, wrong_card, wrong_price
 from proofstone.models.names import parse_model_name
 from proofstone.records.models import Card, Price, merged_card
 from proofstone.records.runs import Usage

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadUsage
-from proofstone.models.availability import CONTROL_SETTINGS
+from proofstone.models.ask import request_hash
+from proofstone.models.check import CONTROL_SETTINGS
 from proofstone.models.client import CompletionsEndpoint
 from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry, read_tables
@@ -20,8 +21,7 @@ from proofstone.models.names import parse_model_name
 from proofstone.models.rate_limits import SystemClock
 from proofstone.models.registry import open_model
 from proofstone.models.replies import UnreadableReplyError, read_reply
-from proofstone.models.reply_cache import request_hash
-from proofstone.models.settings import checked_stop
+from proofstone.models.wire import checked_stop
 from proofstone.records.calls import Attempt, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.models import Card

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proofstone.errors import CallFailed
-from proofstone.models.availability import (
+from proofstone.models.check import (
     ControlAnswer,
     ControlPrompt,
     ask_control,

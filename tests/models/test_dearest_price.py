@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.models.budget import Bounds, Budget, charge, cost_usd
-from proofstone.models.budget_account import Purse, Spending
+from proofstone.models.budget import Bounds, Budget, Purse, Spending, charge, cost_usd
 from proofstone.models.rate_limits import Halt
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.models import Price

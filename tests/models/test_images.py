@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from test_chat_endpoint import endpoint
 
 from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.models.ask import request_hash
 from proofstone.models.client import ChatEndpoint, CompletionsEndpoint
 from proofstone.models.config import Endpoint
 from proofstone.models.rate_limits import SystemClock
-from proofstone.models.reply_cache import request_hash
 from proofstone.records.calls import (
     MAX_IMAGE_BYTES,
     ImagePart,

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from proofstone.errors import EndpointUnusable
-from proofstone.models.availability import (
+from proofstone.models.check import (
     CONTROL_SETTINGS,
     ask_control,
     control_prompts,

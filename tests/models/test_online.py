@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from proofstone.models.availability import STEPS, Online, look_online, online_names
+from proofstone.models.check import STEPS, Online, look_online, online_names
 from proofstone.models.config import ModelConfig
 from proofstone.models.egress import EgressGate, EgressPolicy
 from proofstone.models.entries import Entry, Tables

@@ -18,8 +18,7 @@ from test_chat_endpoint import client, endpoint
 
 from proofstone.errors import EndpointUnusable, NotAsked
 from proofstone.models.ask import Asker, Retries
-from proofstone.models.budget import read_budget
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Spending, read_budget
 from proofstone.models.client import CompletionsEndpoint
 from proofstone.models.config import load_config, resolve
 from proofstone.models.embeddings import EmbeddingsEndpoint, UnreadableVectorsError, read_vectors

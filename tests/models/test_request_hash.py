@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.test_asking import PRICE, ScriptedModel, request
+from proofstone.models.ask import request_hash
 from proofstone.models.budget import cost_usd
-from proofstone.models.reply_cache import request_hash
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Usage
 

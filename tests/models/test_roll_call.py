@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.models.availability import call_roll
-from proofstone.models.check import Checked, Listing, list_is_telling, read_listing
+from proofstone.models.check import Checked, Listing, call_roll, list_is_telling, read_listing
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.rate_limits import SystemClock
 from scripted_server import Act, ScriptedServer, Seen, answer, error, html, models_list

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import BudgetSpent, Exposure, Spending
+from proofstone.models.budget import Budget, BudgetSpent, Exposure, Spending
 from proofstone.models.rate_limits import Halt, Stopped
 from proofstone.records.calls import CallRecord
 from proofstone.records.runs import Usage

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from proofstone.errors import StoreFailed
-from proofstone.models.reply_cache import StoredCalls
+from proofstone.models.ask import StoredCalls
 from proofstone.records.calls import CallRecord
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadInput, BudgetReached, NoPrice
-from proofstone.models.budget import Budget, money
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Budget, Spending, money
 from proofstone.models.config import load_config
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet

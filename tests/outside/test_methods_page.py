@@ -21,8 +21,8 @@ from tools.resolved import ROOT
 
 from proofstone.errors import BadInput
 from proofstone.method import Method, find_method, method_names
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item
+from proofstone.records.knowledge import BuiltFact
 from proofstone.records.runs import Score
 from proofstone.records.tables import Row
 from proofstone.testing import check_method

@@ -22,10 +22,10 @@ from proofstone.judging.difficulty import (
     filtered_roles,
     panel_step,
 )
+from proofstone.records.builds import Drop, Kept, StepCall, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.knowledge import Role
 from proofstone.records.runs import Reply, Score
-from proofstone.records.steps import Drop, Kept, StepCall, StepContext
 
 SHORT: Mapping[str, MemberState] = {"+": "right", "-": "wrong", "?": "unparsed", "!": "failed"}
 

@@ -20,15 +20,16 @@ from proofstone.build.flow import (
 )
 from proofstone.build.funnel import read_funnel
 from proofstone.errors import CallFailed
-from proofstone.records.builds import BuildFunnel, StepName
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     BatchRows,
     BatchStep,
+    BuildFunnel,
     Drop,
     Kept,
     PipelineRow,
     Step,
     StepContext,
+    StepName,
 )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numbered import Bench, Number
 
 from proofstone.build.flow import Channel, make_row
-from proofstone.records.steps import BatchStep, Drop, Kept, Step, StepContext
+from proofstone.records.builds import BatchStep, Drop, Kept, Step, StepContext
 
 
 def expected(numbers: list[int]) -> list[Number]:

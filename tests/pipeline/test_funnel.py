@@ -9,8 +9,7 @@ from numbered import Bench
 
 from proofstone.build.flow import MemoryJournal, make_row, plain_keys
 from proofstone.build.funnel import ended_rows, read_funnel
-from proofstone.records.builds import StepFunnel, StepName
-from proofstone.records.steps import Drop, Outcome, PipelineRow, Step
+from proofstone.records.builds import Drop, Outcome, PipelineRow, Step, StepFunnel, StepName
 
 
 def test_each_row_counts_once_at_each_step_that_it_reaches() -> None:

@@ -14,7 +14,7 @@ from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import ReviewPolicy
 from proofstone.review.section import review_funnel, review_lines
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from serving import HurriedClock
 from small_bank import BOOKS, PER_BOOK, write_bank
 

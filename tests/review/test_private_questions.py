@@ -12,8 +12,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.documents.sources import Stated
 from proofstone.files.xlsx import read_grids
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import fact_id
+from proofstone.records.knowledge import BuiltFact, fact_id
 from proofstone.records.reviews import policy_words
 from proofstone.review.request import SheetsAsked
 from review.filled import fill, rows_of

@@ -22,10 +22,10 @@ from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.models.rate_limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.models.tokens import counted_tokens, most_tokens
-from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, ImagePart, Message, TextPart
 from proofstone.records.ids import digest
 from proofstone.records.items import ItemSet, LoadedItem, Way
+from proofstone.records.knowledge import BankReader
 from proofstone.run.campaign import RunResult, perform_campaign, progress_of
 from proofstone.run.plan import RunSpec, plan_run, store_run
 from proofstone.run.prompts import first_prompts

@@ -18,7 +18,7 @@ from proofstone.run.prompts import read_own_prompt, with_prompt
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import read_run_file, save_request
 from proofstone.store import schema
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from scripted_server import Seen, answering
 from serving import configure, serving
 

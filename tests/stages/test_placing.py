@@ -18,7 +18,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Stratum
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from scripted_server import Act, Seen, answer, error
 from serving import HurriedClock, configure, serving
 

@@ -15,7 +15,7 @@ from proofstone.page.section import Section
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import GroupsApart, GroupSeparation, StoredMap
 from proofstone.results.leaderboard import bank_sections
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from small_bank import BOOKS, PER_BOOK
 
 LONG = (

@@ -18,7 +18,6 @@ from proofstone.stats import dimension as stats_dimension
 from proofstone.stats import estimates as stats_estimates
 from proofstone.stats import factors as stats_factors
 from proofstone.stats import intervals as stats_intervals
-from proofstone.stats import irt as stats_irt
 from proofstone.stats import items as stats_items
 from proofstone.stats import power as stats_power
 from proofstone.stats import ppi as stats_ppi
@@ -64,7 +63,7 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
     "keys": lambda v: stats_items.describe_keys(
         v, stats_clusters.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
     ),
-    "response": lambda v: stats_irt.fit_two_parameter(v, most_iterations=3),
+    "response": lambda v: stats_items.fit_two_parameter(v, most_iterations=3),
     "dimension": lambda v: stats_dimension.check_dimension(v, codes(v), n_draws=3),
     "alpha": lambda v: stats_agreement.krippendorff_alpha(
         np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_draws=3

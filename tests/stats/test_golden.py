@@ -22,7 +22,6 @@ from proofstone.stats import comparisons as stats_comparisons
 from proofstone.stats import dimension as stats_dimension
 from proofstone.stats import estimates as stats_estimates
 from proofstone.stats import intervals as stats_intervals
-from proofstone.stats import irt as stats_irt
 from proofstone.stats import items as stats_items
 from proofstone.stats import power as stats_power
 from proofstone.stats import ppi as stats_ppi
@@ -58,7 +57,7 @@ def everything() -> dict[str, Any]:
     ranking, joint = stats_ranks.rank_all(spread), stats_ranks.rank_jointly(spread, n_draws=500)
     answers = np.where(scores == 1.0, 0, 1 + np.arange(N_ITEMS)[:, None, None] % 3)
     confidence = (values[:, 0] + 1.0) / 2.5
-    response = stats_irt.fit_two_parameter(values)
+    response = stats_items.fit_two_parameter(values)
     found = {
         "means": stats_estimates.mean_estimates(values, weights, keys, estimand="knowledge"),
         "bootstrap": stats_resampling.bootstrap_means(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats as laws
 
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.irt import fit_two_parameter
+from proofstone.stats.items import fit_two_parameter
 from proofstone.stats.stability import measure_reliability
 
 Floats = NDArray[np.float64]

@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.method import PayloadType
-from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import CallRecord
 from proofstone.records.items import Item, ItemSet, imported_set_id, item_id
-from proofstone.records.knowledge import Fact, Role, Source, Stratum, fact_id, source_id
+from proofstone.records.knowledge import BuiltFact, Fact, Role, Source, Stratum, fact_id, source_id
 from proofstone.records.runs import Run, Usage
 from proofstone.store.store import Store
 

@@ -12,8 +12,7 @@ from rows_for_tests import open_store
 from test_stored_builds import MADE, found, written
 
 from proofstone.errors import StoreFailed
-from proofstone.store.copies import check_copy, copy_database, copy_file
-from proofstone.store.merge import merge
+from proofstone.store.copies import check_copy, copy_database, copy_file, merge
 from proofstone.store.schema import HEAD
 
 

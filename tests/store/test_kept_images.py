@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from proofstone.errors import BadInput, NotFound
 from proofstone.records.ids import digest
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from proofstone.store.store import Store
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)

@@ -9,7 +9,6 @@ from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run
 from sqlalchemy import text
 
-from proofstone.records.builds import Funnel, FunnelStep
 from proofstone.records.items import Item, ItemSet, corrected_set, item_id
 from proofstone.records.knowledge import Role
 from proofstone.records.reviews import (
@@ -25,7 +24,8 @@ from proofstone.records.reviews import (
     ruling_id,
 )
 from proofstone.records.runs import Plan, Run, Score, plan_id
-from proofstone.store.merge import _ALONG, _IDENTITY, _LEFT_BEHIND, merge
+from proofstone.records.tables import Funnel, FunnelStep
+from proofstone.store.copies import _ALONG, _IDENTITY, _LEFT_BEHIND, merge
 from proofstone.store.schema import metadata
 from proofstone.store.scores import ScoreRow, UnitRow
 from proofstone.store.store import Store

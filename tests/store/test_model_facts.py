@@ -8,7 +8,7 @@ import pytest
 from rows_for_tests import call, item, item_set, open_store, run
 
 from proofstone.records.models import Card, CardSnapshot, ModelCheck, Price
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from proofstone.store.store import Store
 from proofstone.store.writer import Place
 

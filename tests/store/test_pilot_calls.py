@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rows_for_tests import built, call, item, item_set, open_store
 
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from proofstone.store.outbound import SentSource
 from proofstone.store.purge import plan_purge
 from proofstone.store.store import Store

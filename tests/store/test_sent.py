@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 
-from proofstone.records.banks import BuiltFact
 from proofstone.records.calls import image_part
-from proofstone.records.knowledge import Fact, Passage, Stratum, fact_id, passage_id
+from proofstone.records.knowledge import BuiltFact, Fact, Passage, Stratum, fact_id, passage_id
 from proofstone.store.outbound import SentSource
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

@@ -13,8 +13,8 @@ from rows_for_tests import call, item, item_set, open_store, run
 
 from proofstone.records.runs import Pace, Spent, Usage, usd
 from proofstone.store.calls import Expense
+from proofstone.store.copies import merge
 from proofstone.store.database import this_process
-from proofstone.store.merge import merge
 from proofstone.store.store import Store
 from proofstone.store.writer import Place
 

@@ -11,13 +11,22 @@ from sqlalchemy import select
 
 from proofstone.build.flow import make_row
 from proofstone.errors import RunInUse
-from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
+from proofstone.records.builds import (
+    Build,
+    BuildFunnel,
+    Drop,
+    Outcome,
+    PipelineRow,
+    Step,
+    StepFunnel,
+    StepName,
+    build_id,
+)
 from proofstone.records.ids import canonical_json
-from proofstone.records.steps import Drop, Outcome, PipelineRow, Step
 from proofstone.records.verdicts import Ballot, Heard, PanelRules, PanelVerdict, RowVerdict
 from proofstone.store import schema
 from proofstone.store.builds import EnteringRow, StoreJournal
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from proofstone.store.rows import empty_verdicts
 from proofstone.store.store import Store
 from proofstone.store.writer import BuildPlace

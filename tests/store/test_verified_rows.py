@@ -10,7 +10,7 @@ from rows_for_tests import item, item_set, open_store, run
 from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.records.runs import Score
 from proofstone.records.verdicts import Ballot, PanelVerdict, Passage
-from proofstone.store.merge import merge
+from proofstone.store.copies import merge
 from proofstone.store.scores import ScoreRow, UnitRow
 from proofstone.store.store import Store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from proofstone.ingest.taxonomy import carried_names, carried_taxonomy
-from proofstone.records.taxonomy import Taxonomy
+from proofstone.records.knowledge import Taxonomy
 
 
 def total(taxonomy: Taxonomy, counted: str) -> int:

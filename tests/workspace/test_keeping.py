@@ -20,8 +20,7 @@ from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.keep.backup import move_workspace, restore_workspace
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, fact_id
 from proofstone.store.database import this_process
 from proofstone.store.schema import HEAD, metadata
 from serving import wait_until

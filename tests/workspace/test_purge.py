@@ -22,8 +22,7 @@ from sqlalchemy import select, text
 from proofstone.api import Workspace, create_workspace, open_workspace
 from proofstone.errors import RunInUse, SourcePurged, TextPurged, WorkspaceInUse
 from proofstone.keep.backup import restore_workspace
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, Passage, fact_id, passage_id
+from proofstone.records.knowledge import BuiltFact, Fact, Passage, fact_id, passage_id
 from proofstone.store.purge import derived_rows
 from proofstone.store.schema import fact as fact_table
 from proofstone.store.schema import metadata

@@ -15,8 +15,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.build.funnel import funnel_of
 from proofstone.errors import BadInput, TextPurged
 from proofstone.ingest.ingest import ingest_paths
+from proofstone.store.payloads import Finder
 from proofstone.store.purge import derived_build_rows
-from proofstone.store.purged_text import Finder
 from serving import configure, serving
 from small_bank import write_lines
 

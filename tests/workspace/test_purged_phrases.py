@@ -11,7 +11,7 @@ from test_purge import every_text
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.store.purged_text import said_in
+from proofstone.store.payloads import said_in
 from small_bank import write_lines
 
 LABEL = "detail falsification"

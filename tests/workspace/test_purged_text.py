@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.store.purged_text import Finder, sentences, strings_of
+from proofstone.store.payloads import Finder, sentences, strings_of
 
 
 def test_whole_sentences_are_found_whatever_the_white_space_and_case() -> None:

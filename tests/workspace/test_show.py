@@ -12,8 +12,8 @@ import pytest
 
 from proofstone.api import create_workspace, open_workspace
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.records.banks import BuiltFact
 from proofstone.records.knowledge import (
+    BuiltFact,
     Fact,
     Passage,
     Source,

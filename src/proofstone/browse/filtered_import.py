@@ -13,10 +13,8 @@ from proofstone.files.tables import TellUnread
 from proofstone.files.write import check_target, write_rows
 from proofstone.ingest.bank_files import read_bank
 from proofstone.method import USUAL_METHOD, find_method
-from proofstone.records.banks import BuiltFact
-from proofstone.records.builds import Funnel
-from proofstone.records.knowledge import Bank, Role
-from proofstone.records.tables import Row, SiftedRow, SiftedRows
+from proofstone.records.knowledge import Bank, BuiltFact, Role
+from proofstone.records.tables import Funnel, Row, SiftedRow, SiftedRows
 from proofstone.session.session import Session
 
 

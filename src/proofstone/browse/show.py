@@ -22,8 +22,7 @@ from proofstone.records.builds import Build, seats_of
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
-from proofstone.records.knowledge import Passage, Source, Stratum
-from proofstone.records.licences import permits_publication
+from proofstone.records.knowledge import Passage, Source, Stratum, permits_publication
 from proofstone.records.pages import Box, Page, model_that_read, naming_request, requests_named
 from proofstone.records.runs import Run, replies_wanted, run_label
 from proofstone.results.plan import describe_plan

@@ -38,7 +38,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.ingest.pages import document_of
 from proofstone.method import find_method, method_names
 from proofstone.models.ask import Asker
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Spending
 from proofstone.models.registry import leaves_to
 from proofstone.records.builds import role_of_seat
 from proofstone.records.ids import short

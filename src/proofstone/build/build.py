@@ -17,14 +17,20 @@ from proofstone.build.placement import place_sources
 from proofstone.build.plan import PlannedBuild
 from proofstone.errors import BadInput, BudgetReached, CallFailed, NotAsked
 from proofstone.models.ask import Asker
-from proofstone.records.builds import Build, BuildFunnel, role_of_seat
+from proofstone.records.builds import (
+    BatchStep,
+    Build,
+    BuildFunnel,
+    ModelRole,
+    Step,
+    StepContext,
+    role_of_seat,
+)
 from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.items import Oracle
-from proofstone.records.knowledge import Bank
+from proofstone.records.knowledge import Bank, Placement
 from proofstone.records.runs import Reply, Spent, Usage
-from proofstone.records.steps import BatchStep, ModelRole, Step, StepContext
-from proofstone.records.taxonomy import Placement
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.session.askers import lease_held
 from proofstone.session.progress import RunProgress

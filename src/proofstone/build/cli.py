@@ -13,10 +13,10 @@ import msgspec
 
 from proofstone.build.cli_show import show_placed
 from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
-from proofstone.records.banks import Parameter
+from proofstone.records.builds import StepBuilder
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
-from proofstone.records.steps import StepBuilder
+from proofstone.records.options import Parameter
 from proofstone.run.cli_models import with_preset
 from proofstone.run.cli_options import (
     connections_option,
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
     from proofstone.build.pilot import StepPrompt
     from proofstone.method import Method
-    from proofstone.records.builds import Build
-    from proofstone.records.steps import ModelRole
+    from proofstone.records.builds import Build, ModelRole
     from proofstone.run.forecast import Amounts, BuildForecast, Range
     from proofstone.run.self_preference import Kin
     from proofstone.session.session import Session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proofstone.records.ids import short
-from proofstone.records.taxonomy import Placement
+from proofstone.records.knowledge import Placement
 from proofstone.session.terminal import print_json, print_table, print_text, say, visible
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from proofstone.ingest.taxonomy import Coverage, NodeCover
     from proofstone.judging.question import QuestionAccount
     from proofstone.judging.verdicts import JudgeAccount
-    from proofstone.records.taxonomy import Taxonomy
+    from proofstone.records.knowledge import Taxonomy
     from proofstone.records.verdicts import Ballot
     from proofstone.session.session import Session
     from proofstone.store.lookup import Found

@@ -19,8 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import CallFailed
-from proofstone.records.ids import canonical_json, content_id
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     BatchStep,
     Drop,
     Journal,
@@ -30,6 +29,7 @@ from proofstone.records.steps import (
     Step,
     StepContext,
 )
+from proofstone.records.ids import canonical_json, content_id
 
 # Rows from their beginning each time, so that nobody must hold them.
 Pages = Callable[[], Iterable[Sequence[PipelineRow]]]

@@ -17,11 +17,19 @@ from proofstone.errors import BadUsage
 from proofstone.judging.question import QuestionAccount, QuestionTally
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import aligned, without_empty
-from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName
+from proofstone.records.builds import (
+    Build,
+    BuildFunnel,
+    Costs,
+    Journal,
+    Outcome,
+    PipelineRow,
+    StepFunnel,
+    StepName,
+)
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
-from proofstone.records.steps import Costs, Journal, Outcome, PipelineRow
 from proofstone.records.tables import Audience
 from proofstone.records.verdicts import PanelVerdict, RowVerdict
 from proofstone.session.terminal import Description

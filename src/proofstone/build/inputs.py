@@ -22,15 +22,13 @@ from proofstone.documents.passages import BETWEEN_TITLES
 from proofstone.errors import BadInput, BadUsage, EndpointUnusable, NotFound, Problem
 from proofstone.ingest.bank_files import export_bank, export_items
 from proofstone.method import find_method
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Spending
 from proofstone.models.names import Destination, destination_of
-from proofstone.records.banks import Parameter
-from proofstone.records.builds import OnlineWanted, WebText, WikiText
+from proofstone.records.builds import Maker, OnlineWanted, StepBuilder, WebText, WikiText
 from proofstone.records.ids import Draws, short
-from proofstone.records.knowledge import Passage, Source, SourcedPassage
+from proofstone.records.knowledge import Passage, SampledSource, Source, SourcedPassage
+from proofstone.records.options import Parameter
 from proofstone.records.pages import PageRegion
-from proofstone.records.steps import Maker, StepBuilder
-from proofstone.records.taxonomy import SampledSource
 from proofstone.search.retrieval import web_finder
 from proofstone.search.web_finder import WebFinder, WebQuery
 from proofstone.search.wiki import LiveWiki

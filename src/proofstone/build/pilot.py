@@ -36,10 +36,10 @@ from proofstone.build.plan import PlannedBuild
 from proofstone.errors import BudgetReached, CallFailed
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, cost_usd, total_tokens
+from proofstone.records.builds import BatchStep, PipelineRow, Step, StepContext
 from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws
 from proofstone.records.runs import Reply, Spent
-from proofstone.records.steps import BatchStep, PipelineRow, Step, StepContext
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,

@@ -20,12 +20,8 @@ from proofstone.judging.panel import (
     seated_judges,
     why_undecided,
 )
-from proofstone.records.banks import Parameter
-from proofstone.records.builds import Build
-from proofstone.records.calls import Clock
-from proofstone.records.ids import canonical_json, digest
-from proofstone.records.knowledge import Stratum
-from proofstone.records.steps import (
+from proofstone.records.builds import (
+    Build,
     Drop,
     Kept,
     ModelRole,
@@ -35,15 +31,19 @@ from proofstone.records.steps import (
     StepBuilder,
     StepContext,
 )
-from proofstone.records.taxonomy import (
+from proofstone.records.calls import Clock
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.knowledge import (
     TAXONOMY_LEVELS,
     Placement,
     SampledSource,
+    Stratum,
     Taxonomy,
     TaxonomyNode,
     TaxonomyPath,
     placement_id,
 )
+from proofstone.records.options import Parameter
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
 from proofstone.store.store import Store
 

@@ -20,16 +20,23 @@ from proofstone.build.inputs import (
 from proofstone.build.placement import PLACING
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method, method_names
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import Spending
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.builds import Build, StepName, build_id, role_of_seat, seated, seats_of
-from proofstone.records.calls import Model, Searcher
+from proofstone.models.budget import Budget, Spending
+from proofstone.records.builds import (
+    BatchStep,
+    Build,
+    Maker,
+    Pipeline,
+    StepBuilder,
+    StepName,
+    build_id,
+    role_of_seat,
+    seated,
+    seats_of,
+)
+from proofstone.records.calls import CacheUse, Model, Searcher
 from proofstone.records.items import SEARCH_WAYS, SearchWay
-from proofstone.records.knowledge import Fact
-from proofstone.records.licences import permits_publication
+from proofstone.records.knowledge import Fact, permits_publication
 from proofstone.records.models import WEB_SEARCHES
-from proofstone.records.steps import BatchStep, Maker, Pipeline, StepBuilder
 from proofstone.run.evidence import read_search
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.store.store import Store

@@ -17,11 +17,10 @@ from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.ingest.pages import DPI, around, draw_all
 from proofstone.ingest.vision import check_sees
-from proofstone.records.builds import role_of_seat
+from proofstone.records.builds import Maker, role_of_seat
 from proofstone.records.calls import Model
 from proofstone.records.knowledge import Passage, Source
 from proofstone.records.pages import Box, Page, PageLayout, PageRegion, PlacedLine
-from proofstone.records.steps import Maker
 from proofstone.records.tables import Row
 from proofstone.store.store import Store
 from proofstone.texts.languages import in_languages

@@ -20,9 +20,9 @@ from proofstone.choices.extraction import UNPARSED, Extraction, extract_choice, 
 from proofstone.choices.options import is_label, labels
 from proofstone.choices.verdicts import VerdictList, extract_verdict, extract_verdicts
 from proofstone.errors import BadInput, Problem
+from proofstone.records.builds import StepCall
 from proofstone.records.calls import Message
 from proofstone.records.runs import Finish, Reply
-from proofstone.records.steps import StepCall
 from proofstone.records.tables import Row
 
 # A model's reply as the JSON object that was asked for, asked again where it is none.

@@ -18,9 +18,15 @@ from proofstone.correct.edit import fields_of, named
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Editing, find_method
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, Stratum, origin_of
-from proofstone.records.taxonomy import TAXONOMY_LEVELS, Placement, placement_id
+from proofstone.records.knowledge import (
+    TAXONOMY_LEVELS,
+    BuiltFact,
+    Fact,
+    Placement,
+    Stratum,
+    origin_of,
+    placement_id,
+)
 from proofstone.session.people import acting, stated_reason
 from proofstone.session.session import Session, Target
 from proofstone.store.lookup import Found

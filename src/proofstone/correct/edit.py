@@ -17,10 +17,9 @@ from msgspec import Struct
 from proofstone.correct.retire import correction_of, retired_again
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.method import Editing, find_method
-from proofstone.records.banks import BuiltFact
 from proofstone.records.ids import short
 from proofstone.records.items import Item, ItemSet, corrected_set
-from proofstone.records.knowledge import Bank, Fact
+from proofstone.records.knowledge import Bank, BuiltFact, Fact
 from proofstone.records.reviews import Correction, Person
 from proofstone.session.people import acting, stated_reason
 from proofstone.session.session import Session, Target

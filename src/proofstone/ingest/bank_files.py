@@ -27,7 +27,6 @@ from proofstone.method import (
     find_method,
     find_payload,
 )
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import (
     Item,
     ItemLabel,
@@ -37,7 +36,7 @@ from proofstone.records.items import (
     imported_set_id,
     item_id,
 )
-from proofstone.records.knowledge import Bank, Role, identified_fact
+from proofstone.records.knowledge import Bank, BuiltFact, Role, identified_fact
 from proofstone.records.tables import Row
 from proofstone.session.session import Session
 from proofstone.store.store import Store

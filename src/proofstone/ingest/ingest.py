@@ -27,8 +27,7 @@ from proofstone.documents.sources import Stated, has_pictures, merged, readable_
 from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged
 from proofstone.files.tables import document_advice, formats_hint
 from proofstone.records.calls import Clock
-from proofstone.records.knowledge import Passage, Source, passage_id, source_id
-from proofstone.records.licences import permits_publication
+from proofstone.records.knowledge import Passage, Source, passage_id, permits_publication, source_id
 from proofstone.records.pages import Page, Unread, model_that_read, page_id
 from proofstone.store.pages import ReadPage
 from proofstone.store.store import Store

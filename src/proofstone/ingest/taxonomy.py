@@ -21,9 +21,14 @@ from proofstone.files.csv import read_whole_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked, refused
 from proofstone.records.ids import short
-from proofstone.records.knowledge import Stratum
+from proofstone.records.knowledge import (
+    TAXONOMY_LEVELS,
+    Stratum,
+    Taxonomy,
+    TaxonomyNode,
+    TaxonomyPath,
+)
 from proofstone.records.tables import Row
-from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
 from proofstone.session.session import Session, Target
 
 COUNTED = ("statements", "questions", "items", "sources")

@@ -30,8 +30,7 @@ from proofstone.errors import BadInput, BadUsage, EgressRefused, NotAsked, Proof
 from proofstone.ingest.ingest import NotScanned, ScanPart, TakeScanned
 from proofstone.ingest.pages import DPI
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Budget, Spending
 from proofstone.models.registry import leaves_to
 from proofstone.records.calls import (
     CallRecord,

@@ -15,11 +15,11 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.records.builds import Drop, Kept, Step, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.items import Oracle
 from proofstone.records.knowledge import Role
 from proofstone.records.runs import Outcome, Reply, Score
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 
 MemberState = Literal["right", "wrong", "unparsed", "failed"]
 

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage, CallFailed, NotAsked
 from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
 from proofstone.judging.verdicts import decide
-from proofstone.records.banks import Parameter
-from proofstone.records.builds import seats_of
+from proofstone.records.builds import StepCall, StepContext, seats_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
+from proofstone.records.options import Parameter
 from proofstone.records.runs import Reply
-from proofstone.records.steps import StepCall, StepContext
 from proofstone.records.verdicts import (
     Ballot,
     Exhibit,

@@ -25,9 +25,11 @@ from proofstone.session.folders import (
 from proofstone.session.session import Session
 from proofstone.store import schema
 from proofstone.store.copies import (
+    MergeReport,
     check_copy,
     copy_database,
     copy_file,
+    merge,
     schema_version,
     take_notes_out,
 )
@@ -40,7 +42,6 @@ from proofstone.store.database import (
     snapshot,
     sqlite_file,
 )
-from proofstone.store.merge import MergeReport, merge
 from proofstone.store.purge import purged_there
 
 STORE = "store.sqlite"

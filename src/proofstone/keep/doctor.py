@@ -24,8 +24,8 @@ import msgspec
 
 from proofstone import __version__
 from proofstone.errors import ProofstoneError, StoreFailed, WorkspaceUnusable
-from proofstone.models.availability import Online, online_names
-from proofstone.models.availability import look_online as availability_look_online
+from proofstone.models.check import Online, online_names
+from proofstone.models.check import look_online as availability_look_online
 from proofstone.models.config import ModelConfig, load_config, redacted_settings, scrubber_of
 from proofstone.models.credentials import scrub
 from proofstone.models.rate_limits import SystemClock

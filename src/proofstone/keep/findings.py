@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.errors import BadInput, ProofstoneError
-from proofstone.models.availability import Online
+from proofstone.models.check import Online
 from proofstone.page.text import aligned, printable
 from proofstone.session.egress import BesideTotal, SentTo
 from proofstone.session.folders import find_folder

@@ -1,20 +1,35 @@
-"""Is a model there, and does it answer: the endpoint's own list, and one tiny question."""
+"""Is a model there, and does it answer, and if not, why: its endpoint's list, and small questions.
+
+One real request is made, by the very client that a run uses, and what became of it says at which
+step it ended: settings, policy, proxy, DNS, connection, certificate, key, model.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import re
-from collections.abc import Iterable
+import socket
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
+from importlib import resources
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, runtime_checkable
 from urllib.parse import quote, urlsplit
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from proofstone.records.calls import Attempt, Message, Model, ModelRequest
+from proofstone.errors import CallFailed, EgressRefused, EndpointUnusable, ProofstoneError
+from proofstone.models.config import Endpoint, ModelConfig, resolve
+from proofstone.models.entries import Entry
+from proofstone.models.failures import advise
+from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
+from proofstone.models.registry import open_endpoint, open_model
+from proofstone.records.calls import Attempt, Clock, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import Oracle
+from proofstone.records.runs import Reply
 
 # Which models an endpoint says it serves: the bodies that ``GET /models`` brings, read by shape.
 #
@@ -192,3 +207,452 @@ def _why_none(attempt: Attempt) -> str:
     if attempt.status in _NO_LIST:
         return "the endpoint lists no models"
     return f"{attempt.error}: {attempt.detail}".removesuffix(": ")
+
+
+# A few simple completions that show a reader that a model was really asked, whatever the scores.
+#
+# A small model is at chance on hard questions, and so is a broken set-up. The control tells them
+# apart: right answers to what any model knows, tokens counted and log-probabilities given.
+
+# Short on purpose: a wordy reply is cut where its answer has long been said.
+CONTROL_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {"temperature": 0.0, "max_tokens": 24, "logprobs": True}
+)
+
+
+class ControlPrompt(Struct, frozen=True, forbid_unknown_fields=True):
+    """A simple prompt and the words any of which makes a reply right."""
+
+    text: str
+    accepted: tuple[str, ...]
+    language: str = "en"
+
+
+class ControlAnswer(Struct, frozen=True, kw_only=True):
+    """What came back for one prompt. ``error`` names the failure where nothing did; token counts
+    and ``mean_logprob`` (natural, of the reply's tokens) are None where the endpoint gave none."""
+
+    prompt: str
+    language: str
+    reply: str = ""
+    is_right: bool = False
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    mean_logprob: float | None = None
+    error: str = ""
+
+
+class _File(Struct, frozen=True):
+    prompts: tuple[ControlPrompt, ...]
+
+
+def control_prompts() -> tuple[ControlPrompt, ...]:
+    """The packaged prompts, in order."""
+    text = (resources.files(__package__) / "control.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_File).prompts
+
+
+async def ask_control(
+    ask: Callable[[tuple[Message, ...]], Awaitable[Reply]],
+    prompts: Sequence[ControlPrompt] | None = None,
+) -> tuple[ControlAnswer, ...]:
+    """The answers to ``prompts`` (the packaged ones by default), asked at once and in their order.
+
+    ``ask`` asks with CONTROL_SETTINGS; a CallFailed of its becomes that answer's ``error``.
+    """
+    chosen = control_prompts() if prompts is None else prompts
+    return tuple(await asyncio.gather(*(_ask_one(ask, prompt) for prompt in chosen)))
+
+
+def summarise_control(answers: Sequence[ControlAnswer]) -> str:
+    """One line: how many are right, how many tokens went and came, how sure the model was."""
+    if not answers:
+        return "no simple completion was asked"
+    right = sum(answer.is_right for answer in answers)
+    failed = sum(bool(answer.error) for answer in answers)
+    empty = sum(not answer.error and not answer.reply.strip() for answer in answers)
+    parts = [f"{right} of {len(answers)} simple completions right", _tokens(answers)]
+    parts += [_sureness(answers)]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{empty} empty"] if empty else []
+    return "; ".join(parts)
+
+
+async def _ask_one(
+    ask: Callable[[tuple[Message, ...]], Awaitable[Reply]], prompt: ControlPrompt
+) -> ControlAnswer:
+    try:
+        reply = await ask((Message("user", prompt.text),))
+    except CallFailed as failure:
+        return ControlAnswer(prompt=prompt.text, language=prompt.language, error=failure.kind)
+    return ControlAnswer(
+        prompt=prompt.text,
+        language=prompt.language,
+        reply=reply.text,
+        is_right=any(_says(reply.text, word) for word in prompt.accepted),
+        prompt_tokens=reply.usage.prompt,
+        completion_tokens=reply.usage.completion,
+        mean_logprob=reply.mean_logprob,
+    )
+
+
+def _says(text: str, word: str) -> bool:
+    """Whether ``word`` stands in ``text``, in any case: as a whole word, or anywhere where it is
+    of a script that is written without spaces."""
+    if not word.isascii():
+        return word in text
+    # In ASCII's sense of a word: Chinese writes 2 with nothing around it.
+    whole = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
+    return re.search(whole, text, re.IGNORECASE | re.ASCII) is not None
+
+
+def _tokens(answers: Sequence[ControlAnswer]) -> str:
+    asked = [answer.prompt_tokens for answer in answers if answer.prompt_tokens is not None]
+    made = [answer.completion_tokens for answer in answers if answer.completion_tokens is not None]
+    if not made:
+        return "no token counts given"
+    return f"{sum(made)} tokens generated from {sum(asked)}"
+
+
+def _sureness(answers: Sequence[ControlAnswer]) -> str:
+    """The mean over all generated tokens, so a long reply weighs as much as it has tokens."""
+    known = [
+        (answer.mean_logprob, answer.completion_tokens)
+        for answer in answers
+        if answer.mean_logprob is not None and answer.completion_tokens
+    ]
+    if not known:
+        return "no log-probabilities given"
+    mean = sum(logprob * n for logprob, n in known) / sum(n for _, n in known)
+    return f"mean log-probability of a token {mean:.2f}"
+
+
+# A check of many models: whatever is wrong with one, the others are asked all the same.
+
+_AT_ONCE = 8
+
+
+_LOCAL_TIMEOUT_S = 1.0
+
+
+_TIMEOUT_S = 120.0  # a tiny question; a model that is loaded for it takes its time
+
+
+CANNOT_OPEN = "cannot_be_opened"
+
+
+async def call_roll(
+    names: Sequence[str],
+    config: ModelConfig,
+    clock: Clock,
+    *,
+    once_run: Collection[str] = frozenset(),
+) -> list[Checked]:
+    """One check a name, in their order; what keeps a model from being opened is its check's.
+
+    Endpoints are asked at once and each for its list a single time; models that run on this
+    machine one after the other, since each fills its memory. A model of ``once_run`` (asked here
+    before) that its endpoint neither lists nor serves any more is retired.
+    """
+    roll = _Roll(config, clock)
+    checks: dict[str, Checked] = {}
+
+    async def check(name: str) -> None:
+        checks[name] = _retired(await roll.check(name), was_there=name in once_run)
+
+    distinct = list(dict.fromkeys(names))
+    here = [name for name in distinct if name.startswith("local/")]
+    async with asyncio.TaskGroup() as group:
+        for name in distinct:
+            if name not in here:
+                group.create_task(check(name))
+        for name in here:
+            await check(name)
+    return [checks[name] for name in distinct]
+
+
+async def served_here(config: ModelConfig, clock: Clock) -> list[str]:
+    """The models that servers on this machine list, by name: of the providers whose address is a
+    local one. A server that does not run, or does not answer within a second, has none."""
+    names = sorted(
+        name for name, entry in config.providers.items()
+        if isinstance(entry.base_url, str)
+        and (to := destination_of(entry.base_url)) is not None
+        and to.is_local
+    )  # fmt: skip
+    found = await asyncio.gather(*(_listed(name, config, clock) for name in names))
+    return [model for models in found for model in models]
+
+
+async def _listed(provider: str, config: ModelConfig, clock: Clock) -> list[str]:
+    try:
+        model = await open_model(
+            f"{provider}/any", config, clock=clock, flags=Entry(timeout_s=_LOCAL_TIMEOUT_S)
+        )
+    except ProofstoneError:
+        return []
+    try:
+        async with asyncio.timeout(_LOCAL_TIMEOUT_S):
+            listing = await fetch_listing(model) if isinstance(model, Lister) else Listing()
+    except (ProofstoneError, TimeoutError):
+        return []
+    finally:
+        await model.close()
+    return [f"{provider}/{name}" for name in sorted(listing.ids)]
+
+
+class _Roll:
+    """What the checks of one roll share: how many go on at once, and each endpoint's list."""
+
+    def __init__(self, config: ModelConfig, clock: Clock) -> None:
+        self._config = config
+        self._clock = clock
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._listings: dict[str, asyncio.Task[Listing]] = {}
+
+    async def check(self, name: str) -> Checked:
+        """One model's check."""
+        async with self._slots:
+            try:
+                return await self._ask(name)
+            except ProofstoneError as error:
+                return Checked(
+                    name=name, usable=False, kind=CANNOT_OPEN, detail=error.message,
+                    advice=error.hint,
+                )  # fmt: skip
+
+    async def _ask(self, name: str) -> Checked:
+        flags = Entry(timeout_s=_TIMEOUT_S)
+        model = await open_model(name, self._config, clock=self._clock, flags=flags)
+        try:
+            checked = await check_model(model, await self._listing(model))
+        finally:
+            await model.close()
+        return self._advised(name, model, checked)
+
+    async def _listing(self, model: Model) -> Listing:
+        """The list of the model's endpoint, asked for by the first of its models."""
+        if not isinstance(model, Lister):
+            return Listing(problem="it has no endpoint that could list it")
+        task = self._listings.get(model.endpoint)
+        if task is None:
+            task = asyncio.create_task(fetch_listing(model))
+            self._listings[model.endpoint] = task
+        return await task
+
+    def _advised(self, name: str, model: Model, checked: Checked) -> Checked:
+        if checked.usable:
+            return checked
+        hints = {"key": "the environment", "entry": "proofstone.toml"}
+        if isinstance(model, Lister):
+            endpoint = resolve(parse_model_name(name), self._config)
+            hints = {"key": endpoint.key_from, "entry": endpoint.entry}
+        advice = advise(checked.kind, model=model.served_as, endpoint=model.endpoint, **hints)
+        if checked.near:
+            advice = f"is one of these meant: {', '.join(checked.near)}?"
+        return structs.replace(checked, advice=advice)
+
+
+def _retired(checked: Checked, *, was_there: bool) -> Checked:
+    """The check, marked where a model that was there is gone by its endpoint's own word."""
+    if checked.usable or not was_there:
+        return checked
+    gone = checked.kind == "unknown_model" or checked.listed == "not listed"
+    return structs.replace(checked, retired=gone)
+
+
+StepName = Literal[
+    "settings", "policy", "proxy", "dns", "connection", "certificate", "address", "key", "model"
+]
+
+
+STEPS: tuple[StepName, ...] = (
+    "settings", "policy", "proxy", "dns", "connection", "certificate", "address", "key", "model",
+)  # fmt: skip
+
+
+# A model that no provider has: an endpoint that knows the key says that it does not know this.
+NO_MODEL = "proofstone-doctor"
+
+
+_ONLINE_TIMEOUT_S = 60.0
+
+
+# At which step each kind of failure ends; any other kind comes from behind the key.
+_ENDS_AT: Mapping[str, StepName] = {
+    "no_such_host": "dns",
+    "proxy_unreachable": "proxy",
+    "proxy_refused": "proxy",
+    "unreachable": "connection",
+    "dropped": "connection",
+    "timeout": "connection",
+    "bad_certificate": "certificate",
+    "not_an_api": "address",
+    "unreadable": "address",
+    "bad_key": "key",
+    "no_credit": "key",
+}
+
+
+class Step(Struct, frozen=True):
+    """One step: "ok", "failed", or "open" where an earlier one failed or nothing was to be told;
+    what was found, and what to do where it failed."""
+
+    name: StepName
+    state: Literal["ok", "failed", "open"]
+    found: str = ""
+    remedy: str = ""
+
+
+class Online(Struct, frozen=True):
+    """A model, or a provider (``openai/...``), and its steps in order."""
+
+    name: str
+    endpoint: str
+    steps: tuple[Step, ...]
+    latency_s: float = 0.0
+
+    @property
+    def is_well(self) -> bool:
+        """Whether no step failed."""
+        return all(step.state != "failed" for step in self.steps)
+
+
+def online_names(config: ModelConfig) -> list[str]:
+    """What there is to look at: the configured models, and (as ``provider/...``) the providers of
+    the user's own files and those known ones whose key is set."""
+    own = {name for layer in config.layers[1:] for name in layer.providers}
+    for name, entry in config.providers.items():
+        if isinstance(entry.api_key_env, str) and config.environment.get(entry.api_key_env):
+            own.add(name)
+    asked = {parse_model_name(name).provider for name in config.models}
+    reached = (name for name in config.models if not name.startswith(("local/", "sim/")))
+    return [*sorted(reached), *(f"{name}/..." for name in sorted(own - asked))]
+
+
+async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
+    """One request to a model, or to a provider under a model's name that nobody has. The host must
+    be permitted (``EgressGate.permit``); it holds nothing of a workspace."""
+    provider, is_provider = name.removesuffix("/..."), name.endswith("/...")
+    parsed = ModelName(provider, NO_MODEL) if is_provider else parse_model_name(name)
+    if parsed.provider in ("local", "sim"):
+        return Online(
+            name, "this machine", (Step("settings", "ok", "runs here: nothing to reach"),)
+        )
+    try:
+        endpoint = resolve(parsed, config)
+    except ProofstoneError as error:
+        said = error.message.replace(str(parsed), provider)
+        return Online(name, "", _unresolved(_step_of(parsed, config, error), said, error.hint))
+    key = f"key from {endpoint.key_from}" if endpoint.key_from else "no key"
+    found: dict[StepName, str] = {"settings": f"{endpoint.entry}, {key}"}
+    try:
+        model, to = _opened(parsed, endpoint, config, clock)
+        found |= await _facts(endpoint, to)
+        try:
+            checked = await check_model(model)
+        finally:
+            await model.close()
+    except EgressRefused as error:
+        return Online(name, endpoint.identity, _until("policy", found, error.message, error.hint))
+    except ProofstoneError as error:  # a CA file that cannot be read
+        steps = _until("certificate", found, error.message, error.hint)
+        return Online(name, endpoint.identity, steps)
+    steps = _judged(checked, found, endpoint, is_provider=is_provider)
+    return Online(name, endpoint.identity, steps, checked.latency_s)
+
+
+def _opened(
+    name: ModelName, endpoint: Endpoint, config: ModelConfig, clock: Clock
+) -> tuple[Model, Destination]:
+    """The model and where it stands. Raises EgressRefused where it may not be asked."""
+    to = destination_of(endpoint.identity)
+    model = open_endpoint(name, config, clock=clock, flags=Entry(timeout_s=_ONLINE_TIMEOUT_S))
+    if to is None or model is None:
+        raise EgressRefused(f"{endpoint.identity} is no address to send to")
+    endpoint.route.gate.check(endpoint.route.leaves_to(to))
+    return model, to
+
+
+def _judged(
+    checked: Checked, found: dict[StepName, str], endpoint: Endpoint, *, is_provider: bool
+) -> tuple[Step, ...]:
+    if checked.usable:
+        found["model"] = checked.served_model or "answered"
+        return _until(None, found)
+    if is_provider and checked.kind == "unknown_model":
+        found["model"] = "none was named: -m PROVIDER/NAME asks one"
+        return _until(None, found)
+    advice = advise(
+        checked.kind,
+        model=endpoint.served_as,
+        endpoint=endpoint.identity,
+        key=endpoint.key_from,
+        entry=endpoint.entry,
+    )
+    said = f"{checked.kind}: {checked.detail}"
+    return _until(_ENDS_AT.get(checked.kind, "model"), found, said, advice)
+
+
+def _until(
+    failed: StepName | None, found: Mapping[StepName, str], said: str = "", remedy: str = ""
+) -> tuple[Step, ...]:
+    """The steps before ``failed`` as ok, that one with what is said of it, the rest open; all ok
+    where none failed."""
+    if failed is None:
+        return tuple(Step(name, "ok", found.get(name, "")) for name in STEPS)
+    place = STEPS.index(failed)
+    return (
+        *(Step(name, "ok", found.get(name, "")) for name in STEPS[:place]),
+        Step(failed, "failed", said, remedy),
+        *(Step(name, "open") for name in STEPS[place + 1 :]),
+    )
+
+
+def _step_of(name: ModelName, config: ModelConfig, error: ProofstoneError) -> StepName:
+    """At which step a model that cannot even be resolved fails."""
+    if not isinstance(error, EndpointUnusable):
+        return "settings"
+    entries = (config.models.get(str(name)), config.providers.get(name.provider))
+    variables = [entry.api_key_env for entry in entries if entry is not None]
+    variable = next((v for v in variables if isinstance(v, str)), "")
+    return "key" if variable and variable in error.message else "proxy"
+
+
+def _unresolved(failed: StepName, said: str, remedy: str) -> tuple[Step, ...]:
+    """The steps where nothing was asked: all but the failed one are open."""
+    return tuple(
+        Step(name, "failed", said, remedy) if name == failed else Step(name, "open")
+        for name in STEPS
+    )
+
+
+async def _facts(endpoint: Endpoint, to: Destination) -> dict[StepName, str]:
+    """What can be said of the steps without a request."""
+    proxy, is_tls = endpoint.route.proxy, endpoint.identity.startswith("https:")
+    trusted = f"trusted by {endpoint.route.trust}" if is_tls else "none, the address is http"
+    leaving = endpoint.route.leaves_to(to)
+    facts: dict[StepName, str] = {
+        "policy": f"{leaving} is this machine" if leaving.is_local else f"{leaving} may be asked",
+        "proxy": "none" if proxy is None else f"{proxy.url} ({proxy.origin})",
+        "dns": f"{to.host} is left to the proxy",
+        "connection": str(to) if proxy is None else f"{to} through {proxy.destination}",
+        "certificate": trusted,
+        "address": endpoint.identity,
+        "key": endpoint.key_from or "none needed",
+    }
+    if proxy is None:
+        facts["dns"] = await _resolved(to)
+    return facts
+
+
+async def _resolved(to: Destination) -> str:
+    """The addresses of a host; empty where there is none, which the request will say itself."""
+    loop = asyncio.get_running_loop()
+    try:
+        infos = await loop.getaddrinfo(to.host, to.port, type=socket.SOCK_STREAM)
+    except OSError:
+        return ""
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+    more = f" and {len(addresses) - 3} more" if len(addresses) > 3 else ""
+    return ", ".join(addresses[:3]) + more

@@ -20,10 +20,16 @@ from proofstone.models.config import Endpoint
 from proofstone.models.credentials import Scrubber
 from proofstone.models.failures import classify
 from proofstone.models.http_session import open_session, what_broke
-from proofstone.models.images import ImageReader, messages_with_images, no_images, prompt_text
 from proofstone.models.rate_limits import Deadlines, delay_in_body, read_retry_after
 from proofstone.models.replies import UnreadableReplyError, read_reply
-from proofstone.models.settings import sent_settings, wire_fields
+from proofstone.models.wire import (
+    ImageReader,
+    messages_with_images,
+    no_images,
+    prompt_text,
+    sent_settings,
+    wire_fields,
+)
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities

@@ -50,7 +50,7 @@ from proofstone.models.entries import (
     thinking_tokens,
 )
 from proofstone.models.names import ModelName, parse_model_name
-from proofstone.models.settings import THINKING_TOKENS
+from proofstone.models.wire import THINKING_TOKENS
 from proofstone.records.models import Card, Price, SearchPrice, merged_card
 
 FILE_NAME = "proofstone.toml"

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import EndpointUnusable
 from proofstone.models.ask import Retries
-from proofstone.models.budget import cost_usd, may_be_billed
-from proofstone.models.budget_account import RequestPurse
+from proofstone.models.budget import RequestPurse, cost_usd, may_be_billed
 from proofstone.models.client import ChatEndpoint
 from proofstone.models.config import Endpoint
 from proofstone.models.failures import advise, classify, treatment

@@ -10,7 +10,7 @@ from msgspec import Struct, UnsetType
 
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.models.ask import Asker, Retries
-from proofstone.models.budget_account import FREE, Spending
+from proofstone.models.budget import FREE, Spending
 from proofstone.models.config import (
     MAX_CONNECTIONS,
     Endpoint,
@@ -22,11 +22,10 @@ from proofstone.models.config import (
     wire_of,
 )
 from proofstone.models.entries import Entry, merged
-from proofstone.models.images import ImageReader
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
 from proofstone.models.rate_limits import Limiter, Limiters
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.calls import CallStore, Clock, Model
+from proofstone.models.wire import ImageReader
+from proofstone.records.calls import CacheUse, CallStore, Clock, Model
 from proofstone.records.models import Card, ModelCheck, Price
 
 _HERE = "this machine"

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from proofstone.records.ids import content_id
-from proofstone.records.runs import Spent
-
-# What a row of filters left of what entered, in counts: no text of what was dropped.
-
-
-class FunnelStep(Struct, frozen=True, gc=False):
-    """How many rows a reason took, by group, in the order of the funnel's groups."""
-
-    reason: str
-    dropped: tuple[int, ...]
-
-
-class Funnel(Struct, frozen=True, gc=False, kw_only=True):
-    """Each row counts once: at the first reason that took it, or among those left.
-
-    ``filters`` names the filters and their version. Counts are by ``groups`` of rows (correct and
-    falsified statements); every reason is listed in its order, also where it took none.
-    ``changed`` counts rows that are left with a text changed.
-    """
-
-    filters: str
-    groups: tuple[str, ...]
-    entered: tuple[int, ...]
-    steps: tuple[FunnelStep, ...]
-    changed: tuple[int, ...]
-
-    @property
-    def left(self) -> tuple[int, ...]:
-        """The rows that no reason took, by group."""
-        dropped = [sum(counts) for counts in zip(*(s.dropped for s in self.steps), strict=True)]
-        return tuple(n - gone for n, gone in zip(self.entered, dropped, strict=True))
-
+from proofstone.records.calls import Judge, Message, Searcher
+from proofstone.records.ids import Draws, content_id
+from proofstone.records.items import Oracle
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum
+from proofstone.records.options import Parameter
+from proofstone.records.runs import Purpose, Reply, Spent
+from proofstone.records.verdicts import RowVerdict
 
 # What meets where rows of a build come from live wikis and searches of the web.
 #
@@ -236,3 +211,254 @@ def role_of_seat(seat: str) -> str:
     """The role that a seat belongs to."""
     role, _space, number = seat.rpartition(" ")
     return role if role and number.isdigit() else seat
+
+
+# What meets where banks are built in steps: steps, what they make of a row, the journal.
+#
+# A row is any frozen struct that JSON can hold; it is the same row wherever it has the same
+# content.
+
+
+class Drop(Struct, frozen=True, gc=False):
+    """That a step drops its row: one of the step's ``reasons``; ``found`` quotes what gave it."""
+
+    reason: str
+    found: str = ""
+
+
+# What a step makes of a row: the row itself, another one, several (not none), or a reason.
+Kept = Struct | Sequence[Struct] | Drop
+
+
+class StepCall(Protocol):
+    """One request to the model behind a role, for one row.
+
+    Cached, limited, retried and recorded by whoever hands it in. ``name`` tells the requests of a
+    step apart for people; ``reask`` counts requests that are made again because a reply could not
+    be used, ``sample`` votes: either makes it another request than the one before. Raises
+    CallFailed when no reply came; let it pass.
+    """
+
+    async def __call__(
+        self,
+        name: str,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        reask: int = 0,
+        sample: int = 0,
+        oracle: Oracle | None = None,
+    ) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """What a step is handed for one row (of a batch step: for the batch).
+
+    ``calls`` are cached, limited, budgeted and recorded, one for each role that the step ``asks``;
+    they raise CallFailed when no reply came: let it pass, and the row is tried again next time.
+    ``search`` and ``banks`` (their facts, by name) are there for a step that ``reads`` them.
+    ``verdicts`` takes what panels said of the row: they are kept with what became of it.
+    """
+
+    row: bytes
+    calls: Mapping[str, StepCall]
+    seed: int = 0
+    judge: Judge | None = None
+    search: Searcher | None = None
+    banks: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    verdicts: list[RowVerdict] = field(default_factory=list)
+
+    @property
+    def call(self) -> StepCall:
+        """The call of a step that asks one role; KeyError where it asks none or several."""
+        if len(self.calls) != 1:
+            raise KeyError(f"this step asks {', '.join(self.calls) or 'nobody'}: name the role")
+        return next(iter(self.calls.values()))
+
+    def draws(self, purpose: str) -> Draws:
+        """The draws of this row for a purpose, fixed by the seed and the row's content; for steps
+        that declare ``draws``."""
+        return Draws(self.seed, int.from_bytes(self.row[:8], "big"), purpose)
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One row in; rows or a reason to drop it out.
+
+    ``work`` is a function of its row, ``config`` and, where it asks, of models: whatever else it
+    depends on goes into ``config`` (a prompt's hash, a threshold), and ``version`` is raised where
+    the code changes what comes out. A coroutine function works on up to ``at_once`` rows at a time;
+    a plain function is called row by row and must be quick. ``takes`` is the type of its rows.
+    ``asks`` names roles of models; ``reads`` what it reads of the workspace: ``search:bm25`` (or
+    dense, hybrid), of the web ``search:brave``, ``bank:NAME``; ``draws`` says that it draws, so
+    that the seed counts.
+    """
+
+    name: str
+    version: int
+    takes: type[Struct]
+    work: Callable[[Any, StepContext], Kept | Awaitable[Kept]]
+    reasons: tuple[str, ...] = ()
+    config: Mapping[str, Any] = {}
+    asks: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    draws: bool = False
+    at_once: int = 64
+
+
+class BatchRows(Protocol):
+    """All rows that reached a batch step, each once, in order: read anew by each iteration."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class BatchStep(Struct, frozen=True, kw_only=True):
+    """A step that must see all rows together: near-duplicates, what only shows among all.
+
+    ``work`` gives what it makes of the rows that it touches, by their place; the others stay as
+    they are. A plain function works in a thread of its own. It is done again whenever one of the
+    rows is another; the rest is as of ``Step``.
+    """
+
+    name: str
+    version: int
+    takes: type[Struct]
+    work: Callable[[BatchRows, StepContext], Mapping[int, Kept] | Awaitable[Mapping[int, Kept]]]
+    reasons: tuple[str, ...] = ()
+    config: Mapping[str, Any] = {}
+    asks: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    draws: bool = False
+
+
+class Pipeline(Struct, frozen=True, kw_only=True):
+    """Steps in their order, and what is made of the rows behind the last one, which are of type
+    ``gives``, in the order of the rows that entered: ``facts``, which become a bank, or the
+    ``places`` of sources. ``notes`` are sentences on what it leaves out that it could do."""
+
+    steps: tuple[Step | BatchStep, ...]
+    gives: type[Struct]
+    facts: Callable[[Iterable[Any]], Iterable[BuiltFact]] | None = None
+    places: Callable[[Iterable[Any]], Iterable[SourcePlace]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class SourcePlace(Struct, frozen=True, gc=False):
+    """A source, and where in which taxonomy it stands."""
+
+    source: bytes
+    stratum: Stratum
+    taxonomy: str
+
+
+class ModelRole(Struct, frozen=True, kw_only=True):
+    """What a model is asked for in a build, with its default settings (max_tokens, ...).
+    ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
+    seat of its own (``records.seats_of``); a step of theirs ``asks`` the seats. ``has_option``: its
+    models are named by an option of its name, as ``--panel A,B``."""
+
+    help: str
+    purpose: Purpose = "build"
+    settings: Mapping[str, Any] = {}
+    optional: bool = False
+    panel: bool = False
+    has_option: bool = False
+
+
+class FileRows(Struct, frozen=True, kw_only=True):
+    """How files of rows that are further on enter a build whose inputs are sources else: what
+    ``rows`` reads of them, and the steps (``make``) that are left for such."""
+
+    make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
+    rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]]
+
+
+class StepBuilder(Struct, frozen=True, kw_only=True):
+    """How a method builds facts of one kind in steps: ``build KIND INPUT...``.
+
+    ``make`` gives the pipeline for parameters and for the models by seat (the role, where one model
+    holds it). ``rows`` reads what
+    enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
+    their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
+    ``records.SampledSource``. ``regions`` names the parameter that says which regions of their
+    pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
+    them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
+    read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
+    those.
+    With ``lists`` an input may also name a list of items or a bank of the method, whose
+    rows are then read as a file's. ``documents`` names the parameter that says whether sources are
+    ``private``: where it is ``auto``, those whose license permits no publication are. ``suffix``
+    stands behind the name of the first input in the name of a bank that gets none: it is no list of
+    the same name.
+    ``next`` is what people do with a bank of this kind, as they type it behind ``proofstone``,
+    where that is no form or run.
+    """
+
+    make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
+    roles: Mapping[str, ModelRole] = {}
+    parameters: tuple[Parameter, ...] = ()
+    rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
+    enters: Literal["passages", "sources"] = "passages"
+    regions: tuple[str, str] | None = None
+    drawn: Callable[[str, Mapping[str, Any], int, int], Iterable[Struct]] | None = None
+    files: FileRows | None = None
+    online: OnlineRows | None = None
+    lists: bool = False
+    documents: str = ""
+    suffix: str = ""
+    next: str = ""
+    help: str = ""
+
+
+class Maker(Protocol):
+    """Whoever builds in steps: a method, or what places sources."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def pipelines(self) -> Mapping[str, StepBuilder]:
+        """By kind of fact."""
+
+
+class PipelineRow(Struct, frozen=True, gc=False):
+    """A row on its way: canonical JSON, and the id that hashes it."""
+
+    id: bytes
+    payload: bytes
+
+
+class Outcome(Struct, frozen=True, gc=False):
+    """What a step made of a row: a ``reason`` where it was dropped, else the rows ``kept`` in its
+    place; None where the row went on as it was. ``verdicts`` are what judges said on the way: they
+    are written with it, and read apart from it."""
+
+    kept: tuple[PipelineRow, ...] | None = None
+    reason: str = ""
+    found: str = ""
+    verdicts: tuple[RowVerdict, ...] = ()
+
+
+class Journal(Protocol):
+    """What was done: (key of a step, id of a row) -> outcome. The first one written holds."""
+
+    def find(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, Outcome]:
+        """The outcomes that are known of these rows, written by this process or another."""
+
+    async def write(self, step: bytes, outcomes: Sequence[tuple[bytes, Outcome]]) -> None:
+        """Queues outcomes; waits while too many are not kept yet."""
+
+    async def flush(self) -> None:
+        """Returns once all that was written is kept."""
+
+
+class Costs(Protocol):
+    """What the calls that steps made for rows took, and why they failed."""
+
+    def spent(self, step: bytes, rows: Sequence[bytes]) -> Spent:
+        """The sum over these rows, each call counted once."""
+
+    def errors(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, str]:
+        """The kind of the newest failure of each of these rows that has one."""

@@ -323,3 +323,14 @@ class Embedder(Protocol):
     name: str
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float64]: ...
+
+
+CacheUse = Literal["same", "any"]
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of texts; ``name`` says by which vocabulary."""
+
+    name: str
+
+    def __call__(self, text: str) -> int: ...

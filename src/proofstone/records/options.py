@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.structs import fields
@@ -69,3 +69,16 @@ def declared_option(annotation: Any) -> tuple[Any, Opt | None]:
     if get_origin(kind) in (Union, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)
     return kind, option
+
+
+class Parameter(Struct, frozen=True, gc=False, kw_only=True):
+    """One parameter of a builder or composer: commands, help and checks are made from it.
+
+    ``range`` is written LOW-HIGH or a single number and read as a pair of integers.
+    """
+
+    name: str
+    kind: Literal["int", "float", "range", "flag", "choice", "text"]
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 
-from proofstone.records.builds import Funnel
 from proofstone.records.runs import Estimate
 
 # A table as data: what a method counts, for whoever prints, pages or exports it.
@@ -40,6 +39,37 @@ class Tabulation(Struct, frozen=True, kw_only=True):
         return [dict(zip(keys, row, strict=True)) for row in self.rows]
 
 
+# What a row of filters left of what entered, in counts: no text of what was dropped.
+
+
+class FunnelStep(Struct, frozen=True, gc=False):
+    """How many rows a reason took, by group, in the order of the funnel's groups."""
+
+    reason: str
+    dropped: tuple[int, ...]
+
+
+class Funnel(Struct, frozen=True, gc=False, kw_only=True):
+    """Each row counts once: at the first reason that took it, or among those left.
+
+    ``filters`` names the filters and their version. Counts are by ``groups`` of rows (correct and
+    falsified statements); every reason is listed in its order, also where it took none.
+    ``changed`` counts rows that are left with a text changed.
+    """
+
+    filters: str
+    groups: tuple[str, ...]
+    entered: tuple[int, ...]
+    steps: tuple[FunnelStep, ...]
+    changed: tuple[int, ...]
+
+    @property
+    def left(self) -> tuple[int, ...]:
+        """The rows that no reason took, by group."""
+        dropped = [sum(counts) for counts in zip(*(s.dropped for s in self.steps), strict=True)]
+        return tuple(n - gone for n, gone in zip(self.entered, dropped, strict=True))
+
+
 # Rows of tabular files, and what filters make of them.
 
 
@@ -68,6 +98,12 @@ class SiftedRows(Struct, frozen=True, gc=False, kw_only=True):
     kept: tuple[Row, ...]
     touched: tuple[SiftedRow, ...]
     funnel: Funnel
+
+
+class Sifter(Protocol):
+    """A method's filters over the rows of a file, before its facts are read."""
+
+    def __call__(self, rows: Iterable[Row]) -> SiftedRows: ...
 
 
 # Where the texts of a bank or form lie in meaning, and how far their groups stand apart.

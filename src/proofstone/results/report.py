@@ -11,7 +11,7 @@ from msgspec import structs
 
 from proofstone import __version__
 from proofstone.method import Method, find_method
-from proofstone.models.availability import control_prompts
+from proofstone.models.check import control_prompts
 from proofstone.models.config import ModelConfig
 from proofstone.models.replies import read_reply
 from proofstone.page.section import Section

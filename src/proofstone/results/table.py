@@ -46,8 +46,8 @@ from proofstone.run.forms import Selection
 from proofstone.run.run_facts import served_models, shares_of
 from proofstone.run.self_preference import kinship
 from proofstone.session.terminal import minute
-from proofstone.store.corrections import Retired
 from proofstone.store.provenance import DocumentRow
+from proofstone.store.reviews import Retired
 from proofstone.store.scores import ScoringInfo, load_table
 from proofstone.store.store import Store
 from proofstone.wording.messages import noted, say, word

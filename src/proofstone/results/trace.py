@@ -25,14 +25,13 @@ from proofstone.run.judges import verdict_lines
 from proofstone.session.session import call_id, response_id, response_name
 from proofstone.session.terminal import Ancestor, minute
 from proofstone.store.lookup import Found
-from proofstone.store.payloads import is_purged
+from proofstone.store.payloads import ids_in, is_purged
 from proofstone.store.provenance import (
     CallTrace,
     FactTrace,
     ResponseTrace,
     ScoreTrace,
 )
-from proofstone.store.purged_text import ids_in
 from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 

@@ -15,8 +15,7 @@ from proofstone.correct.edit import fields_of
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Answers, Method, Reviewing, find_method
 from proofstone.records.ids import short
-from proofstone.records.knowledge import Fact
-from proofstone.records.licences import permits_publication
+from proofstone.records.knowledge import Fact, permits_publication
 from proofstone.records.reviews import (
     ANSWER_STATES,
     CHECK_TASKS,

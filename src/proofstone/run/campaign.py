@@ -12,11 +12,9 @@ from msgspec import Struct
 from proofstone.errors import BadInput, BadUsage, BudgetReached
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Budget, Spending
 from proofstone.models.config import ModelConfig, scrubber_of
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.calls import CallRecord, Clock
+from proofstone.records.calls import CacheUse, CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
 from proofstone.records.runs import Spent, replies_wanted, run_label

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 import click
 from msgspec import Struct
 
-from proofstone.models.settings import THINKING
+from proofstone.models.wire import THINKING
 from proofstone.records.items import CONTEXTS
 from proofstone.records.options import options_in
 from proofstone.run.run_options import COUNTS, JUDGING, RunAsked, names_of

@@ -18,7 +18,7 @@ from proofstone.session.options import asked_for, was_given
 from proofstone.session.terminal import pasted, print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.models.budget_account import Spending
+    from proofstone.models.budget import Spending
     from proofstone.records.items import Preset
     from proofstone.records.runs import VerifiedRun
     from proofstone.run.campaign import RunResult

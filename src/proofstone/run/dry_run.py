@@ -14,11 +14,9 @@ from proofstone.errors import BadUsage
 from proofstone.judging.question import ReplyForm, pose
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget, cost_usd, total_tokens
-from proofstone.models.budget_account import Spending
-from proofstone.models.reply_cache import CacheUse
+from proofstone.models.budget import Budget, Spending, cost_usd, total_tokens
 from proofstone.models.tokens import counted_tokens
-from proofstone.records.calls import Message
+from proofstone.records.calls import CacheUse, Message
 from proofstone.records.items import shown_name
 from proofstone.records.runs import Reply, Run, Spent, Usage, asked_as
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict

@@ -22,7 +22,7 @@ from proofstone.models.config import (
 from proofstone.models.credentials import MASK, is_secret_name, scrub
 from proofstone.models.entries import Entry, KeyPath, key_lines, line_of
 from proofstone.models.names import parse_model_name
-from proofstone.models.settings import THINKING_TOKENS as USUAL_TOKENS
+from proofstone.models.wire import THINKING_TOKENS as USUAL_TOKENS
 from proofstone.records.ids import short
 from proofstone.run.prompts import THINKING_TOKENS, read_own_prompt
 from proofstone.run.request import Asking, RunRequest

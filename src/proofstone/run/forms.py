@@ -21,7 +21,6 @@ from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.method import USUAL_METHOD, Method, every_method, find_method
 from proofstone.models.rate_limits import SystemClock
-from proofstone.records.banks import BankReader
 from proofstone.records.calls import Clock
 from proofstone.records.ids import canonical_json, content_id, short
 from proofstone.records.items import (
@@ -39,7 +38,7 @@ from proofstone.records.items import (
     composed_set_id,
     shown_name,
 )
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BankReader, Fact
 from proofstone.records.runs import ANSWER_FORMAT, Run
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method, find_method
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to, open_endpoint
 from proofstone.records.ids import content_id, short

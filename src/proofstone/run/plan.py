@@ -10,8 +10,7 @@ from msgspec import Struct
 from proofstone import __version__
 from proofstone.errors import BadUsage
 from proofstone.method import Method
-from proofstone.models.images import TEXT_WIRES
-from proofstone.models.settings import check_range, checked_stop
+from proofstone.models.wire import TEXT_WIRES, check_range, checked_stop
 from proofstone.records.calls import Clock, Model
 from proofstone.records.ids import content_id
 from proofstone.records.items import (

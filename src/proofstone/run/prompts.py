@@ -14,9 +14,8 @@ from proofstone.choices.answer_format import AnswerFormat, read_answer_format
 from proofstone.choices.outcomes import opens_with_refusal
 from proofstone.errors import BadInput, BadUsage, CallFailed, TextPurged
 from proofstone.method import Method
-from proofstone.models.images import no_images
-from proofstone.models.settings import THINKING
 from proofstone.models.tokens import FEWEST, MOST, counted_tokens, most_tokens
+from proofstone.models.wire import THINKING, no_images
 from proofstone.records.calls import Limits, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, content_id, digest
 from proofstone.records.items import (

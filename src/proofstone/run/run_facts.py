@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from proofstone.errors import CallFailed
 from proofstone.models.ask import Asker
-from proofstone.models.availability import (
+from proofstone.models.check import (
     CONTROL_SETTINGS,
     ControlAnswer,
     ask_control,

@@ -33,7 +33,7 @@ from proofstone.method import find_method
 from proofstone.models.budget import read_budget
 from proofstone.models.entries import Entry, KeyPath, key_lines, line_of
 from proofstone.models.names import parse_model_name, unknown_key
-from proofstone.models.settings import (
+from proofstone.models.wire import (
     NUMBER_SETTINGS,
     SETTINGS,
     THINKING,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from proofstone.models.reply_cache import CacheUse
+from proofstone.records.calls import CacheUse
 from proofstone.records.items import SearchWay
 from proofstone.records.models import LOCAL
 from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, options_in

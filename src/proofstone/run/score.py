@@ -15,11 +15,9 @@ from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.files.tables import read_checked
 from proofstone.method import FileGrades, Method, Verifying, find_method, method_names
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Budget, Spending
 from proofstone.models.config import load_config
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.calls import Judge
+from proofstone.records.calls import CacheUse, Judge
 from proofstone.records.ids import short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun

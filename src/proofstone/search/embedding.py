@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.models.budget_account import Spending, open_request_purse
+from proofstone.models.budget import Spending, open_request_purse
 from proofstone.models.config import ModelConfig, resolve
 from proofstone.models.embeddings import EmbeddingsEndpoint, EmbeddingUse
 from proofstone.models.names import parse_model_name

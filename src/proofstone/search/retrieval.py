@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.models.registry import leaves_to

@@ -15,8 +15,7 @@ from msgspec import Struct
 from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadUsage
 from proofstone.models.tokens import load_cl100k
-from proofstone.records.banks import TokenCounter
-from proofstone.records.calls import Embedder, FoundText, Searcher
+from proofstone.records.calls import Embedder, FoundText, Searcher, TokenCounter
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchWay
 from proofstone.records.knowledge import Passage, Source

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.models.budget_account import RequestPurse, Spending, open_request_purse
+from proofstone.models.budget import RequestPurse, Spending, open_request_purse
 from proofstone.models.config import ModelConfig
 from proofstone.models.credentials import Secret
 from proofstone.models.names import destination_of

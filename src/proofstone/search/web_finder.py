@@ -24,7 +24,7 @@ from proofstone.documents.reader import GuardedReader, Opened, ReadEvent
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, BudgetReached, CallFailed, EgressRefused, ExtraMissing
 from proofstone.ingest.ingest import Taking
-from proofstone.models.availability import Online, Step, StepName
+from proofstone.models.check import Online, Step, StepName
 from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.records.calls import Clock, FoundText

@@ -10,8 +10,7 @@ from proofstone.records.runs import Spent, usd
 from proofstone.session.terminal import say
 
 if TYPE_CHECKING:
-    from proofstone.models.budget import Budget
-    from proofstone.models.budget_account import Spending
+    from proofstone.models.budget import Budget, Spending
     from proofstone.session.session import Session
     from proofstone.store.calls import Expense
 
@@ -99,8 +98,7 @@ def newly_lost(session: Session) -> list[Expense]:
 def start_spending(session: Session, budget: Budget | str | Spending | None) -> Spending:
     """What is spent under a budget, or without one, for calls that are to share it. One that is
     shared already is returned."""
-    from proofstone.models.budget import read_budget  # noqa: PLC0415
-    from proofstone.models.budget_account import Spending  # noqa: PLC0415
+    from proofstone.models.budget import Spending, read_budget  # noqa: PLC0415
 
     if isinstance(budget, Spending):
         return budget

@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.availability import call_roll, served_here
-from proofstone.models.check import Checked
+from proofstone.models.check import Checked, call_roll, served_here
 from proofstone.models.config import ModelConfig, card_of, price_of
 from proofstone.models.entries import key_lines, usable_bundled
 from proofstone.models.names import ModelName, parse_model_name

@@ -16,9 +16,8 @@ from click.core import ParameterSource
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
-from proofstone.records.banks import Parameter
 from proofstone.records.knowledge import Role, RoleName
-from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, declared_option
+from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, Parameter, declared_option
 from proofstone.session.terminal import pasted, say
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 

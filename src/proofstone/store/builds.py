@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row, func, select
 
-from proofstone.records.builds import Build, BuildFunnel, Funnel
+from proofstone.records.builds import BatchStep, Build, BuildFunnel, Outcome, PipelineRow, Step
 from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.runs import Spent
-from proofstone.records.steps import BatchStep, Outcome, PipelineRow, Step
+from proofstone.records.tables import Funnel
 from proofstone.records.verdicts import RowVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database, give_back_lease, take_lease

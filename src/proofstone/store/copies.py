@@ -1,7 +1,12 @@
-"""Copies of a database in one SQLite file: made while a run writes, and checked before use.
+"""Copies of a database: one merged into another, or whole into one SQLite file.
 
-A copy is the whole database, names of people included, and a few notes beside the workspace's own
-rows: when and by which version it was made, and the workspace's settings.
+Merging goes by hash: what is there stays, what is new comes along. Integer keys mean nothing
+outside their store, so each table's are translated as it is copied, in the order in which tables
+refer to each other. Names of people never travel by a merge.
+
+A copy in a file is made while a run writes, and checked before use. It is the whole database, names
+of people included, with a few notes beside the workspace's own rows: when and by which version it
+was made, and the workspace's settings.
 """
 
 from __future__ import annotations
@@ -9,17 +14,262 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import create_engine, text
+import msgspec
+from sqlalchemy import Connection, Table, create_engine, func, select, text, tuple_
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from proofstone.errors import StoreFailed, WorkspaceUnusable
-from proofstone.store.database import Database, refuse_unknown, revision_of, snapshot, sqlite_file
-from proofstone.store.merge import merge
+from proofstone.store import schema
+from proofstone.store.database import (
+    Database,
+    Readable,
+    refuse_unknown,
+    revision_of,
+    snapshot,
+    sqlite_file,
+)
+from proofstone.store.rows import VERDICT, chunks, insert_missing, insert_rows, keys_by, take_keys
+
+# Merging outcomes of build steps: each with all the rows that it kept and what judges said on the
+# way to it, or not at all.
+#
+# A model may have made other rows of the same one in either workspace. The outcome that is there
+# stays, and nothing of the other's is mixed in.
+
+_OUTCOME = ("step_id", "row_id", "is_same", "reason", "found")
+
+
+_OUTPUT = ("step_id", "row_id", "position", "output_id")
+
+
+_CHUNK = 500  # pairs looked for at once
+
+
+Keys = Mapping[str, Mapping[int, int]]
+
+
+def copy_outcomes(
+    origin: Readable, target: Database, page: Sequence[Mapping[str, Any]], keys: Keys
+) -> None:
+    """Copies a page of outcomes that ``target`` lacks; ``keys`` translate those of the origin, by
+    table."""
+    steps, rows = keys["build_step"], keys["build_row"]
+    ours = {
+        (each["step_id"], each["row_id"]): (steps[each["step_id"]], rows[each["row_id"]])
+        for each in page
+    }
+    kept = _along(origin, schema.build_output, list(ours))
+    said = _along(origin, schema.build_verdict, list(ours))
+    with target.writing() as connection:
+        there = _there(connection, list(ours.values()))
+        new = {place: own for place, own in ours.items() if own not in there}
+        outcomes = [
+            (*new[place], each["is_same"], each["reason"], each["found"])
+            for each in page
+            if (place := (each["step_id"], each["row_id"])) in new
+        ]
+        insert_rows(connection, schema.build_outcome, _OUTCOME, outcomes)
+        outputs = [
+            (*new[each.step_id, each.row_id], each.position, rows[each.output_id])
+            for each in kept
+            if (each.step_id, each.row_id) in new
+        ]
+        insert_rows(connection, schema.build_output, _OUTPUT, outputs)
+        verdicts = [
+            (*new[each.step_id, each.row_id], *each[2:])
+            for each in said
+            if (each.step_id, each.row_id) in new
+        ]
+        insert_rows(connection, schema.build_verdict, VERDICT, verdicts)
+
+
+def _along(origin: Readable, table: Table, places: Sequence[tuple[int, int]]) -> list[Any]:
+    found: list[Any] = []
+    with origin.reading() as connection:
+        for part in chunks(places, _CHUNK):
+            pair = tuple_(table.c.step_id, table.c.row_id)
+            found += connection.execute(select(table).where(pair.in_(part))).all()
+    return found
+
+
+def _there(connection: Connection, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    table = schema.build_outcome
+    found: set[tuple[int, int]] = set()
+    for part in chunks(places, _CHUNK):
+        pair = tuple_(table.c.step_id, table.c.row_id)
+        query = select(table.c.step_id, table.c.row_id).where(pair.in_(part))
+        found |= {(step, row) for step, row in connection.execute(query)}
+    return found
+
+
+_PAGE = 1000
+
+
+# What makes a row the same in two workspaces where it has no hash. A table that has neither is a
+# pure relation, whose whole row is its identity.
+_IDENTITY = {
+    schema.call: ("request_hash", "attempt", "started_at"),
+    schema.response: ("run_id", "item_id", "sample", "step"),
+    schema.failure: ("call_id",),
+    schema.unit: ("item_id", "kind", "key"),
+    schema.cluster: ("kind", "key"),
+    schema.expense: ("owner", "started_at"),
+}
+
+
+# Names of people; the workspace's own id; files of the other workspace's machine.
+_LEFT_BEHIND = {schema.person, schema.workspace, schema.written_file}
+
+
+_ALONG = {schema.build_output, schema.build_verdict}  # copied with their outcome
+
+
+_LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
+
+
+class MergeReport(msgspec.Struct, frozen=True):
+    """How many rows each table had to give, and how many of them were new here."""
+
+    read: dict[str, int]
+    added: dict[str, int]
+
+
+def merge(origin: Readable, target: Database, *, with_people: bool = False) -> MergeReport:
+    """Copies all rows of ``origin`` that ``target`` lacks. Doing it twice changes nothing.
+
+    Each page is its own transaction, so a merge that was cut off is finished by repeating it. Where
+    others write to the origin, hand in a snapshot of it. Names of people travel only on request.
+    """
+    keys: dict[str, dict[int, int]] = {}
+    report = MergeReport({}, {})
+    tables = [t for t in schema.metadata.tables.values() if t not in _LEFT_BEHIND | _ALONG]
+    for table in [*tables, schema.person] if with_people else tables:
+        name = table.name
+        keys[name] = {}
+        report.read[name] = 0
+        before = _count(target, table)
+        for page in _pages(origin, table):
+            report.read[name] += len(page)
+            if table is schema.build_outcome:
+                copy_outcomes(origin, target, page, keys)
+                continue
+            with target.writing() as connection:
+                _copy(connection, table, page, keys)
+        report.added[name] = _count(target, table) - before
+    return report
+
+
+def _copy(
+    connection: Connection, table: Table, page: Sequence[Any], keys: dict[str, dict[int, int]]
+) -> None:
+    names = tuple(c.name for c in table.columns if c.name != "id" and c.name not in _LOCAL)
+    refers = {key.parent.name: key.column.table for key in table.foreign_keys}
+    identity = _IDENTITY.get(table, ("hash",) if "hash" in names else ())
+    # A row that refers to its own table comes alone, after the rows before it have keys.
+    for group in _groups(page, [column for column, other in refers.items() if other is table]):
+        rows: dict[int, dict[str, Any]] = {}
+        for row in group:
+            values = {name: row[name] for name in names}
+            for column, other in refers.items():
+                if values[column] is not None:
+                    values[column] = keys[other.name][values[column]]
+            rows[row.get("id", len(rows))] = values
+        if not identity:
+            tuples = [tuple(values.values()) for values in rows.values()]
+            insert_rows(connection, table, names, tuples, or_ignore=True)
+        elif table is schema.call:
+            keys[table.name] |= _copy_calls(connection, rows, names)
+        else:
+            keys[table.name] |= _copy_identified(connection, table, identity, rows, names)
+
+
+def _copy_identified(
+    connection: Connection,
+    table: Table,
+    identity: tuple[str, ...],
+    rows: dict[int, dict[str, Any]],
+    names: tuple[str, ...],
+) -> dict[int, int]:
+    def same(values: dict[str, Any]) -> Any:
+        parts = tuple(values[name] for name in identity)
+        return parts[0] if len(parts) == 1 else parts
+
+    wanted = {same(values): tuple(values.values()) for values in rows.values()}
+    # Looked for before: a failure's identity is no constraint that would refuse it twice.
+    found = keys_by(connection, table, identity, wanted)
+    new = {key: row for key, row in wanted.items() if key not in found}
+    found |= insert_missing(connection, table, names, new, by=identity)
+    return {old: found[same(values)] for old, values in rows.items()}
+
+
+def _copy_calls(
+    connection: Connection, rows: dict[int, dict[str, Any]], names: tuple[str, ...]
+) -> dict[int, int]:
+    """Calls have no hash of their own: the request's, the attempt and the start make them one."""
+    table = schema.call
+    hashes = {values["request_hash"] for values in rows.values()}
+    known: dict[tuple[Any, ...], int] = {}
+    for chunk in chunks(hashes, 4000):
+        query = select(table.c.id, table.c.request_hash, table.c.attempt, table.c.started_at).where(
+            table.c.request_hash.in_(chunk)
+        )
+        known |= {tuple(rest): key for key, *rest in connection.execute(query)}
+    identities = {
+        old: (values["request_hash"], values["attempt"], values["started_at"])
+        for old, values in rows.items()
+    }
+    new = [old for old, identity in identities.items() if identity not in known]
+    fresh = take_keys(connection, table, len(new))
+    for key, old in zip(fresh, new, strict=True):
+        known[identities[old]] = key
+    inserted = [(known[identities[old]], *rows[old].values()) for old in new]
+    insert_rows(connection, table, ("id", *names), inserted)
+    return {old: known[identity] for old, identity in identities.items()}
+
+
+def _groups(page: Sequence[Any], itself: list[str]) -> Iterator[list[Any]]:
+    plain = [row for row in page if all(row[column] is None for column in itself)]
+    if plain:
+        yield plain
+    for row in page:
+        if any(row[column] is not None for column in itself):
+            yield [row]
+
+
+def _pages(database: Readable, table: Table) -> Iterator[list[Any]]:
+    """All rows of a table as mappings, in the order of their primary key, in pages."""
+    primary = list(table.primary_key.columns)
+    after: tuple[Any, ...] | None = None
+    while True:
+        query = select(table).order_by(*primary).limit(_PAGE)
+        if after is not None:
+            query = query.where(_behind(primary, after))
+        with database.reading() as connection:
+            page = [dict(row) for row in connection.execute(query).mappings()]
+        if not page:
+            return
+        yield page
+        after = tuple(page[-1][column.name] for column in primary)
+
+
+def _behind(primary: list[Any], after: tuple[Any, ...]) -> Any:
+    """The condition that a row stands behind ``after`` in the order of the primary key."""
+    first, *rest = primary
+    if not rest:
+        return first > after[0]
+    return (first > after[0]) | ((first == after[0]) & _behind(rest, after[1:]))
+
+
+def _count(database: Database, table: Table) -> int:
+    with database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
 
 # The schema version of a database that is not opened, and so not migrated.
 

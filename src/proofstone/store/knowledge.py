@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Row, bindparam, func, select
 
-from proofstone.errors import BadUsage
-from proofstone.records.banks import BuiltFact
-from proofstone.records.ids import canonical_json
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.records.ids import canonical_json, short
 from proofstone.records.knowledge import (
     Bank,
+    BuiltFact,
     Fact,
     Passage,
+    Placement,
     Role,
     Source,
     Stratum,
     bank_id,
     identified_fact,
 )
-from proofstone.records.taxonomy import Placement
 from proofstone.store import schema
 from proofstone.store.database import Database
 from proofstone.store.pages import (
@@ -33,7 +33,7 @@ from proofstone.store.pages import (
     select_passages,
     source_of,
 )
-from proofstone.store.payloads import Payloads, generations, is_purged, refuse_absent
+from proofstone.store.payloads import Payloads, is_purged
 from proofstone.store.purge import fill_again, refuse_emptied
 from proofstone.store.rows import (
     StorePart,
@@ -506,3 +506,45 @@ def _select() -> Any:
 def _placement(row: Row[Any]) -> Placement:
     models = msgspec.json.decode(row.models, type=tuple[str, ...])
     return record_of(Placement, row, stratum=stratum_of(row), models=models)
+
+
+def refuse_absent(
+    built: Sequence[BuiltFact],
+    sources: Mapping[bytes, int],
+    passages: Mapping[Any, int],
+    facts: Mapping[Any, int],
+) -> None:
+    """Raises BadInput where a fact names a source, passage or fact that is neither here nor
+    coming."""
+    coming = {b.fact.id for b in built}
+    problems = []
+    for fact in (b.fact for b in built):
+        place = f"fact {short(fact.id)}"
+        if fact.source and fact.source not in sources:
+            what = f"source {short(fact.source)} is not in this workspace"
+            problems.append(Problem(place, what))
+        if fact.passage and fact.passage not in passages:
+            what = f"passage {short(fact.passage)} is not in this workspace"
+            problems.append(Problem(place, what))
+        if fact.corrects and fact.corrects not in facts and fact.corrects not in coming:
+            what = f"the fact {short(fact.corrects)} that it corrects is not in this workspace"
+            problems.append(Problem(place, what))
+    if problems:
+        raise BadInput(
+            "these facts name what this workspace does not hold; nothing was stored",
+            problems,
+            hint="first ingest the documents of the passages, and import what is corrected",
+        )
+
+
+def generations(built: Sequence[BuiltFact]) -> Iterator[list[Fact]]:
+    """The facts in groups, each after the group with what it corrects.
+
+    Ids are content hashes that cover what is corrected: there is no ring.
+    """
+    waiting = {b.fact.id: b.fact for b in built}
+    while waiting:
+        ready = [fact for fact in waiting.values() if fact.corrects not in waiting]
+        yield ready
+        for fact in ready:
+            del waiting[fact.id]

@@ -1,4 +1,4 @@
-"""Payload bytes and back: canonical JSON with its kind and schema version.
+"""Payload bytes and back: canonical JSON with its kind and schema version; the texts in them.
 
 The store knows no method. Whoever opens it hands in a function from a payload kind
 (``method.kind``) to its type, which imports that one method when it is first met.
@@ -6,16 +6,17 @@ The store knows no method. Whoever opens it hands in a function from a payload k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from proofstone.errors import BadInput, Problem, TextPurged, WorkspaceUnusable
+from proofstone.errors import TextPurged, WorkspaceUnusable
 from proofstone.method import PayloadType
-from proofstone.records.banks import BuiltFact
-from proofstone.records.ids import canonical_json, short
-from proofstone.records.knowledge import Fact
+from proofstone.records.ids import canonical_json
 
 
 def is_purged(data: bytes) -> bool:
@@ -66,43 +67,119 @@ class Payloads:
 # What facts name of other rows: it must be here, and stored before them.
 
 
-def refuse_absent(
-    built: Sequence[BuiltFact],
-    sources: Mapping[bytes, int],
-    passages: Mapping[Any, int],
-    facts: Mapping[Any, int],
-) -> None:
-    """Raises BadInput where a fact names a source, passage or fact that is neither here nor
-    coming."""
-    coming = {b.fact.id for b in built}
-    problems = []
-    for fact in (b.fact for b in built):
-        place = f"fact {short(fact.id)}"
-        if fact.source and fact.source not in sources:
-            what = f"source {short(fact.source)} is not in this workspace"
-            problems.append(Problem(place, what))
-        if fact.passage and fact.passage not in passages:
-            what = f"passage {short(fact.passage)} is not in this workspace"
-            problems.append(Problem(place, what))
-        if fact.corrects and fact.corrects not in facts and fact.corrects not in coming:
-            what = f"the fact {short(fact.corrects)} that it corrects is not in this workspace"
-            problems.append(Problem(place, what))
-    if problems:
-        raise BadInput(
-            "these facts name what this workspace does not hold; nothing was stored",
-            problems,
-            hint="first ingest the documents of the passages, and import what is corrected",
-        )
+# Finding the texts of a source in other texts: whole sentences of it, verbatim.
+#
+# White space and case do not count. What is too short to be told apart from anybody's words is not
+# looked for, nor are names, labels and the like, however long: a value of a closed set, a category,
+# an id, a heading.
+
+_ANCHOR = 8  # characters by which a text is first looked for
 
 
-def generations(built: Sequence[BuiltFact]) -> Iterator[list[Fact]]:
-    """The facts in groups, each after the group with what it corrects.
+_LEAST = 16  # what a text must weigh; a Chinese character says as much as two letters
 
-    Ids are content hashes that cover what is corrected: there is no ring.
+
+_MARKS = (".", "?", "!", "。", "？", "！")
+
+
+_CLOSING = "\"')]”’」』）"  # what may stand behind a sentence's mark
+
+
+_CJK = "\u2e7f"  # characters beyond it count as words: two of them say as much as one
+
+
+_ENDS = re.compile(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])|\n+")
+
+
+class Finder:
+    """Whether a text holds any of many others; the time is that of reading it once."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._by_anchor: dict[str, dict[int, set[str]]] = {}
+        for text in texts:
+            plain = _plain(text)
+            if _weight(plain) >= _LEAST:
+                lengths = self._by_anchor.setdefault(plain[:_ANCHOR], {})
+                lengths.setdefault(len(plain), set()).add(plain)
+
+    def finds(self, text: str) -> bool:
+        """Whether ``text`` holds one of the texts that are looked for."""
+        plain, anchors = _plain(text), self._by_anchor
+        for start in range(len(plain) - _ANCHOR + 1):
+            lengths = anchors.get(plain[start : start + _ANCHOR])
+            if lengths and any(plain[start : start + n] in held for n, held in lengths.items()):
+                return True
+        return False
+
+
+def sentences(text: str) -> list[str]:
+    """A text in its sentences and lines, and whole."""
+    return [text, *(part for part in _ENDS.split(text) if part)]
+
+
+def said_in(text: str, *, words: int) -> list[str]:
+    """The whole sentences of a text, and those of its parts that lost their mark: of at least so
+    many words."""
+    return [part for part in sentences(text) if _is_sentence(part, words)]
+
+
+def strings_of(body: bytes) -> list[str]:
+    """The texts of a JSON body, or of what is not JSON the whole; of a stream those of its lines.
+
+    The tag that names a payload's kind is no text.
     """
-    waiting = {b.fact.id: b.fact for b in built}
-    while waiting:
-        ready = [fact for fact in waiting.values() if fact.corrects not in waiting]
-        yield ready
-        for fact in ready:
-            del waiting[fact.id]
+    try:
+        return list(_strings(msgspec.json.decode(body)))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        text = body.decode("utf-8", "replace")
+        found = [text]
+        for line in text.splitlines():
+            if line.startswith("data:"):
+                found += _event(line.removeprefix("data:"))
+        return found
+
+
+def ids_in(payload: bytes) -> Iterator[bytes]:
+    """The row ids that a payload names: 32 bytes, as canonical JSON spells them."""
+    for text in strings_of(payload) if payload else ():
+        if len(text) == 44 and text.endswith("="):
+            try:
+                yield base64.b64decode(text, validate=True)
+            except binascii.Error:
+                continue
+
+
+def _event(data: str) -> list[str]:
+    try:
+        return list(_strings(msgspec.json.decode(data)))
+    except msgspec.DecodeError:
+        return []
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            if name != "type":
+                yield from _strings(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _strings(entry)
+
+
+def _is_sentence(text: str, words: int) -> bool:
+    n_cjk = sum(character > _CJK for character in text)
+    if len(text.split()) == 1 and not n_cjk:
+        return False  # an id, an address
+    if text.rstrip().rstrip(_CLOSING).endswith(_MARKS):
+        return True
+    return len(text.split()) + n_cjk // 2 >= words
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _weight(text: str) -> int:
+    return len(text) + sum(character > _CJK for character in text)

@@ -33,8 +33,7 @@ from proofstone.store import schema
 from proofstone.store.calls import decompress
 from proofstone.store.database import Database, Readable, sqlite_file, users_of
 from proofstone.store.lookup import Found
-from proofstone.store.payloads import is_purged
-from proofstone.store.purged_text import Finder, ids_in, said_in, sentences, strings_of
+from proofstone.store.payloads import Finder, ids_in, is_purged, said_in, sentences, strings_of
 from proofstone.store.rows import (
     StorePart,
     among,

@@ -21,7 +21,6 @@ from proofstone.store.calls import (
     SpentRows,
     TroubleRows,
 )
-from proofstone.store.corrections import CorrectionStore, PeopleStore, RulingStore
 from proofstone.store.database import Database
 from proofstone.store.items import ItemStore, ItemTallies, OwnPromptStore
 from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PlacementStore
@@ -32,7 +31,7 @@ from proofstone.store.pages import PageStore
 from proofstone.store.payloads import Payloads
 from proofstone.store.provenance import OriginRows, RoleStore, TraceRows
 from proofstone.store.purge import TombstoneRows, WrittenFiles
-from proofstone.store.reviews import ReviewStore
+from proofstone.store.reviews import CorrectionStore, PeopleStore, ReviewStore, RulingStore
 from proofstone.store.rows import TargetStore
 from proofstone.store.runs import PaceRows, PlanStore, RunStore, ServedRows
 from proofstone.store.scores import ScoreStore

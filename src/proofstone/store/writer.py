@@ -25,10 +25,10 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from proofstone.errors import ProofstoneError, StoreFailed
+from proofstone.records.builds import BatchStep, Outcome, PipelineRow, Step
 from proofstone.records.calls import CallRecord
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Spent
-from proofstone.records.steps import BatchStep, Outcome, PipelineRow, Step
 from proofstone.records.verdicts import RowVerdict
 from proofstone.store import schema
 from proofstone.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall, spent_of, totals

@@ -14,11 +14,10 @@ from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Method, PayloadType, later
-from proofstone.records.banks import BankReader, BuiltFact, TokenCounter
-from proofstone.records.calls import Call, Judge, Message
+from proofstone.records.calls import Call, Judge, Message, TokenCounter
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Unit, Way, item_id
-from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.knowledge import BankReader, BuiltFact, Fact, fact_id
 from proofstone.records.runs import Measure, Reply, Score
 from proofstone.records.tables import Column, Row, Tabulation
 from proofstone_recall.drills import PIPELINES, Pair

@@ -8,11 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.records.banks import BuiltFact, Parameter
-from proofstone.records.calls import Message
-from proofstone.records.items import Oracle
-from proofstone.records.knowledge import Fact, SourcedPassage, fact_id
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     BatchRows,
     BatchStep,
     Drop,
@@ -23,6 +19,10 @@ from proofstone.records.steps import (
     StepBuilder,
     StepContext,
 )
+from proofstone.records.calls import Message
+from proofstone.records.items import Oracle
+from proofstone.records.knowledge import BuiltFact, Fact, SourcedPassage, fact_id
+from proofstone.records.options import Parameter
 
 
 class Topic(Struct, frozen=True):

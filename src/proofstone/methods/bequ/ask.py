@@ -21,10 +21,10 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.judging.question import fence
 from proofstone.method import OwnPrompts
 from proofstone.methods.bequ.entities import Entity, entity_of
-from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id, digest
 from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
+from proofstone.records.knowledge import BankReader
 from proofstone.texts.templates import Template, Turns, read_template, read_turns
 
 if TYPE_CHECKING:

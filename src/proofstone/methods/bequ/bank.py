@@ -11,10 +11,10 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ import entities as entity_rows
 from proofstone.methods.bequ.entities import Entity
 from proofstone.methods.bequ.reference import facts as reference
-from proofstone.records.banks import BankReader, BuiltFact, Parameter
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import Fact, fact_id
+from proofstone.records.knowledge import BankReader, BuiltFact, Fact, fact_id
+from proofstone.records.options import Parameter
 from proofstone.records.tables import Row
 
 

@@ -33,7 +33,7 @@ from proofstone.session.options import (
 from proofstone.session.terminal import TerminalEgress, print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.models.reply_cache import CacheUse
+    from proofstone.records.calls import CacheUse
     from proofstone.session.session import Session
 
 

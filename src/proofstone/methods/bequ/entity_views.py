@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.methods.bequ.reply_triples import Elicited, elicited, read_text
-from proofstone.records.banks import TokenCounter
+from proofstone.records.calls import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Stratum
 from proofstone.records.runs import Reply

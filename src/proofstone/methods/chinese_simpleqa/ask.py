@@ -33,10 +33,10 @@ from proofstone.methods.chinese_simpleqa.templates import (
     worked_answer,
     worked_choice,
 )
-from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, TextForm, Way
+from proofstone.records.knowledge import BankReader
 
 WAYS = {
     "direct": "the answer at once, nothing else",

@@ -38,9 +38,8 @@ from proofstone.methods.chinese_simpleqa.questions import (
     made_row,
     read_draft,
 )
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import LoadedItem
-from proofstone.records.knowledge import Fact, Stratum, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
 

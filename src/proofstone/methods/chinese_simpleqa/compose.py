@@ -24,10 +24,10 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     asked_of,
     closed_of_fact,
 )
-from proofstone.records.banks import BankReader, Parameter
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BankReader, Fact
+from proofstone.records.options import Parameter
 from proofstone.wording.messages import noted
 
 COMPOSER_VERSION = 1

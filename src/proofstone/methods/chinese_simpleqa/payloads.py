@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from proofstone.records.banks import TokenCounter
+from proofstone.records.calls import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Cell, Column, Tabulation

@@ -37,9 +37,8 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     asked_of,
 )
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import Fact, Stratum, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
 

@@ -14,9 +14,8 @@ from proofstone.files.fields import ANSWER_COLUMNS, QUESTION_COLUMNS
 from proofstone.methods.chinese_simpleqa import choices as choice_rows
 from proofstone.methods.chinese_simpleqa import questions as question_rows
 from proofstone.methods.chinese_simpleqa.payloads import closed_of, closed_of_fact
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item, LoadedItem
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BuiltFact, Fact
 from proofstone.records.tables import Row
 
 recognises = question_rows.recognises

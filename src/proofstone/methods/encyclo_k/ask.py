@@ -35,11 +35,10 @@ from proofstone.methods.encyclo_k.question_text import (
 )
 from proofstone.methods.encyclo_k.recipe import is_composed, is_of_statements
 from proofstone.methods.encyclo_k.wordings import is_chinese, phrasing
-from proofstone.records.banks import BankReader
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import Draws, content_id, short
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BankReader, Fact
 from proofstone.texts.templates import Turns, read_turns
 
 if TYPE_CHECKING:

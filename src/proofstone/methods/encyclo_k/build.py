@@ -29,9 +29,17 @@ from proofstone.methods.encyclo_k.tables.table import (
     true_texts,
 )
 from proofstone.methods.encyclo_k.tables.template import read_template
-from proofstone.records.banks import BuiltFact, FactBuilder, Parameter
 from proofstone.records.ids import Draws
-from proofstone.records.knowledge import Fact, Source, Stratum, fact_id, source_id
+from proofstone.records.knowledge import (
+    BuiltFact,
+    Fact,
+    FactBuilder,
+    Source,
+    Stratum,
+    fact_id,
+    source_id,
+)
+from proofstone.records.options import Parameter
 
 KIND = "encyclo_k.statement"
 

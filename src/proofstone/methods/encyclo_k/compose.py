@@ -22,10 +22,9 @@ from proofstone.methods.encyclo_k.payloads import ComposedQuestion, SingleStatem
 from proofstone.methods.encyclo_k.recipe import LEVELS, Recipe, is_of_statements, read_recipe
 from proofstone.methods.encyclo_k.recipe import recipe as read
 from proofstone.methods.encyclo_k.wordings import phrasing
-from proofstone.records.banks import BankReader
 from proofstone.records.ids import Draws, canonical_json, words_of
 from proofstone.records.items import Item, item_id
-from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.knowledge import BankReader, Fact, Stratum
 
 # The order in which the groups of a form take turns, so that any first part of it is a fair
 # mixture.

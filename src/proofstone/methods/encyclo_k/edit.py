@@ -18,9 +18,8 @@ from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuesti
 from proofstone.methods.encyclo_k.questions import read_items, write_item
 from proofstone.methods.encyclo_k.statements import read_facts, write_fact, write_stratum
 from proofstone.methods.encyclo_k.wordings import phrasing
-from proofstone.records.banks import BuiltFact
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import Fact, Stratum, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 
 _FIXED = ("id", "passage", "corrects")

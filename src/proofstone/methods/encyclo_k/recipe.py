@@ -16,8 +16,8 @@ import msgspec
 from proofstone.choices.options import MOST_OPTIONS, MOST_PLACES, MOST_TOGETHER, distractor_supply
 from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.payloads import default_recipe
-from proofstone.records.banks import Parameter
 from proofstone.records.items import ItemSet
+from proofstone.records.options import Parameter
 
 COMPOSER = 1  # raised by every change that makes other questions of the same seed and parameters
 

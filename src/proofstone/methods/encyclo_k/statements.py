@@ -14,8 +14,16 @@ from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields, came, read_identity
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.review import ERROR_TYPES, read_error_type
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Fact, Role, RoleName, Source, Stratum, fact_id, source_id
+from proofstone.records.knowledge import (
+    BuiltFact,
+    Fact,
+    Role,
+    RoleName,
+    Source,
+    Stratum,
+    fact_id,
+    source_id,
+)
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
 

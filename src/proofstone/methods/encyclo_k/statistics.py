@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion, SingleStatement, Statement
 from proofstone.methods.encyclo_k.question_text import render
 from proofstone.methods.encyclo_k.review import ERROR_TYPES, error_type_of
-from proofstone.records.banks import TokenCounter
+from proofstone.records.calls import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Cell, Column, Tabulation

@@ -40,7 +40,7 @@ from proofstone.results.sections.strata import document_cells, document_columns
 from proofstone.stats.dimension import DimensionCheck, check_dimension
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import benjamini_hochberg, equal_weights
-from proofstone.stats.irt import ItemResponse, fit_two_parameter
+from proofstone.stats.items import ItemResponse, fit_two_parameter
 from proofstone.stats.stability import (
     Discrimination,
     Reliability,

@@ -40,11 +40,19 @@ from proofstone.methods.bequ.reference.corpora import (
     read_wiki,
 )
 from proofstone.methods.bequ.reference.facts import Taken
-from proofstone.records.builds import OnlineRows, OnlineTexts, OnlineWanted, WikiText
+from proofstone.records.builds import (
+    Drop,
+    Kept,
+    OnlineRows,
+    OnlineTexts,
+    OnlineWanted,
+    Step,
+    StepContext,
+    WikiText,
+)
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, digest
 from proofstone.records.items import Item
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 from proofstone.texts.languages import guess_language
 
 # What is on its way while a list of entities is made: something with a name that may be taken.

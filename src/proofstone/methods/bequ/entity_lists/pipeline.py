@@ -19,12 +19,7 @@ from proofstone.methods.bequ.entity_lists.candidates import (
     drawn_candidates,
     make_up_step,
 )
-from proofstone.records.banks import BuiltFact, Parameter
-from proofstone.records.builds import seats_of
-from proofstone.records.calls import Message
-from proofstone.records.ids import Draws, digest
-from proofstone.records.knowledge import Fact, Role, Stratum, fact_id
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     BatchRows,
     BatchStep,
     Drop,
@@ -34,7 +29,12 @@ from proofstone.records.steps import (
     Step,
     StepBuilder,
     StepContext,
+    seats_of,
 )
+from proofstone.records.calls import Message
+from proofstone.records.ids import Draws, digest
+from proofstone.records.knowledge import BuiltFact, Fact, Role, Stratum, fact_id
+from proofstone.records.options import Parameter
 
 # How many of each kind a list holds: thirds by what is known of them, so many of a domain.
 

@@ -22,10 +22,19 @@ from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
 from proofstone.methods.bequ.entities import Entity, is_named, plain_name, read_entities
 from proofstone.methods.bequ.reference.facts import MISSING, About, EntityText, Known, Taken
-from proofstone.records.builds import OnlineRows, OnlineTexts, OnlineWanted, WebText, WikiText
+from proofstone.records.builds import (
+    Drop,
+    Kept,
+    OnlineRows,
+    OnlineTexts,
+    OnlineWanted,
+    Step,
+    StepContext,
+    WebText,
+    WikiText,
+)
 from proofstone.records.calls import FoundText
 from proofstone.records.items import Item
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks, tokens_by_bytes
 from proofstone.texts.languages import guess_language, passage_language
 

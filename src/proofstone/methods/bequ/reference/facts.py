@@ -11,9 +11,8 @@ from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields, read_json
 from proofstone.methods.bequ.entities import plain_name
 from proofstone.methods.bequ.verification.rows import NamedReference, read_reference
-from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import seats_of
-from proofstone.records.knowledge import Fact, Role, Stratum, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Role, Stratum, fact_id
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import Passage
 from proofstone.texts.languages import UNDETERMINED

@@ -26,10 +26,7 @@ from proofstone.methods.bequ.reference.corpora import (
 from proofstone.methods.bequ.reference.facts import Known, facts_by
 from proofstone.methods.bequ.triples.extraction import ReadTriples, fold_triples, plain_triple
 from proofstone.methods.bequ.triples.json_records import read_triples
-from proofstone.records.banks import Parameter
-from proofstone.records.calls import Message
-from proofstone.records.ids import digest
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     BatchRows,
     BatchStep,
     Drop,
@@ -40,6 +37,9 @@ from proofstone.records.steps import (
     StepBuilder,
     StepContext,
 )
+from proofstone.records.calls import Message
+from proofstone.records.ids import digest
+from proofstone.records.options import Parameter
 from proofstone.search.bm25 import TERMS_VERSION, terms_of
 
 # Triples whose object stands in their passage: a model also writes what it knows from elsewhere.

@@ -12,9 +12,8 @@ from proofstone.documents.sources import bare_name, read_documents
 from proofstone.errors import BadUsage, NotFound
 from proofstone.files.tables import read_checked
 from proofstone.method import find_method
-from proofstone.records.banks import BuiltFact
 from proofstone.records.ids import short
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import BuiltFact, Fact
 from proofstone.records.tables import Row
 from proofstone.session.session import Target, find_target
 from proofstone.store.lookup import Found

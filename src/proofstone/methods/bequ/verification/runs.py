@@ -37,11 +37,9 @@ from proofstone.methods.bequ.verification.sample import (
 )
 from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, posed_questions
-from proofstone.models.budget import Budget
-from proofstone.models.budget_account import Spending
+from proofstone.models.budget import Budget, Spending
 from proofstone.models.registry import leaves_to
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.calls import Clock, Embedder
+from proofstone.records.calls import CacheUse, Clock, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label

@@ -37,8 +37,8 @@ from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
 from proofstone.session.session import Session, response_name
-from proofstone.store.corrections import Retired
 from proofstone.store.lookup import Found
+from proofstone.store.reviews import Retired
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo
 from proofstone.store.store import Store
 

@@ -45,8 +45,7 @@ from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
 from proofstone.methods.bequ.verification.sample import VerifyPlan, make_plan
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.models.budget import Budget
-from proofstone.models.reply_cache import CacheUse
-from proofstone.records.calls import Embedder, Judge
+from proofstone.records.calls import CacheUse, Embedder, Judge
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.judges import Judges, JudgeSpec, judge_spec
 from proofstone.run.score import passing_workspace, with_judges

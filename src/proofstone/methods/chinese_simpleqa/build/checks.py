@@ -33,10 +33,10 @@ from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, Writte
 from proofstone.methods.chinese_simpleqa.payloads import ANSWER_TYPES, AnswerType
 from proofstone.methods.chinese_simpleqa.sameness import GRADED, as_number, plain_answer
 from proofstone.methods.chinese_simpleqa.score import SCORER_VERSION, score
+from proofstone.records.builds import Drop, Kept, Step, StepContext
 from proofstone.records.calls import FoundText, Message, Searcher
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Unit, item_id
 from proofstone.records.runs import Reply, Score
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
 
 # Pairs that would do harm if they were published: by a judge of its own, where one is named.

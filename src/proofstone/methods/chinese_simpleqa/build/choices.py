@@ -27,9 +27,7 @@ from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed
 from proofstone.methods.chinese_simpleqa.sameness import as_number, plain_answer, settled_as
 from proofstone.methods.chinese_simpleqa.templates import choice_lines
-from proofstone.records.banks import Parameter
-from proofstone.records.calls import Message
-from proofstone.records.steps import (
+from proofstone.records.builds import (
     Drop,
     Kept,
     ModelRole,
@@ -38,6 +36,8 @@ from proofstone.records.steps import (
     StepBuilder,
     StepContext,
 )
+from proofstone.records.calls import Message
+from proofstone.records.options import Parameter
 from proofstone.records.verdicts import JudgeQuestion
 
 _UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"

@@ -13,8 +13,8 @@ from proofstone.methods.chinese_simpleqa.build.known import KnownPair, KnownSets
 from proofstone.methods.chinese_simpleqa.build.pairs import QUESTIONS, block, prompt_digest, render
 from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
+from proofstone.records.builds import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.records.calls import Message
-from proofstone.records.steps import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.search.near_duplicates import near_duplicates
 
 _SAME, _UNSOUND = "same as another", "not well worded anew"

@@ -9,9 +9,8 @@ from msgspec import structs
 from proofstone.judging.difficulty import filtered_roles
 from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Pair, Twin
-from proofstone.records.banks import BuiltFact
 from proofstone.records.builds import seats_of
-from proofstone.records.knowledge import Fact, Role, RoleName, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Role, RoleName, fact_id
 
 _ROLES: tuple[tuple[RoleName, str], ...] = (
     ("checked", "checker"),

@@ -19,8 +19,7 @@ from proofstone.methods.chinese_simpleqa.build.rows import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Choice, Closed, Pair
 from proofstone.methods.chinese_simpleqa.rows import read_facts
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.records.banks import BuiltFact
-from proofstone.records.knowledge import Stratum
+from proofstone.records.knowledge import BuiltFact, Stratum
 
 # Choices as sets have them, and pairs that get options: each with the fact that it is.
 

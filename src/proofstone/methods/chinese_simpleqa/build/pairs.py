@@ -23,10 +23,10 @@ from proofstone.methods.chinese_simpleqa.build.examples import (
 from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, Written, placed
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.methods.chinese_simpleqa.templates import is_chinese
+from proofstone.records.builds import Drop, Kept, Step, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
 from proofstone.records.knowledge import SourcedPassage, Stratum
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -33,9 +33,16 @@ from proofstone.methods.chinese_simpleqa.build.pairs import (
     write_step,
 )
 from proofstone.methods.chinese_simpleqa.build.rows import Draft, ready_pairs
-from proofstone.records.banks import Parameter
-from proofstone.records.builds import seats_of
-from proofstone.records.steps import BatchStep, FileRows, ModelRole, Pipeline, Step, StepBuilder
+from proofstone.records.builds import (
+    BatchStep,
+    FileRows,
+    ModelRole,
+    Pipeline,
+    Step,
+    StepBuilder,
+    seats_of,
+)
+from proofstone.records.options import Parameter
 
 _PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
 

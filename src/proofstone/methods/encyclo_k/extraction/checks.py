@@ -21,9 +21,9 @@ from proofstone.methods.encyclo_k.extraction.rows import (
 )
 from proofstone.methods.encyclo_k.filters.cascade import FILTERS_VERSION, REASONS_OF_TRUE, sift_row
 from proofstone.methods.encyclo_k.review import ERROR_TYPES, ErrorType, read_error_type
+from proofstone.records.builds import Drop, Kept, Step, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 from proofstone.records.tables import Row, SiftedRow
 from proofstone.records.verdicts import PanelVerdict
 

@@ -12,13 +12,11 @@ from proofstone.judging.question import fence
 from proofstone.methods.encyclo_k.ask import render_template, template_bytes
 from proofstone.methods.encyclo_k.extraction.rows import Claim, Draft, Ground
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.records.banks import BuiltFact
-from proofstone.records.builds import seats_of
+from proofstone.records.builds import Drop, Kept, Step, StepContext, seats_of
 from proofstone.records.calls import Message, TextPart
 from proofstone.records.ids import digest
-from proofstone.records.knowledge import Fact, Role, SourcedPassage, fact_id
+from proofstone.records.knowledge import BuiltFact, Fact, Role, SourcedPassage, fact_id
 from proofstone.records.pages import PageRegion
-from proofstone.records.steps import Drop, Kept, Step, StepContext
 
 # A statement from a picture: one knowledge point, cropped out of its page (3.1.1, appendix A.1).
 #

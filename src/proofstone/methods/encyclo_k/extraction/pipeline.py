@@ -21,8 +21,8 @@ from proofstone.methods.encyclo_k.extraction.checks import (
 from proofstone.methods.encyclo_k.extraction.extract import extract_step, facts_by, seen_step
 from proofstone.methods.encyclo_k.extraction.rows import Claim, alike_step
 from proofstone.methods.encyclo_k.review import ErrorType, read_error_type
-from proofstone.records.banks import Parameter
-from proofstone.records.steps import ModelRole, Pipeline, StepBuilder
+from proofstone.records.builds import ModelRole, Pipeline, StepBuilder
+from proofstone.records.options import Parameter
 
 PARAMETERS = (
     Parameter(

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from proofstone.records.builds import BatchRows, BatchStep, Drop, Kept, StepContext
 from proofstone.records.knowledge import SourcedPassage, Stratum
 from proofstone.records.pages import PageRegion
-from proofstone.records.steps import BatchRows, BatchStep, Drop, Kept, StepContext
 from proofstone.search.near_duplicates import near_duplicates
 
 

@@ -29,9 +29,8 @@ from proofstone.methods.encyclo_k.filters.rules import (
     find_figure,
     find_reference,
 )
-from proofstone.records.builds import Funnel, FunnelStep
-from proofstone.records.steps import BatchStep, Drop, Kept, Step, StepContext
-from proofstone.records.tables import Row, SiftedRow, SiftedRows
+from proofstone.records.builds import BatchStep, Drop, Kept, Step, StepContext
+from proofstone.records.tables import Funnel, FunnelStep, Row, SiftedRow, SiftedRows
 
 # Raise it whenever a rule changes: a bank's funnel says by which rules it was made.
 FILTERS_VERSION = 2

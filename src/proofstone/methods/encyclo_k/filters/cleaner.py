@@ -16,8 +16,8 @@ from msgspec.structs import astuple
 from proofstone.files.fields import Fields
 from proofstone.methods.encyclo_k.filters.rules import words_only
 from proofstone.methods.encyclo_k.statements import read_stratum
+from proofstone.records.builds import BatchRows, Drop, Kept, StepContext
 from proofstone.records.knowledge import Stratum
-from proofstone.records.steps import BatchRows, Drop, Kept, StepContext
 from proofstone.records.tables import Row
 
 # A row of a file as the filters see it: its text and what binds it to other rows of the file.
