@@ -31,6 +31,7 @@ from proofstone.models.wire import (
     wire_fields,
 )
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
+from proofstone.records.runs import Reply
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
 
@@ -45,6 +46,26 @@ class _Settings(Struct, frozen=True, gc=False):
     sent: dict[str, Any]
     dropped: tuple[str, ...]
     tail: bytes
+
+
+class _TooLargeError(Exception):
+    """The body passes the limit."""
+
+
+class _Came(Struct, gc=False):
+    """What has come of a request that was begun at ``started``."""
+
+    started: float
+    status: int = 0
+    retry_after_s: float | None = None
+    parts: list[bytes] = []
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self.parts)
+
+    def too_large(self) -> str:
+        return f"the body passes the limit; it was read to {len(self.body)} bytes"
 
 
 class ChatEndpoint:
@@ -115,30 +136,23 @@ class ChatEndpoint:
     async def collect(self, ticket: Ticket) -> Attempt:
         """One attempt, whatever comes of it."""
         session = self._session or self._open()
-        started = self._clock.monotonic()
-        parts: list[bytes] = []
-        status = 0
-        retry_after: float | None = None
+        came = _Came(self._clock.monotonic())
         task = self._deadlines.enter()
         try:
             async with session.post(self._url, data=ticket.body, allow_redirects=False) as response:
-                status = response.status
-                if status != 200:
-                    retry_after = read_retry_after(response.headers, self._clock.now())
-                await self._read(response, parts)
+                await self._take(response, came)
         except _TooLargeError:
-            return self._failed(started, parts, status, "unreadable", _too_large(parts))
+            return self._attempt(came, "unreadable", came.too_large())
         except (OSError, ValueError, aiohttp.ClientError) as error:  # OSError: TimeoutError too
-            kind, detail = what_broke(error, self._url.raw_host or "")
-            return self._failed(started, parts, status, kind, detail)
+            return self._attempt(came, *what_broke(error, self._url.raw_host or ""))
         except asyncio.CancelledError:
             if not self._deadlines.is_over(task):
                 raise
             detail = f"no whole reply within {self._deadlines.limit_s:g} s"
-            return self._failed(started, parts, status, "timeout", detail)
+            return self._attempt(came, "timeout", detail)
         finally:
             self._deadlines.leave(task)
-        return self._read_attempt(started, b"".join(parts), status, retry_after)
+        return self._read_attempt(came)
 
     async def fetch(self, path: str, query: str = "") -> Attempt:
         """What lies at ``path`` below the endpoint's address, which costs nothing to ask; whatever
@@ -151,32 +165,19 @@ class ChatEndpoint:
 
     async def _exchange(self, verb: str, url: URL, body: bytes | None = None) -> Attempt:
         session = self._session or self._open()
-        started = self._clock.monotonic()
-        parts: list[bytes] = []
-        status = 0
-        retry_after: float | None = None
+        came = _Came(self._clock.monotonic())
+        limit = aiohttp.ClientTimeout(total=self._deadlines.limit_s)
         try:
-            limit = aiohttp.ClientTimeout(total=self._deadlines.limit_s)
             async with session.request(
                 verb, url, data=body, allow_redirects=False, timeout=limit
             ) as response:
-                status = response.status
-                if status != 200:
-                    retry_after = read_retry_after(response.headers, self._clock.now())
-                await self._read(response, parts)
+                await self._take(response, came)
         except (_TooLargeError, OSError, ValueError, aiohttp.ClientError) as error:
-            kind, detail = what_broke(error, url.raw_host or "")
-            return self._failed(started, parts, status, kind, detail)
-        raw = self._scrubber.raw(b"".join(parts))
-        failure = None if status == 200 else classify(status, raw)
-        return Attempt(
-            raw=raw,
-            status=status,
-            error="" if failure is None else failure.kind,
-            detail="" if failure is None else self._shown(failure.detail),
-            retry_after_s=retry_after,
-            latency_s=self._clock.monotonic() - started,
-        )
+            return self._attempt(came, *what_broke(error, url.raw_host or ""))
+        failure = ("", "")
+        if came.status != 200:
+            failure = classify(came.status, self._scrubber.raw(came.body))
+        return self._attempt(came, *failure, retry_after_s=came.retry_after_s)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -194,24 +195,25 @@ class ChatEndpoint:
         )
         return self._session
 
-    async def _read(self, response: aiohttp.ClientResponse, parts: list[bytes]) -> None:
-        """Fills ``parts``, so that what had come before a break is kept."""
+    async def _take(self, response: aiohttp.ClientResponse, came: _Came) -> None:
+        """Fills ``came``, so that what had come before a break is kept."""
+        came.status = response.status
+        if came.status != 200:
+            came.retry_after_s = read_retry_after(response.headers, self._clock.now())
         read, left = response.content.readany, self._max_body_bytes
         while block := await read():
             left -= len(block)
             if left < 0:
                 raise _TooLargeError
-            parts.append(block)
+            came.parts.append(block)
 
-    def _read_attempt(
-        self, started: float, raw: bytes, status: int, retry_after: float | None
-    ) -> Attempt:
-        latency = self._clock.monotonic() - started
-        raw = self._scrubber.raw(raw)
+    def _read_attempt(self, came: _Came) -> Attempt:
+        raw, status, retry_after = self._scrubber.raw(came.body), came.status, came.retry_after_s
         unreadable = ""
         if status == 200:
             try:
                 reply = read_reply(self.wire, raw)
+                latency = self._clock.monotonic() - came.started
                 return Attempt(raw=raw, status=status, reply=reply, latency_s=latency)
             except UnreadableReplyError as error:
                 unreadable = str(error)
@@ -222,37 +224,30 @@ class ChatEndpoint:
             retry_after = delay_in_body(raw)
         # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
         refused = failure.kind == "content_filter"
-        return Attempt(
-            raw=raw,
-            status=status,
-            reply=read_reply(self.wire, raw) if refused else None,
-            error=failure.kind,
-            detail=self._shown(detail),
-            retry_after_s=retry_after,
-            latency_s=latency,
-        )
+        said = read_reply(self.wire, raw) if refused else None
+        return self._attempt(came, failure.kind, detail, reply=said, retry_after_s=retry_after)
 
-    def _failed(
-        self, started: float, parts: list[bytes], status: int, kind: str, detail: str
+    def _attempt(
+        self,
+        came: _Came,
+        kind: str,
+        detail: str,
+        *,
+        reply: Reply | None = None,
+        retry_after_s: float | None = None,
     ) -> Attempt:
         return Attempt(
-            raw=self._scrubber.raw(b"".join(parts)),
-            status=status,
+            raw=self._scrubber.raw(came.body),
+            status=came.status,
+            reply=reply,
             error=kind,
             detail=self._shown(detail),
-            latency_s=self._clock.monotonic() - started,
+            retry_after_s=retry_after_s,
+            latency_s=self._clock.monotonic() - came.started,
         )
 
     def _shown(self, detail: str) -> str:
         return self._scrubber.text(detail[: 2 * _DETAIL_CHARS])[:_DETAIL_CHARS]
-
-
-class _TooLargeError(Exception):
-    """The body passes the limit."""
-
-
-def _too_large(parts: list[bytes]) -> str:
-    return f"the body passes the limit; it was read to {sum(map(len, parts))} bytes"
 
 
 def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:

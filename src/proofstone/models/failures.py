@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 import orjson
+from msgspec import Struct
 
 # The kinds of failure: is each worth another try, does it stop the model, and what to do.
 
@@ -124,152 +128,25 @@ def advise(kind: str, *, model: str, endpoint: str, key: str, entry: str) -> str
     return advice.format(model=model, endpoint=endpoint, key=key, entry=entry)
 
 
-# The table by which an error's words and codes become a kind.
-#
-# Extending it to another provider is another code or phrase in a row, tested with a recorded body.
+# The rules by which an error's words and codes become a kind stand in failures.toml.
 
 
-class Rule(NamedTuple):
+class Rule(Struct, frozen=True):
     """A row: it holds where a code, type or status text is one of ``codes``, or where the message
     has all words of one of ``phrases``; lower case. ``statuses`` limits it, empty does not."""
 
     kind: FailureKind
     codes: frozenset[str] = frozenset()
-    phrases: tuple[tuple[str, ...], ...] = ()
+    phrases: tuple[str, ...] = ()
     statuses: frozenset[int] = frozenset()
 
 
-def _codes(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
-    """Phrases between bars; of each all parts between ampersands."""
-    return tuple(tuple(phrase.split(" & ")) for phrase in text.split(" | "))
-
-
-# In order: what is said most exactly stands first.
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "content_filter",
-        _codes(
-            "content_filter content_policy_violation responsibleaipolicyviolation"
-            " data_inspection_failed datainspectionfailed sensitive_words_detected 1301"
-            " invalid_prompt prohibited_content"
-        ),
-        _phrases(
-            "content management policy | content filtering policy | flagged & usage policy | "
-            "content exists risk | inappropriate content | flagged & moderation | requires "
-            "moderation"
-        ),
-        # Never from a broken server: the words might be an echo of the prompt.
-        frozenset({0, 200, 400, 403, 422, 451}),
-    ),
-    Rule(
-        "no_credit",
-        _codes(
-            "insufficient_quota billing_hard_limit_reached billing_not_active arrearage"
-            " insufficient_balance insufficientbalance insufficient_credits account_overdue"
-            " accountoverdueerror allocationquota.freetieronly billing_error 1113"
-        ),
-        # The quota of a day, or one of nothing: no pause of ours outlasts it.
-        _phrases(
-            "insufficient balance | insufficient credit | credit balance is too low | "
-            "requires more credits | out of credits | account & overdue | billing & hard "
-            "limit | credits are depleted | free tier & exhausted | free-models-per-day | "
-            "quota exceeded & limit: 0, | perday"
-        ),
-    ),
-    # Google's words for a limit of a minute are OpenAI's for an empty account: its code is read.
-    Rule("rate_limited", _codes("resource_exhausted")),
-    Rule("no_credit", phrases=_phrases("exceeded your current quota & billing")),
-    Rule(
-        "too_long",
-        _codes(
-            "context_length_exceeded string_above_max_length request_too_large"
-            " too_many_prompt_tokens"
-        ),
-        # One request above the limit of a whole minute: no pause makes it fit.
-        _phrases(
-            "maximum context length | context window | context length & exceed | context size "
-            "& exceed | prompt is too long | input is too long | input token count & exceed | "
-            "input tokens & exceed | length of all messages is too long | range of input "
-            "length | max_model_len | exceed context limit | must be at least 1, got - | "
-            "request too large & must be reduced"
-        ),
-    ),
-    Rule("overloaded", phrases=_phrases("experiencing high demand")),
-    Rule(
-        "rate_limited",
-        _codes(
-            "rate_limit_exceeded rate_limit_error rate_limit_reached rate_limited throttling"
-            " throttling.ratequota throttling.allocationquota throttling.burstrate"
-            " limit_requests limit_burst_rate tokens requests too_many_requests 1302 1303 1305"
-        ),
-        _phrases("rate limit & reached | rate limit & exceeded | too many requests"),
-        frozenset({0, 200, 400, 403, 429, 503}),
-    ),
-    Rule(
-        "bad_key",
-        _codes(
-            "invalid_api_key invalidapikey api_key_invalid incorrect_api_key authentication_error"
-            " authenticationerror unauthenticated unauthorized accessdenied access_denied"
-            " permission_denied permission_error permissiondenied"
-            " unsupported_country_region_territory"
-        ),
-        _phrases(
-            "incorrect api key | invalid api key | api key not valid | invalid api-key | no "
-            "auth credentials | user not found | authentication fails | invalid subscription "
-            "key | user location is not supported"
-        ),
-        frozenset({0, 200, 400, 401, 403}),
-    ),
-    Rule(
-        "unknown_model",
-        _codes(
-            "model_not_found modelnotfound deploymentnotfound model_not_supported"
-            " operationnotsupported modelnotopen not_found_error invalid_model model_decommissioned"
-            " invalidendpointormodel.notfound"
-        ),
-        _phrases(
-            "model & does not exist | model & not found | not a valid model | model "
-            "identifier is invalid | model & is not supported & supported models | model not "
-            "exist | models/ & is not found | model & has been deprecated | model & "
-            "decommissioned | no endpoints found for"
-        ),
-        frozenset({0, 200, 400, 403, 404, 410, 422}),
-    ),
-    Rule(
-        "unsupported_parameter",
-        _codes("unsupported_parameter unsupported_value unknown_parameter"),
-        _phrases(
-            "unsupported parameter | unrecognized request argument | extra inputs are not "
-            "permitted | extra fields not permitted | unknown parameter | unknown name & "
-            "cannot find field | does not support & parameter | parameter & is not supported "
-            "| no endpoints found that can handle the requested parameters | no endpoints "
-            "found that support | must be set to false for non-streaming calls | enable "
-            "thinking & stream= | only support stream mode | invalid max_tokens value | range "
-            "of max_tokens should be | max_tokens is too large & supports at most | greater "
-            "than max allowed | is not a multimodal model"
-        ),
-        frozenset({0, 200, 400, 404, 422}),
-    ),
-    Rule(
-        "overloaded",
-        _codes(
-            "overloaded_error overloaded server_overloaded engine_overloaded service_unavailable"
-            " serviceunavailable unavailable modeloverloaded"
-        ),
-        _phrases("overloaded | no capacity | over capacity | server is busy"),
-        frozenset({0, 200, 429, 498, 500, 502, 503, 529}),
-    ),
-    # Behind status 200, where no status says so.
-    Rule(
-        "server_error",
-        _codes("upstream_error api_error server_error internal_server_error internal_error"),
-        statuses=frozenset({0, 200}),
-    ),
-)
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The rules in their order: what is said most exactly stands first."""
+    text = (resources.files(__package__) / "failures.toml").read_text(encoding="utf-8")
+    read = msgspec.toml.decode(text, type=dict[str, tuple[Rule, ...]])
+    return read["rules"]
 
 
 _STATUSES: Mapping[FailureKind, tuple[int, ...]] = {
@@ -381,7 +258,7 @@ def read_error(body: Any, status: int = 0) -> ErrorBody:
     own_status = own if type(own) is int and 400 <= own < 600 else 0
     words = message.lower() + _quotas(fields.get("details"))
     meant = own_status or status
-    kind = next((rule.kind for rule in RULES if _holds(rule, codes, words, meant)), None)
+    kind = next((rule.kind for rule in rules() if _holds(rule, codes, words, meant)), None)
     return ErrorBody(kind, codes[0] if codes else "", message, own_status)
 
 
@@ -442,7 +319,7 @@ def _holds(rule: Rule, codes: list[str], words: str, status: int) -> bool:
         return False
     if not rule.codes.isdisjoint(codes):
         return True
-    return any(all(word in words for word in phrase) for phrase in rule.phrases)
+    return any(all(word in words for word in phrase.split(" & ")) for phrase in rule.phrases)
 
 
 def _error_fields(body: Any) -> dict[str, Any]:

@@ -6,9 +6,12 @@ An empty text, an empty tuple and None mean that a fact is not known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
 from typing import Any, Literal, get_args
 
+import msgspec
 from msgspec import Struct, structs
 
 Kind = Literal["", "base", "chat", "reasoning", "hybrid"]
@@ -161,32 +164,27 @@ def _without_folder(name: str) -> str:
 # A model that made part of a benchmark may favour its siblings, so siblings are marked like itself.
 # The rule errs towards no family rather than a wrong one only where a name says nothing at all.
 
-# Letters that stand for a family under another name: lines of one lab that are built on it.
-_KNOWN_AS: Mapping[str, str] = {
-    "chatgpt": "gpt", "davinci": "gpt",
-    "codellama": "llama", "vicuna": "llama", "alpaca": "llama",
-    "qwq": "qwen", "qvq": "qwen", "tongyi": "qwen",
-    "mixtral": "mistral", "ministral": "mistral", "codestral": "mistral", "magistral": "mistral",
-    "devstral": "mistral", "pixtral": "mistral", "voxtral": "mistral",
-    "chatglm": "glm", "codegemma": "gemma", "medgemma": "gemma", "paligemma": "gemma",
-    "internvl": "internlm", "moonshot": "kimi", "palm": "gemini", "bard": "gemini",
-}  # fmt: skip
+
+class _Families(Struct, frozen=True):
+    """``known_as``: by family the letters that stand for it under another name; ``no_family``:
+    first words that name a lab, a region or a purpose."""
+
+    families: frozenset[str]
+    no_family: frozenset[str]
+    known_as: dict[str, tuple[str, ...]]
 
 
-_FAMILIES = frozenset(_KNOWN_AS.values()) | {
-    "aya", "baichuan", "bloom", "claude", "command", "dbrx", "deepseek", "doubao", "ernie",
-    "exaone", "falcon", "granite", "grok", "hunyuan", "jamba", "jurassic", "minicpm", "minimax",
-    "mpt", "nemotron", "nova", "olmo", "opt", "phi", "pythia", "sarvam", "seed", "smollm", "sonar",
-    "stablelm", "starcoder", "step", "titan", "tinyllama", "yi",
-}  # fmt: skip
+@cache
+def _families() -> _Families:
+    text = (resources.files(__package__) / "families.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_Families)
 
 
-# First words that name a lab, a region or a purpose, and no family.
-_NO_FAMILY = frozenset({
-    "ai", "amazon", "anthropic", "apac", "base", "chat", "cohere", "eu", "ft", "global", "google",
-    "instruct", "large", "latest", "meta", "mini", "model", "nvidia", "openai", "pro", "small",
-    "text", "the", "us", "v",
-})  # fmt: skip
+@cache
+def _by_stem() -> dict[str, str]:
+    known = _families()
+    names = {name: family for family, names in known.known_as.items() for name in names}
+    return {name: name for name in (*known.families, *known.known_as)} | names
 
 
 _SERIES_O = re.compile(r"o\d")  # o1, o3-mini, o4-mini: OpenAI's reasoning line of GPT
@@ -215,10 +213,9 @@ def family_of(name: str, stated: str = "") -> str:
         return "gpt"
     stems = [letters[0] for word in words if (letters := re.match(r"[a-z]+", word))]
     for stem in stems:
-        family = _KNOWN_AS.get(stem, stem)
-        if family in _FAMILIES:
-            return family
-    named = [stem for stem in stems if stem not in _NO_FAMILY]
+        if stem in _by_stem():
+            return _by_stem()[stem]
+    named = [stem for stem in stems if stem not in _families().no_family]
     return named[0] if named else text
 
 

@@ -172,20 +172,16 @@ def _complete_among(size: int) -> Any:
 
 def select_calls() -> Any:
     """Every column that ``read_call`` takes."""
-    return (
-        select(
-            schema.call,
-            schema.profile.c.model,
-            schema.profile.c.endpoint,
-            schema.profile.c.wire,
-            schema.profile.c.simulated,
-            schema.profile.c.settings,
-            schema.prompt.c.hash.label("prompt_hash"),
-            schema.prompt.c.body.label("prompt_body"),
-        )
-        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
-        .join(schema.prompt, schema.prompt.c.id == schema.call.c.prompt_id)
-    )
+    return select(
+        schema.call,
+        schema.profile.c.model,
+        schema.profile.c.endpoint,
+        schema.profile.c.wire,
+        schema.profile.c.simulated,
+        schema.profile.c.settings,
+        schema.prompt.c.hash.label("prompt_hash"),
+        schema.prompt.c.body.label("prompt_body"),
+    ).select_from(schema.call.join(schema.profile).join(schema.prompt))
 
 
 class HashFilter:
@@ -313,8 +309,7 @@ def totals(*columns: Any) -> Any:
                 func.sum(case((estimated.is_not(None), call.c.cost_usd), else_=0.0)), 0.0
             ).label("estimated_usd"),
         )
-        .select_from(call)
-        .join(profile, profile.c.id == call.c.profile_id)
+        .select_from(call.join(profile))
         .where(call.c.state != "submitted", profile.c.simulated.is_(False))
     )
 

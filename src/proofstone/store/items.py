@@ -516,9 +516,7 @@ class ItemTallies(StorePart):
         columns = (item.c.id, item.c.hash, score.c.outcome)
         query = (
             select(*columns, func.count(), func.sum(score.c.value))
-            .select_from(score)
-            .join(unit, unit.c.id == score.c.unit_id)
-            .join(item, item.c.id == unit.c.item_id)
+            .select_from(score.join(unit).join(item))
             .where(score.c.scoring_id == scoring, score.c.measure == measure)
             .group_by(*columns)
             .order_by(item.c.id, score.c.outcome)

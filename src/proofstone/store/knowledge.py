@@ -156,8 +156,7 @@ class KnowledgeStore(StorePart):
         query = (
             select(schema.bank.c.hash)
             .distinct()
-            .join(held, held.c.bank_id == schema.bank.c.id)
-            .join(schema.fact, schema.fact.c.id == held.c.fact_id)
+            .select_from(schema.bank.join(held).join(schema.fact))
             .outerjoin(made, made.c.corrects_id == schema.bank.c.id)
             .where(schema.fact.c.hash.in_(facts), made.c.bank_id.is_(None))
         )

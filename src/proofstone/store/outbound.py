@@ -172,8 +172,7 @@ def _built(not_sent: Collection[str]) -> Any:
     stage, entered, source = schema.build_stage, schema.build_input, schema.source
     asked = (
         select(profile.c.endpoint, made.c.step_id)
-        .join(call, call.c.id == made.c.call_id)
-        .join(profile, profile.c.id == call.c.profile_id)
+        .select_from(made.join(call).join(profile))
         .where(profile.c.simulated.is_(False), call.c.error.not_in(list(not_sent)))
         .distinct()
         .subquery()

@@ -142,11 +142,9 @@ class OriginRows(StorePart):
 def _documents(of: Any) -> Any:
     """The columns of ``DocumentRow`` and the number of the passage's page, from a set's members."""
     source, member = schema.source, schema.item_set_item
-    return (
-        select(of, source.c.hash, source.c.title, schema.fact.c.page, schema.passage.c.page)
-        .select_from(schema.item_set)
-        .join(member, member.c.item_set_id == schema.item_set.c.id)
-    )
+    return select(
+        of, source.c.hash, source.c.title, schema.fact.c.page, schema.passage.c.page
+    ).select_from(schema.item_set.join(member))
 
 
 def _facts_of_set(item_set: bytes, column: Any) -> Any:
@@ -154,8 +152,7 @@ def _facts_of_set(item_set: bytes, column: Any) -> Any:
     member, edge = schema.item_set_item, schema.item_fact
     return (
         select(column)
-        .select_from(schema.item_set)
-        .join(member, member.c.item_set_id == schema.item_set.c.id)
+        .select_from(schema.item_set.join(member))
         .join(edge, edge.c.item_id == member.c.item_id)
         .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
         .where(schema.item_set.c.hash == item_set)
@@ -442,11 +439,7 @@ class TraceRows(StorePart):
                 score, unit.c.kind.label("unit"), unit.c.key.label("unit_key"), unit.c.gold,
                 unit.c.n_choices, schema.item.c.hash.label("item"),
                 schema.scoring.c.hash.label("scoring"), schema.run.c.hash.label("run"),
-            )
-            .join(unit, unit.c.id == score.c.unit_id)
-            .join(schema.item, schema.item.c.id == unit.c.item_id)
-            .join(schema.scoring, schema.scoring.c.id == score.c.scoring_id)
-            .join(schema.run, schema.run.c.id == schema.scoring.c.run_id)
+            ).select_from(score.join(unit).join(schema.item).join(schema.scoring).join(schema.run))
             .where(score.c.scoring_id == scoring, unit.c.item_id == item)
             .order_by(unit.c.id, score.c.sample, score.c.measure)
         )  # fmt: skip
@@ -515,9 +508,7 @@ def _responses() -> Any:
             schema.run.c.hash.label("run_hash"), schema.item.c.hash.label("item_hash"),
             table.c.sample, table.c.step, and_(table.c.step == schema.run.c.last_step),
             table.c.call_id,
-        )
-        .join(schema.run, schema.run.c.id == table.c.run_id)
-        .join(schema.item, schema.item.c.id == table.c.item_id)
+        ).select_from(table.join(schema.run).join(schema.item))
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class ReviewStore(StorePart):
     def n_decisions(self, sheet: bytes) -> int:
         """How many decisions were taken in from a sheet."""
         review, of = schema.review, schema.review_sheet
-        query = select(func.count()).select_from(review).join(of, of.c.id == review.c.sheet_id)
+        query = select(func.count()).select_from(review.join(of))
         return int(self._scalar(query.where(of.c.hash == sheet)) or 0)
 
     def sheets_of(self, target: bytes) -> list[ReviewSheet]:
@@ -163,8 +163,7 @@ class ReviewStore(StorePart):
         )
         within = (
             select(schema.item.c.id, schema.item.c.hash, rests.c.fact_id)
-            .join(member, member.c.item_id == schema.item.c.id)
-            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .select_from(schema.item.join(member).join(schema.item_set))
             .outerjoin(rests, rests.c.item_id == schema.item.c.id)
             .where(schema.item_set.c.hash.in_(item_sets))
             .distinct()
@@ -431,8 +430,7 @@ class CorrectionStore(StorePart):
         by_fact = select(rests.c.item_id).where(rests.c.fact_id.in_(facts))
         query = (
             select(member.c.item_id, schema.item.c.hash, func.count())
-            .join(schema.item, schema.item.c.id == member.c.item_id)
-            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .select_from(member.join(schema.item).join(schema.item_set))
             .where(
                 schema.item_set.c.hash.in_(item_sets),
                 or_(member.c.item_id.in_(items), member.c.item_id.in_(by_fact)),

@@ -37,8 +37,7 @@ class PaceRows(StorePart):
         response, run, call = schema.response, schema.run, schema.call
         finished = (
             select(func.count())
-            .select_from(response)
-            .join(run, run.c.id == response.c.run_id)
+            .select_from(response.join(run))
             .where(response.c.run_id.in_(runs), response.c.step == run.c.last_step)
         )
         times = (
@@ -320,9 +319,7 @@ class RunStore(StorePart):
                 func.sum(call.c.completion_tokens),
                 func.sum(call.c.reasoning_tokens),
             )
-            .select_from(response)
-            .join(call, call.c.id == response.c.call_id)
-            .join(item, item.c.id == response.c.item_id)
+            .select_from(response.join(call).join(item))
             .where(response.c.run_id == run)
             .group_by(item.c.id, item.c.hash, response.c.sample)
             .order_by(item.c.id, response.c.sample)
@@ -352,8 +349,7 @@ def _select_replies(run: int) -> Any:
         select(
             table.c.item_id, table.c.sample, table.c.step, schema.profile.c.wire, schema.call.c.raw
         )
-        .join(schema.call, schema.call.c.id == table.c.call_id)
-        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
+        .select_from(table.join(schema.call).join(schema.profile))
         .where(table.c.run_id == run)
         .order_by(table.c.id)
     )

@@ -7,6 +7,8 @@ completion and an expense's bound; and a purge takes the texts out of the rows t
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -55,6 +57,11 @@ def ref(name: str, target: str, *, optional: bool = False, primary: bool = False
     return Column(name, Key, ForeignKey(f"{target}.id"), nullable=optional, primary_key=primary)
 
 
+def given(name: str, kind: Any) -> Column[Any]:
+    """A column that is never NULL."""
+    return Column(name, kind, nullable=False)
+
+
 def text(name: str) -> Column[str]:
     """A text that is never NULL."""
     return Column(name, Text, nullable=False, server_default="")
@@ -68,9 +75,9 @@ def stratum() -> list[Column[str]]:
 def payload() -> list[Column]:  # type: ignore[type-arg]
     """A tagged payload with its version."""
     return [
-        Column("kind", Text, nullable=False),
-        Column("version", SmallInteger, nullable=False),
-        Column("payload", LargeBinary, nullable=False),
+        given("kind", Text),
+        given("version", SmallInteger),
+        given("payload", LargeBinary),
     ]
 
 
@@ -79,8 +86,8 @@ def of_target() -> list[Column]:  # type: ignore[type-arg]
     return [
         ref("bank_id", "bank", optional=True),
         ref("item_set_id", "item_set", optional=True),
-        Column("payload", LargeBinary, nullable=False),
-        Column("created_at", Float, nullable=False),
+        given("payload", LargeBinary),
+        given("created_at", Float),
     ]
 
 
@@ -93,8 +100,8 @@ HEAD = REVISIONS[-1]
 # Each table stands behind those that it refers to: in this order a merge copies them.
 
 workspace = Table(
-    "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
-)
+    "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text),
+)  # fmt: skip
 
 
 # Where a database says its revision; Alembic's own table, and none of the workspace's rows.
@@ -102,28 +109,25 @@ revision = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 
 source = Table(
-    "source", metadata, key(), hash_of(),
-    Column("kind", Text, nullable=False), text("title"), text("language"), text("licence"),
-    Column("authors", LargeBinary, nullable=False), Column("year", Integer),
-    Column("content", LargeBinary, nullable=False), text("origin"), *stratum(),
+    "source", metadata, key(), hash_of(), given("kind", Text), text("title"), text("language"),
+    text("licence"), given("authors", LargeBinary), Column("year", Integer),
+    given("content", LargeBinary), text("origin"), *stratum(),
 )  # fmt: skip
 
 
 passage = Table(
-    "passage", metadata, key(), hash_of(), ref("source_id", "source"),
-    Column("page", Integer), Column("start_at", Integer, nullable=False),
-    Column("end_at", Integer, nullable=False), Column("text", Text, nullable=False),
-    text("language"), text("heading"),
+    "passage", metadata, key(), hash_of(), ref("source_id", "source"), Column("page", Integer),
+    given("start_at", Integer), given("end_at", Integer), given("text", Text), text("language"),
+    text("heading"),
 )  # fmt: skip
 
 
 # One reading of a page; the newest of a source and number holds. An unread page says why.
 page = Table(
     "page", metadata, key(), hash_of(), ref("source_id", "source"), Column("number", Integer),
-    text("label"), Column("text", Text, nullable=False), Column("width", Float, nullable=False),
-    Column("height", Float, nullable=False), text("reader"), Column("state", Text, nullable=False),
-    text("reason"), text("detail"), Column("layout", LargeBinary, nullable=False),
-    Column("read_at", Float, nullable=False),
+    text("label"), given("text", Text), given("width", Float), given("height", Float),
+    text("reader"), given("state", Text), text("reason"), text("detail"),
+    given("layout", LargeBinary), given("read_at", Float),
     Index("ix_page_source_id_number", "source_id", "number"),
 )  # fmt: skip
 
@@ -149,8 +153,8 @@ fact_role = Table(
 
 
 bank = Table(
-    "bank", metadata, key(), hash_of(), Column("name", Text, nullable=False),
-    Column("method", Text, nullable=False), Column("created_at", Float, nullable=False),
+    "bank", metadata, key(), hash_of(), given("name", Text), given("method", Text),
+    given("created_at", Float),
 )  # fmt: skip
 
 
@@ -163,14 +167,14 @@ bank_fact = Table(
 # What filters left of the file that became a bank: counts alone, as JSON.
 bank_funnel = Table(
     "bank_funnel", metadata, key(), hash_of(), ref("bank_id", "bank"),
-    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    given("payload", LargeBinary), given("created_at", Float),
     Index("ix_bank_funnel_bank_id", "bank_id"),
 )  # fmt: skip
 
 
 item = Table(
     "item", metadata, key(), hash_of(), *payload(), text("language"), *stratum(),
-    Column("number", Integer, nullable=False), ref("corrects_id", "item", optional=True),
+    given("number", Integer), ref("corrects_id", "item", optional=True),
 )  # fmt: skip
 
 
@@ -181,11 +185,9 @@ item_fact = Table(
 
 
 item_set = Table(
-    "item_set", metadata, key(), hash_of(), Column("name", Text, nullable=False),
-    Column("kind", Text, nullable=False), Column("method", Text, nullable=False),
-    ref("bank_id", "bank", optional=True), Column("seed", BigInteger),
-    Column("recipe", LargeBinary, nullable=False), Column("n_items", Integer, nullable=False),
-    Column("created_at", Float, nullable=False),
+    "item_set", metadata, key(), hash_of(), given("name", Text), given("kind", Text),
+    given("method", Text), ref("bank_id", "bank", optional=True), Column("seed", BigInteger),
+    given("recipe", LargeBinary), given("n_items", Integer), given("created_at", Float),
 )  # fmt: skip
 
 
@@ -199,8 +201,7 @@ item_set_item = Table(
 # mean nothing to the method, as JSON. Only items that have either.
 item_label = Table(
     "item_label", metadata, ref("item_set_id", "item_set", primary=True),
-    ref("item_id", "item", primary=True), text("name"),
-    Column("metadata", LargeBinary, nullable=False),
+    ref("item_id", "item", primary=True), text("name"), given("metadata", LargeBinary),
     Index("ix_item_label_name", "name"), Index("ix_item_label_item_id", "item_id"),
     sqlite_with_rowid=False,
 )  # fmt: skip
@@ -226,65 +227,53 @@ corrected_bank = Table(
 
 
 run = Table(
-    "run", metadata, key(), hash_of(), ref("item_set_id", "item_set"),
-    Column("method", Text, nullable=False), Column("respondent", Text, nullable=False),
-    Column("way", Text, nullable=False), Column("last_step", Text, nullable=False),
-    Column("prompt_hash", LargeBinary, nullable=False),
-    Column("settings", LargeBinary, nullable=False), text("replicate"),
-    Column("simulated", Boolean, nullable=False), Column("created_at", Float, nullable=False),
-    Column("version", Text, nullable=False),
+    "run", metadata, key(), hash_of(), ref("item_set_id", "item_set"), given("method", Text),
+    given("respondent", Text), given("way", Text), given("last_step", Text),
+    given("prompt_hash", LargeBinary), given("settings", LargeBinary), text("replicate"),
+    given("simulated", Boolean), given("created_at", Float), given("version", Text),
     Column("lease_owner", Text), Column("lease_until", Float),
 )  # fmt: skip
 
 
 # How many items, from the set's first on, commands asked of a run: the most holds.
 run_limit = Table(
-    "run_limit",
-    metadata,
-    ref("run_id", "run", primary=True),
+    "run_limit", metadata, ref("run_id", "run", primary=True),
     Column("n_items", Integer, primary_key=True, autoincrement=False),
-)
-
-
-image = Table(
-    "image", metadata, key(), hash_of(), Column("media_type", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
 )  # fmt: skip
 
 
-prompt = Table("prompt", metadata, key(), hash_of(), Column("body", LargeBinary, nullable=False))
+image = Table(
+    "image", metadata, key(), hash_of(), given("media_type", Text), given("body", LargeBinary),
+)  # fmt: skip
+
+
+prompt = Table("prompt", metadata, key(), hash_of(), given("body", LargeBinary))
 
 
 # What a run's calls have in common, once: the model behind its endpoint and the settings.
 profile = Table(
-    "profile", metadata, key(), hash_of(),
-    Column("model", Text, nullable=False, index=True), Column("endpoint", Text, nullable=False),
-    Column("wire", Text, nullable=False), Column("simulated", Boolean, nullable=False),
-    Column("settings", LargeBinary, nullable=False),
+    "profile", metadata, key(), hash_of(), Column("model", Text, nullable=False, index=True),
+    given("endpoint", Text), given("wire", Text), given("simulated", Boolean),
+    given("settings", LargeBinary),
 )  # fmt: skip
 
 
 call = Table(
-    "call", metadata, key(), Column("request_hash", LargeBinary(32), nullable=False),
-    Column("attempt", Integer, nullable=False), ref("profile_id", "profile"),
-    ref("prompt_id", "prompt"), Column("purpose", Text, nullable=False),
-    Column("sample", Integer, nullable=False), Column("state", Text, nullable=False),
-    text("error"), text("detail"), Column("status", Integer, nullable=False),
-    Column("raw", LargeBinary, nullable=False),
-    Column("prompt_tokens", Integer), Column("completion_tokens", Integer),
-    Column("reasoning_tokens", Integer), Column("cached_tokens", Integer),
-    Column("cost_usd", Float), text("served_model"), text("fingerprint"),
-    Column("latency_s", Float, nullable=False), Column("attempts", Integer, nullable=False),
-    Column("started_at", Float, nullable=False), text("reference"),
-    Column("estimated_tokens", Integer),
+    "call", metadata, key(), given("request_hash", LargeBinary(32)), given("attempt", Integer),
+    ref("profile_id", "profile"), ref("prompt_id", "prompt"), given("purpose", Text),
+    given("sample", Integer), given("state", Text), text("error"), text("detail"),
+    given("status", Integer), given("raw", LargeBinary), Column("prompt_tokens", Integer),
+    Column("completion_tokens", Integer), Column("reasoning_tokens", Integer),
+    Column("cached_tokens", Integer), Column("cost_usd", Float), text("served_model"),
+    text("fingerprint"), given("latency_s", Float), given("attempts", Integer),
+    given("started_at", Float), text("reference"), Column("estimated_tokens", Integer),
     Index("ix_call_request_hash", "request_hash"),
 )  # fmt: skip
 
 
 response = Table(
     "response", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
-    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
-    ref("call_id", "call"),
+    given("sample", Integer), given("step", Text), ref("call_id", "call"),
     UniqueConstraint("run_id", "item_id", "sample", "step"),
 )  # fmt: skip
 
@@ -292,8 +281,8 @@ response = Table(
 # A call that failed for good in this process; the item is asked again on resume.
 failure = Table(
     "failure", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
-    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
-    ref("call_id", "call"), Index("ix_failure_run_id", "run_id"),
+    given("sample", Integer), given("step", Text), ref("call_id", "call"),
+    Index("ix_failure_run_id", "run_id"),
 )  # fmt: skip
 
 
@@ -301,21 +290,18 @@ failure = Table(
 # sent where, and what goes with its source. A run that asks the same takes it from the cache.
 pilot_call = Table(
     "pilot_call", metadata, ref("call_id", "call", primary=True),
-    ref("item_id", "item", primary=True), ref("item_set_id", "item_set"),
-    Column("shots", Integer, nullable=False),
+    ref("item_id", "item", primary=True), ref("item_set_id", "item_set"), given("shots", Integer),
 )  # fmt: skip
 
 
 # A row on its way through a pipeline: the same content is the same row in all builds.
-build_row = Table(
-    "build_row", metadata, key(), hash_of(), Column("payload", LargeBinary, nullable=False)
-)
+build_row = Table("build_row", metadata, key(), hash_of(), given("payload", LargeBinary))
 
 
 # A step with its version and configuration (its hash), of a batch step over certain rows.
 build_step = Table(
-    "build_step", metadata, key(), hash_of(), Column("name", Text, nullable=False),
-    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
+    "build_step", metadata, key(), hash_of(), given("name", Text), given("version", Integer),
+    given("config", LargeBinary),
 )  # fmt: skip
 
 
@@ -323,8 +309,8 @@ build_step = Table(
 # in the order of the work, so that rows without a key of their own lie close together.
 build_outcome = Table(
     "build_outcome", metadata, ref("step_id", "build_step", primary=True),
-    ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
-    text("reason"), text("found"), sqlite_with_rowid=False,
+    ref("row_id", "build_row", primary=True), given("is_same", Boolean), text("reason"),
+    text("found"), sqlite_with_rowid=False,
 )  # fmt: skip
 
 
@@ -340,8 +326,8 @@ build_output = Table(
 build_verdict = Table(
     "build_verdict", metadata, ref("step_id", "build_step", primary=True),
     ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
-    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
-    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
+    given("question", Text), given("state", Text), text("label"), given("payload", LargeBinary),
+    sqlite_with_rowid=False,
 )  # fmt: skip
 
 
@@ -355,11 +341,9 @@ build_call = Table(
 
 # A pipeline over certain rows: the same command is the same build.
 build = Table(
-    "build", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
-    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
-    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("lease_owner", Text), Column("lease_until", Float),
+    "build", metadata, key(), hash_of(), given("kind", Text), given("method", Text),
+    given("payload", LargeBinary), given("n_inputs", Integer), given("created_at", Float),
+    given("version", Text), Column("lease_owner", Text), Column("lease_until", Float),
 )  # fmt: skip
 
 
@@ -380,7 +364,7 @@ build_stage = Table(
 # The funnel of a build that was whole, in counts, and the banks that builds became.
 build_funnel = Table(
     "build_funnel", metadata, key(), hash_of(), ref("build_id", "build"),
-    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    given("payload", LargeBinary), given("created_at", Float),
     Index("ix_build_funnel_build_id", "build_id"),
 )  # fmt: skip
 
@@ -392,16 +376,15 @@ build_bank = Table(
 
 
 unit = Table(
-    "unit", metadata, key(), ref("item_id", "item"), Column("kind", Text, nullable=False),
-    Column("key", LargeBinary, nullable=False), Column("version", SmallInteger, nullable=False),
-    Column("payload", LargeBinary, nullable=False), text("gold"),
-    Column("n_choices", Integer, nullable=False), UniqueConstraint("item_id", "kind", "key"),
+    "unit", metadata, key(), ref("item_id", "item"), given("kind", Text), given("key", LargeBinary),
+    given("version", SmallInteger), given("payload", LargeBinary), text("gold"),
+    given("n_choices", Integer), UniqueConstraint("item_id", "kind", "key"),
 )  # fmt: skip
 
 
 cluster = Table(
-    "cluster", metadata, key(), Column("kind", Text, nullable=False),
-    Column("key", LargeBinary, nullable=False), UniqueConstraint("kind", "key"),
+    "cluster", metadata, key(), given("kind", Text), given("key", LargeBinary),
+    UniqueConstraint("kind", "key"),
 )  # fmt: skip
 
 
@@ -415,18 +398,16 @@ unit_cluster = Table(
 # of its own was set to (as the verification of triples): empty where judges graded replies, and
 # where none was asked.
 scoring = Table(
-    "scoring", metadata, key(), hash_of(), ref("run_id", "run"),
-    Column("method", Text, nullable=False), Column("scorer_version", Integer, nullable=False),
-    text("judge"), Column("settings", LargeBinary, nullable=False),
-    Column("created_at", Float, nullable=False), Column("completed_at", Float),
-    Index("ix_scoring_run_id", "run_id"),
+    "scoring", metadata, key(), hash_of(), ref("run_id", "run"), given("method", Text),
+    given("scorer_version", Integer), text("judge"), given("settings", LargeBinary),
+    given("created_at", Float), Column("completed_at", Float), Index("ix_scoring_run_id", "run_id"),
 )  # fmt: skip
 
 
 score = Table(
     "score", metadata, ref("scoring_id", "scoring", primary=True),
     ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
-    Column("measure", Text, primary_key=True), Column("outcome", SmallInteger, nullable=False),
+    Column("measure", Text, primary_key=True), given("outcome", SmallInteger),
     Column("value", Float), text("answer"), text("basis"), text("flags"),
 )  # fmt: skip
 
@@ -436,16 +417,15 @@ score = Table(
 score_verdict = Table(
     "score_verdict", metadata, ref("scoring_id", "scoring", primary=True),
     ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
-    Column("measure", Text, primary_key=True), Column("state", Text, nullable=False),
-    text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
+    Column("measure", Text, primary_key=True), given("state", Text), text("label"),
+    given("payload", LargeBinary), sqlite_with_rowid=False,
 )  # fmt: skip
 
 
 # What was known of a model, and since when: a new row where it changed; the newest is in force.
 model_card = Table(
-    "model_card", metadata, key(), hash_of(), Column("model", Text, nullable=False),
-    Column("payload", LargeBinary, nullable=False), Column("recorded_at", Float, nullable=False),
-    Index("ix_model_card_model", "model"),
+    "model_card", metadata, key(), hash_of(), given("model", Text), given("payload", LargeBinary),
+    given("recorded_at", Float), Index("ix_model_card_model", "model"),
 )  # fmt: skip
 
 
@@ -458,30 +438,29 @@ run_card = Table(
 
 # What a check of a model came to; the newest says whether it is retired.
 model_check = Table(
-    "model_check", metadata, key(), hash_of(), Column("model", Text, nullable=False),
-    Column("state", Text, nullable=False), text("endpoint"), text("detail"),
-    Column("checked_at", Float, nullable=False), Index("ix_model_check_model", "model"),
+    "model_check", metadata, key(), hash_of(), given("model", Text), given("state", Text),
+    text("endpoint"), text("detail"), given("checked_at", Float),
+    Index("ix_model_check_model", "model"),
 )  # fmt: skip
 
 
-actor = Table("actor", metadata, key(), hash_of(), Column("created_at", Float, nullable=False))
+actor = Table("actor", metadata, key(), hash_of(), given("created_at", Float))
 
 
 # The one place of names: outside every hash, export and merge, so that a person can be erased.
 person = Table(
-    "person", metadata, ref("actor_id", "actor", primary=True),
-    Column("name", Text, nullable=False), text("mail"), text("pay_details"),
+    "person", metadata, ref("actor_id", "actor", primary=True), given("name", Text), text("mail"),
+    text("pay_details"),
 )  # fmt: skip
 
 
 # What people did to rows, and why: each row speaks of one fact, item or item set. The newest of a
 # row's retirements and restorations holds; an edit's row is the new version, which names the old.
 correction = Table(
-    "correction", metadata, key(), hash_of(), Column("action", Text, nullable=False),
+    "correction", metadata, key(), hash_of(), given("action", Text),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
-    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
-    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
-    ref("follows_id", "correction", optional=True),
+    ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"), given("reason", Text),
+    given("created_at", Float), ref("follows_id", "correction", optional=True),
     Index("ix_correction_fact_id", "fact_id"), Index("ix_correction_item_id", "item_id"),
 )  # fmt: skip
 
@@ -489,9 +468,8 @@ correction = Table(
 # A person's ruling over a reply to an item; it holds in every run that this very reply serves.
 ruling = Table(
     "ruling", metadata, key(), hash_of(), ref("item_id", "item"), ref("call_id", "call"),
-    ref("run_id", "run"), Column("sample", Integer, nullable=False),
-    Column("verdict", Text, nullable=False), ref("actor_id", "actor"),
-    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
+    ref("run_id", "run"), given("sample", Integer), given("verdict", Text),
+    ref("actor_id", "actor"), given("reason", Text), given("created_at", Float),
     ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
 )  # fmt: skip
 
@@ -499,9 +477,8 @@ ruling = Table(
 # Where a source was placed since it was taken in, by the models of a build or by a person.
 placement = Table(
     "placement", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
-    text("taxonomy"), Column("models", LargeBinary, nullable=False),
-    ref("build_id", "build", optional=True), ref("actor_id", "actor", optional=True),
-    text("reason"), Column("created_at", Float, nullable=False),
+    text("taxonomy"), given("models", LargeBinary), ref("build_id", "build", optional=True),
+    ref("actor_id", "actor", optional=True), text("reason"), given("created_at", Float),
     ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
 )  # fmt: skip
 
@@ -509,8 +486,7 @@ placement = Table(
 review_sheet = Table(
     "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
     ref("item_set_id", "item_set", optional=True), ref("actor_id", "actor"),
-    Column("round", Integer, nullable=False), Column("recipe", LargeBinary, nullable=False),
-    Column("created_at", Float, nullable=False),
+    given("round", Integer), given("recipe", LargeBinary), given("created_at", Float),
     Index("ix_review_sheet_bank_id", "bank_id"),
     Index("ix_review_sheet_item_set_id", "item_set_id"),
 )  # fmt: skip
@@ -518,7 +494,7 @@ review_sheet = Table(
 
 review_place = Table(
     "review_place", metadata, ref("sheet_id", "review_sheet", primary=True),
-    Column("position", Integer, primary_key=True), Column("task", Text, nullable=False),
+    Column("position", Integer, primary_key=True), given("task", Text),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
 )  # fmt: skip
 
@@ -526,7 +502,7 @@ review_place = Table(
 # Sheets whose decisions count no longer, and which are not taken in any more.
 withdrawn_sheet = Table(
     "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
-    ref("actor_id", "actor"), text("reason"), Column("created_at", Float, nullable=False),
+    ref("actor_id", "actor"), text("reason"), given("created_at", Float),
     Index("ix_withdrawn_sheet_sheet_id", "sheet_id"),
 )  # fmt: skip
 
@@ -534,14 +510,13 @@ withdrawn_sheet = Table(
 # The newest of a person's decisions on a version holds; a judge's names a model instead of a
 # person.
 review = Table(
-    "review", metadata, key(), hash_of(), Column("task", Text, nullable=False),
+    "review", metadata, key(), hash_of(), given("task", Text),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
-    ref("actor_id", "actor", optional=True), text("judge"),
-    Column("verdict", Text, nullable=False), text("reason"),
-    Column("payload", LargeBinary, nullable=False), Column("round", Integer, nullable=False),
-    ref("sheet_id", "review_sheet", optional=True), Column("created_at", Float, nullable=False),
-    ref("corrects_id", "review", optional=True),
-    Index("ix_review_fact_id", "fact_id"), Index("ix_review_item_id", "item_id"),
+    ref("actor_id", "actor", optional=True), text("judge"), given("verdict", Text), text("reason"),
+    given("payload", LargeBinary), given("round", Integer),
+    ref("sheet_id", "review_sheet", optional=True), given("created_at", Float),
+    ref("corrects_id", "review", optional=True), Index("ix_review_fact_id", "fact_id"),
+    Index("ix_review_item_id", "item_id"),
 )  # fmt: skip
 
 
@@ -564,29 +539,26 @@ semantic_map = Table(
 # What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
 plan = Table(
     "plan", metadata, key(), hash_of(), ref("item_set_id", "item_set", optional=True),
-    ref("bank_id", "bank", optional=True), Column("payload", LargeBinary, nullable=False),
-    Column("created_at", Float, nullable=False),
+    ref("bank_id", "bank", optional=True), given("payload", LargeBinary),
+    given("created_at", Float),
 )  # fmt: skip
 
 
 # A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
 # the same file is known under another title; ``removed`` counts texts by kind, as JSON.
 tombstone = Table(
-    "tombstone", metadata, key(), hash_of(), Column("kind", Text, nullable=False),
-    Column("source_hash", LargeBinary(32), nullable=False),
-    Column("content", LargeBinary, nullable=False), ref("actor_id", "actor"),
-    Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
-    Column("removed", LargeBinary, nullable=False),
+    "tombstone", metadata, key(), hash_of(), given("kind", Text),
+    given("source_hash", LargeBinary(32)), given("content", LargeBinary), ref("actor_id", "actor"),
+    given("reason", Text), given("made_at", Float), given("removed", LargeBinary),
 )  # fmt: skip
 
 
 # A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
 # tokens or picodollars, by the unit; NULL where there was no budget to bound them.
 expense = Table(
-    "expense", metadata, key(), Column("owner", Text, nullable=False), text("runs"),
-    text("unit"), Column("budget", BigInteger), Column("started_at", Float, nullable=False),
-    Column("until", Float, nullable=False), Column("ended_at", Float),
-    Column("exposed_calls", Integer, nullable=False), Column("exposed", BigInteger),
+    "expense", metadata, key(), given("owner", Text), text("runs"), text("unit"),
+    Column("budget", BigInteger), given("started_at", Float), given("until", Float),
+    Column("ended_at", Float), given("exposed_calls", Integer), Column("exposed", BigInteger),
     UniqueConstraint("owner", "started_at"),
 )  # fmt: skip
 
@@ -595,6 +567,6 @@ expense = Table(
 # ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
 written_file = Table(
     "written_file", metadata, key(), Column("path", Text, nullable=False, index=True),
-    Column("kind", Text, nullable=False), Column("target_hash", LargeBinary(32), nullable=False),
-    Column("digest", LargeBinary(32), nullable=False), Column("written_at", Float, nullable=False),
+    given("kind", Text), given("target_hash", LargeBinary(32)), given("digest", LargeBinary(32)),
+    given("written_at", Float),
 )  # fmt: skip

@@ -86,8 +86,7 @@ def judged_places(connection: Connection, scoring: int, measure: str) -> set[tup
     table, unit = schema.score_verdict, schema.unit
     query = (
         select(schema.item.c.hash, table.c.sample)
-        .join(unit, unit.c.id == table.c.unit_id)
-        .join(schema.item, schema.item.c.id == unit.c.item_id)
+        .select_from(table.join(unit).join(schema.item))
         .where(table.c.scoring_id == scoring, table.c.measure == measure)
     )
     return {(item, sample) for item, sample in connection.execute(query)}
@@ -698,9 +697,7 @@ def _units(
             schema.item_set.c.hash,
             *(item.c[level] for level in LEVELS),
         )
-        .join(item, item.c.id == unit.c.item_id)
-        .join(member, member.c.item_id == item.c.id)
-        .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+        .select_from(unit.join(item).join(member).join(schema.item_set))
         .where(schema.item_set.c.hash.in_(list(item_sets)), unit.c.kind == kind)
         .order_by(schema.item_set.c.id, member.c.position, unit.c.id)
     )

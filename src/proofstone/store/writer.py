@@ -148,9 +148,7 @@ class OutcomeStore(StorePart):
             for part in many_values(list(self._known_keys(connection, rows).values())):
                 query = (
                     select(row.c.hash, call.c.error)
-                    .select_from(made)
-                    .join(call, call.c.id == made.c.call_id)
-                    .join(row, row.c.id == made.c.row_id)
+                    .select_from(made.join(call).join(row))
                     .where(made.c.step_id == step, made.c.row_id.in_(part))
                     .where(call.c.state == "failed")
                     .order_by(call.c.id)
