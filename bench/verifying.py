@@ -20,24 +20,21 @@ from measures import Line, machine, print_lines, timed
 from msgspec import Struct
 
 from proofstone.methods.bequ.records import (
-    GivenTriple,
-    ReferenceRow,
-    ReferenceTriple,
-    VerifySettings,
-)
-from proofstone.methods.bequ.report.board import triple_board
-from proofstone.methods.bequ.verification.plan import Gathered, Spool
-from proofstone.methods.bequ.verification.records import (
     DIRECTIONS,
     EntityFacts,
+    GivenTriple,
     Group,
+    ReferenceRow,
+    ReferenceTriple,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
+    VerifySettings,
     Volunteered,
 )
-from proofstone.methods.bequ.verification.sample import make_plan
+from proofstone.methods.bequ.report.board import triple_board
+from proofstone.methods.bequ.verification.plan import Gathered, Spool, make_plan
 from proofstone.methods.bequ.verification.verify import (
     EntityCorpus,
     TextIndex,

@@ -180,7 +180,8 @@ class _Texts(HTMLParser):
 
 
 def _templates() -> list[Path]:
-    return sorted((SOURCES / "page").rglob("*.jinja"))
+    own = (SOURCES / "page").rglob("*.jinja")
+    return sorted([*own, *(SOURCES / "methods").glob("*/templates/*.jinja")])
 
 
 def _where(path: Path) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.bequ.verification.records import Against, read_against
+from proofstone.methods.bequ.records import Against, read_against
 from proofstone.records.ids import canonical_json
 
 NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).filter(bool)

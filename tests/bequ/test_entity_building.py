@@ -17,11 +17,13 @@ from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ.entities import Entity
-from proofstone.methods.bequ.entity_lists.candidates import Candidate, candidates, drawn_candidates
-from proofstone.methods.bequ.entity_lists.pipeline import (
+from proofstone.methods.bequ.entity_lists import (
     PIPELINES,
     TIERS,
+    Candidate,
+    candidates,
     domains_step,
+    drawn_candidates,
     rate_prompt,
     thirds_step,
 )

@@ -8,8 +8,7 @@ from typing import Any
 
 from proofstone.methods.bequ.ask import PREDICATES, TRIPLES
 from proofstone.methods.bequ.entities import Entity
-from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
-from proofstone.methods.bequ.score import gold, score, units
+from proofstone.methods.bequ.score import GIVEN, RECOVERED, TRIPLE, gold, score, units
 from proofstone.records.items import Item, LoadedItem, Unit
 from proofstone.records.runs import Reply, Score
 

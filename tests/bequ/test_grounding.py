@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.bequ.reference.facts import About, Known, Taken
-from proofstone.methods.bequ.reference.pipeline import grounds_step, is_grounded
+from proofstone.methods.bequ.bank import About, Known, Taken
+from proofstone.methods.bequ.reference import grounds_step, is_grounded
 from proofstone.records.builds import Drop, StepContext
 
 HOPPER = (

@@ -16,7 +16,7 @@ from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.entities import DOMAINS
-from proofstone.methods.bequ.entity_lists.candidates import made_up_prompt, to_make_up
+from proofstone.methods.bequ.entity_lists import made_up_prompt, to_make_up
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 

@@ -19,10 +19,9 @@ from proofstone.build.build import BuildResult
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
+from proofstone.methods.bequ.bank import About, EntityText, Known, Taken
 from proofstone.methods.bequ.entities import is_named
-from proofstone.methods.bequ.reference.corpora import entity_texts, passages_step
-from proofstone.methods.bequ.reference.facts import About, EntityText, Known, Taken
-from proofstone.methods.bequ.reference.pipeline import PIPELINES, take_prompt
+from proofstone.methods.bequ.reference import PIPELINES, entity_texts, passages_step, take_prompt
 from proofstone.records.builds import StepContext
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.verification.triple_rows import check_bar, fold_alike
+from proofstone.methods.bequ.views import check_bar, fold_alike
 
 
 class ByFirstWord:

@@ -8,13 +8,13 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.methods.bequ.records import Group, Measured, Volunteered
 from proofstone.methods.bequ.report.board import PeopleLooked, TripleBoard, TripleRow
-from proofstone.methods.bequ.report.board_text import (
+from proofstone.methods.bequ.report.text import (
     read_breakdowns,
     render_triple_board,
     render_triple_parts,
 )
-from proofstone.methods.bequ.verification.records import Group, Measured, Volunteered
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
 from proofstone.results.board import LeftOut

@@ -10,11 +10,10 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 from msgspec import structs
 from verified_worlds import verified_runs, verified_triples
 
-from proofstone.methods.bequ.records import VerifySettings
+from proofstone.methods.bequ.records import Group, Verdict, Verified, VerifiedRuns, VerifySettings
 from proofstone.methods.bequ.report.board import TripleBoard, triple_board
 from proofstone.methods.bequ.verification.people import PeopleSaid
-from proofstone.methods.bequ.verification.records import Group, Verdict, Verified, VerifiedRuns
-from proofstone.methods.bequ.verification.sample import make_plan
+from proofstone.methods.bequ.verification.plan import make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.stats.ranks import RankInterval
 

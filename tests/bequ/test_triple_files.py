@@ -19,8 +19,7 @@ from proofstone.methods.bequ.records import (
     object_text,
     spoken,
 )
-from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.sample import known_triples, make_plan
+from proofstone.methods.bequ.verification.plan import Gathered, known_triples, make_plan
 from proofstone.methods.bequ.verification.verify import EntityCorpus, TextIndex, triple_words
 from proofstone.records.items import SearchWay
 from proofstone.records.verdicts import Passage

@@ -9,14 +9,15 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 
 from proofstone.judging.question import fence_code, pose
 from proofstone.methods.bequ.records import GivenTriple, ReferenceTriple, VerifySettings
-from proofstone.methods.bequ.verification.questions import (
+from proofstone.methods.bequ.verification.plan import make_plan
+from proofstone.methods.bequ.verification.verify import (
     cited_place,
     covered_question,
+    posed_questions,
     precision_question,
     recall_question,
+    verify,
 )
-from proofstone.methods.bequ.verification.sample import make_plan
-from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict, Passage
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from known_world import gathered
 
 from proofstone.methods.bequ.records import SamplingWay, VerifySettings
-from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, sample_places
-from proofstone.methods.bequ.verification.sample import make_plan
+from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, make_plan, sample_places
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 

@@ -20,7 +20,7 @@ from known_world import (
 )
 from msgspec import structs
 
-from proofstone.methods.bequ.records import VerifySettings
+from proofstone.methods.bequ.records import Verdict, Verified, VerifySettings
 from proofstone.methods.bequ.verification.measures import Counted, measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
     Checked,
@@ -28,9 +28,7 @@ from proofstone.methods.bequ.verification.people import (
     checked_of,
     correct_by_people,
 )
-from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.records import Verdict, Verified
-from proofstone.methods.bequ.verification.sample import make_plan
+from proofstone.methods.bequ.verification.plan import Gathered, make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.calls import Judge
 from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict

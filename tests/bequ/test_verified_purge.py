@@ -13,8 +13,8 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.method import find_method
+from proofstone.methods.bequ.bank import ReferenceFact
 from proofstone.methods.bequ.records import VerifySettings
-from proofstone.methods.bequ.reference.facts import ReferenceFact
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.records.knowledge import BuiltFact, Fact, fact_id
 from proofstone.run.forms import select_runs

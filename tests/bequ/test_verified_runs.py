@@ -13,8 +13,8 @@ from spoken_world import reference_file, towns_file
 from proofstone.api import Workspace, open_workspace
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
+from proofstone.methods.bequ.records import VerifiedRuns
 from proofstone.methods.bequ.verification.measures import Counted, measure_all
-from proofstone.methods.bequ.verification.records import VerifiedRuns
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
 from proofstone.results.table import CURRENT, View
 from proofstone.run.forms import select_runs

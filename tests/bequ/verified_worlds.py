@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.records import (
     DIRECTIONS,
     EntityFacts,
     Group,

@@ -11,10 +11,11 @@ from msgspec import structs
 
 from proofstone.api import create_workspace
 from proofstone.cli import main
+from proofstone.methods.bequ.records import EntityFacts
+from proofstone.methods.bequ.report.findings import answer_of, findings_of
 from proofstone.methods.bequ.report.held import hold
 from proofstone.methods.bequ.report.page import TriplePage, render_triple_page
-from proofstone.methods.bequ.report.sections import answer_of, findings_of, triple_sections
-from proofstone.methods.bequ.verification.records import EntityFacts
+from proofstone.methods.bequ.report.sections import triple_sections
 from proofstone.records.models import Card
 from proofstone.records.scores import Respondent
 from proofstone.results.page import render_page

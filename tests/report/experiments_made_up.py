@@ -9,8 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from proofstone.methods.bequ.experiments.evidence import Asked, Experiment, Tallies
-from proofstone.methods.bequ.report.board import triple_board
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.records import (
     EntityFacts,
     Group,
     Verdict,
@@ -19,6 +18,7 @@ from proofstone.methods.bequ.verification.records import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.methods.bequ.report.board import triple_board
 
 __all__ = ["EACH", "Way", "experiment", "facts"]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from proofstone.methods.bequ.report.board import TripleBoard, triple_board
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.records import (
     EntityFacts,
     Group,
     Verdict,
@@ -17,6 +16,7 @@ from proofstone.methods.bequ.verification.records import (
     VerifiedRuns,
     Volunteered,
 )
+from proofstone.methods.bequ.report.board import TripleBoard, triple_board
 from proofstone.records.models import Card
 from proofstone.records.verdicts import Passage
 

@@ -12,7 +12,7 @@ from made_up import MEASURES, right_of, table_of
 from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.report.figures import Scored, precision_recall_figure
+from proofstone.methods.bequ.report.sections import Scored, precision_recall_figure
 from proofstone.page.figure import can_draw, vega_lite
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import ExtraMissing
-from proofstone.methods.bequ.report.figures import precision_recall_figure
+from proofstone.methods.bequ.report.sections import precision_recall_figure
 from proofstone.page.figure import (
     can_draw,
     chart_of,

@@ -13,7 +13,7 @@ from proofstone.methods.bequ.experiments.groups import (
     analysis_of,
     experiment_sections,
 )
-from proofstone.methods.bequ.verification.records import EntityFacts
+from proofstone.methods.bequ.records import EntityFacts
 from proofstone.page.section import Section, Table
 from proofstone.records.runs import Estimate
 from proofstone.stats.ranks import RankInterval

@@ -7,19 +7,25 @@ from functools import cache
 import pytest
 from msgspec import structs
 
+from proofstone.methods.bequ.records import Group
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
-from proofstone.methods.bequ.report.figures import extreme_of, frontier, plane_section
+from proofstone.methods.bequ.report.findings import (
+    answer_of,
+    counted_rows,
+    extreme_of,
+    findings_of,
+    is_above,
+    partial_notes,
+    shown_range,
+)
 from proofstone.methods.bequ.report.page import TriplePage, render_triple_page
 from proofstone.methods.bequ.report.sections import (
-    answer_of,
-    findings_of,
-    partial_notes,
+    frontier,
+    plane_section,
     rows_together,
     standing_table,
     triple_sections,
 )
-from proofstone.methods.bequ.report.words import counted_rows, is_above, shown_range
-from proofstone.methods.bequ.verification.records import Group
 from proofstone.records.models import Card
 from proofstone.records.runs import Estimate
 from proofstone.results.page_parts import Provenance

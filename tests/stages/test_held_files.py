@@ -14,6 +14,7 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.methods.bequ.records import EntityFacts, Verified
 from proofstone.methods.bequ.report.held import (
     EVIDENCE_A_PIECE,
     VERDICTS,
@@ -23,7 +24,6 @@ from proofstone.methods.bequ.report.held import (
     web_address,
     wikidata_address,
 )
-from proofstone.methods.bequ.verification.records import EntityFacts, Verified
 from proofstone.records.verdicts import Passage
 from report.made_up_triples import HOSTILE, Skill, runs_of
 

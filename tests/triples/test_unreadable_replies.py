@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.methods.bequ.triples.extraction import ReadTriples
-from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.methods.bequ.records import ReadTriples
+from proofstone.methods.bequ.reply_json import read_triples
 from proofstone.records.ids import Draws
 
 ROOT = Path(__file__).resolve().parents[2]

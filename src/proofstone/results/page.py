@@ -123,14 +123,15 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
 
 
 @cache
-def page_environment() -> Environment:
-    """Where templates of pages are found, and what they say and show texts with."""
+def page_environment(*packages: str) -> Environment:
+    """Where templates of pages are found, those of these ``packages`` too, and what they say and
+    show texts with."""
     # Here and not above: a leaderboard in the terminal needs no template engine.
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
     environment = Environment(
         bytecode_cache=KeptTemplates(),
-        loader=PackageLoader("proofstone.page", "templates"),
+        loader=ChoiceLoader([PackageLoader(name) for name in ("proofstone.page", *packages)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -37,10 +37,9 @@ _LANGUAGES = ("en", "zh")
 
 
 class TwoPrompts(Struct, frozen=True):
-    """The prompt ``prompts/NAME.en.jinja`` of a package and its Chinese twin. What they show is
+    """The prompt ``prompts/NAME.en.jinja`` and its Chinese twin. What they show is
     fenced under ``shown``, of which ``shown_zh`` is the Chinese word."""
 
-    package: str
     name: str
     shown: str
     shown_zh: str
@@ -49,26 +48,26 @@ class TwoPrompts(Struct, frozen=True):
         """The prompt for a text in this language, which stands in it as ``passage``."""
         code = "zh" if language.partition("-")[0] == "zh" else "en"
         passage = fence(self.shown_zh if code == "zh" else self.shown, text, code)
-        return _template(self.package, self.name, code).render(passage=passage, **values)
+        return _template(self.name, code).render(passage=passage, **values)
 
     def key(self) -> str:
         """What a step depends on that sends it."""
-        texts = (_text(self.package, self.name, language) for language in _LANGUAGES)
+        texts = (_text(self.name, language) for language in _LANGUAGES)
         return digest("\0".join(texts).encode()).hex()
 
 
 @cache
-def _template(package: str, name: str, language: str) -> Jinja2Template:
+def _template(name: str, language: str) -> Jinja2Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
 
     # Prompts are plain text: escaping would change the names in them.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(_text(package, name, language))
+    return environment.from_string(_text(name, language))
 
 
 @cache
-def _text(package: str, name: str, language: str) -> str:
-    path = files(package) / f"prompts/{name}.{language}.jinja"
+def _text(name: str, language: str) -> str:
+    path = files(__package__) / f"prompts/{name}.{language}.jinja"
     return path.read_text(encoding="utf-8")
 
 

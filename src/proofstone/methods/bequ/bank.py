@@ -1,42 +1,448 @@
-"""Banks of entities, or of what is known of them: as files, and as forms."""
+"""Banks of entities, or of what is known of them: as rows of files, and as forms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.bequ import entities as entity_rows
-from proofstone.methods.bequ.entities import Entity
-from proofstone.methods.bequ.reference import facts as reference
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.fields import Fields, came, read_json
+from proofstone.methods.bequ.entities import Entity, plain_name, read_entities, write_entity
+from proofstone.methods.bequ.records import ReferenceRow, ReferenceTriple, object_text
+from proofstone.records.builds import seats_of
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, item_id
-from proofstone.records.knowledge import BankReader, BuiltFact, Fact, fact_id
+from proofstone.records.knowledge import BankReader, BuiltFact, Fact, Role, Stratum, fact_id
 from proofstone.records.options import Parameter
 from proofstone.records.tables import Row
+from proofstone.records.verdicts import Passage
+from proofstone.texts.languages import UNDETERMINED
+
+# What is on its way while a reference is built: texts of entities, passages, triples.
+
+# Why a corpus has no text about an entity.
+Missing = Literal[
+    "no article",
+    "article of meanings",
+    "unreadable article",
+    "article of several entities",
+    "fictional",
+    "no page",
+    "unreadable page",
+]
+
+
+MISSING: tuple[Missing, ...] = get_args(Missing)
+
+
+class About(Struct, frozen=True, gc=False, kw_only=True):
+    """The entity that something is about, with what tells it apart and where it stands in its
+    list."""
+
+    name: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    wikidata: str = ""
+    domain: str = ""
+    tier: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and its aliases."""
+        return (self.name, *self.aliases)
+
+
+class Taken(Struct, frozen=True, gc=False, kw_only=True):
+    """A text and where it is from. ``source`` is the kind of corpus (wiki, web,
+    documents), ``title``,
+    ``url`` and ``date`` those of its article or document, ``content`` the hex SHA-256 of the whole
+    of that; the ids are those of a text of the workspace."""
+
+    text: str
+    source: str
+    title: str = ""
+    url: str = ""
+    date: str = ""
+    content: str = ""
+    language: str = ""
+    source_id: bytes = b""
+    passage_id: bytes = b""
+
+
+class EntityText(Struct, frozen=True, kw_only=True):
+    """An entity and a text about it, not yet cut; or why a corpus has none (``missing``), with what
+    was looked for (``sought``). Where texts are yet to be searched for, by these ``names``."""
+
+    about: About
+    taken: Taken | None = None
+    missing: Missing | None = None
+    sought: str = ""
+    names: tuple[str, ...] = ()
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """A passage about an entity. ``is_asked``: a model is to take triples from it; ``predicate``
+    and ``object`` are set where one was taken, and ``subject`` is what it was said of."""
+
+    about: About
+    taken: Taken
+    is_asked: bool = False
+    subject: str = ""
+    predicate: str = ""
+    object: str = ""
+
+
+KIND = "bequ.reference"
+
+
+class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
+    """What a corpus says about an entity: a triple and the ``passage`` that states it; or, without
+    a predicate, a passage as it stands. ``content`` is the hex SHA-256 of the article or document,
+    ``date`` its day. The entity's domain and tier are the fact's stratum."""
+
+    entity: str
+    wikidata: str = ""
+    predicate: str = ""
+    object: str = ""
+    passage: str = ""
+    source: str = ""
+    title: str = ""
+    url: str = ""
+    date: str = ""
+    content: str = ""
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Known]], Iterator[BuiltFact]]:
+    """The facts of what is known; the models that took triples wrote these."""
+    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
+
+    def facts(rows: Iterable[Known]) -> Iterator[BuiltFact]:
+        for row in rows:
+            yield BuiltFact(_known_fact(row), roles=wrote if row.is_asked else ())
+
+    return facts
+
+
+def _known_fact(row: Known) -> Fact:
+    about, taken = row.about, row.taken
+    payload = ReferenceFact(
+        entity=about.name,
+        wikidata=about.wikidata,
+        predicate=row.predicate,
+        object=row.object,
+        passage=taken.text,
+        source=taken.source,
+        title=taken.title,
+        url=taken.url,
+        date=taken.date,
+        content=taken.content,
+    )
+    fact = made_fact(payload, taken.language, Stratum(about.domain, about.tier))
+    if not taken.source_id:
+        return fact
+    fact = structs.replace(fact, source=taken.source_id, passage=taken.passage_id or None)
+    return structs.replace(fact, id=fact_id(fact))
+
+
+def made_fact(
+    payload: ReferenceFact, language: str, stratum: Stratum, corrects: bytes | None = None
+) -> Fact:
+    """The fact of a payload, with its id."""
+    fact = Fact(kind=KIND, payload=payload, language=language, stratum=stratum, corrects=corrects)
+    return structs.replace(fact, id=fact_id(fact))
+
+
+def write_reference_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+    """The row of a fact: a triple with its passage, or a text about an entity."""
+    fact, said = built.fact, built.fact.payload
+    text = {"passage": said.passage} if said.predicate else {"text": said.passage}
+    optional = {
+        "wikidata_id": said.wikidata,
+        "domain": fact.stratum.discipline,
+        "tier": fact.stratum.field,
+        "predicate": said.predicate,
+        "object": said.object,
+        **text,
+        "source": said.source,
+        "title": said.title,
+        "url": said.url,
+        "date": said.date,
+        "content": said.content,
+        "corrects": fact.corrects.hex() if fact.corrects else "",
+    }
+    return {
+        "id": fact.id.hex(),
+        "entity": said.entity,
+        **{name: value for name, value in optional.items() if value},
+        "language": fact.language or UNDETERMINED,
+    }
+
+
+def fact_of_row(row: Row, problems: list[Problem]) -> Fact:
+    """The fact of a row that ``write_fact`` wrote, or of one in its columns; what is wrong with it
+    is noted."""
+    fields = Fields(row, problems)
+    predicate = fields.text("predicate")
+    payload = ReferenceFact(
+        entity=fields.required_text("entity"),
+        wikidata=fields.key("wikidata_id"),
+        predicate=predicate,
+        object=fields.required_text("object") if predicate else "",
+        passage=fields.text("passage") if predicate else fields.required_text("text"),
+        source=fields.text("source"),
+        title=fields.text("title"),
+        url=fields.text("url"),
+        date=fields.text("date"),
+        content=fields.text("content"),
+    )
+    stratum = Stratum(fields.label("domain"), fields.label("tier"))
+    return made_fact(payload, fields.language() or "", stratum, fields.identity("corrects"))
+
+
+# References from the rows of a file, in any form that ``verify-triples`` takes.
+#
+# What ``write_fact`` wrote is a fact a row, and is read as that very fact. Other rows may list all
+# that is known of an entity at once, as published references do: each entry is a fact then.
+
+_NAMES = frozenset({"entity", "subject_name"})
+
+
+_LISTS = frozenset({"triples", "triples_wiki", "triples_web", "passages"})
+
+
+_KNOWLEDGE = _LISTS | {"predicate", "text", "passage", "article", "content", "snippet"}
+
+
+def has_knowledge(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns says anything of what it names, and does not just list
+    it."""
+    return not _KNOWLEDGE.isdisjoint(columns)
+
+
+def recognises_knowledge(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns surely says what is known of entities, which it calls
+    so."""
+    names = set(columns)
+    return not names.isdisjoint(_NAMES) and has_knowledge(names)
+
+
+def read_reference_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
+    """The facts of a reference. Raises BadInput with every problem, and where the triples of an
+    entity are listed twice: then two have its name."""
+    problems: list[Problem] = []
+    listed: dict[tuple[str, str], str] = {}
+    facts = [fact for row in rows for fact in _facts(row, listed, problems)]
+    if problems:
+        raise BadInput("The reference cannot be read.", problems)
+    return [BuiltFact(fact) for fact in facts]
+
+
+def is_triple(fact: Fact) -> bool:
+    """Whether a fact of a reference is a triple; else it is a text."""
+    return isinstance(fact.payload, ReferenceFact) and bool(fact.payload.predicate)
+
+
+def triples_in(row: Row) -> int:
+    """How many triples a row lists, or 1 where it is one; empty and repeated ones count."""
+    listed = [row.values.get(name) for name in _LISTS if name != "passages"]
+    n = sum(len(each) for each in map(_as_list, listed) if each is not None)
+    return n + bool(row.values.get("predicate"))
+
+
+def _as_list(value: Any) -> list[Any] | None:
+    read = read_json(value) if isinstance(value, str) and value else value
+    return read if isinstance(read, list) else None
+
+
+def _facts(row: Row, listed: dict[tuple[str, str], str], problems: list[Problem]) -> Iterator[Fact]:
+    held = {name for name, value in row.values.items() if value not in (None, "")}
+    if "entity" in held and held & {"predicate", "text"} and not held & _LISTS:
+        yield fact_of_row(row, problems)
+        return
+    found = read_reference(row, problems)
+    if found is None:
+        return
+    first = listed.setdefault((plain_name(found.name), found.identity), row.place)
+    if found.is_whole and first != row.place:
+        problems.append(
+            Problem(
+                f"{row.place}, field entity",
+                f'two entities are named "{found.name}" (the other: {first}); a column '
+                "wikidata_id tells them apart",
+            )
+        )
+    yield from _of_entity(found)
+
+
+def _of_entity(found: NamedReference) -> Iterator[Fact]:
+    for passage in found.row.passages:
+        if not any(passage is triple.passage for triple in found.row.triples):
+            yield _reading_fact(found, passage)
+    for triple in found.row.triples:
+        yield _reading_fact(found, triple.passage, triple.predicate, triple.object)
+
+
+def _reading_fact(
+    found: NamedReference, passage: Passage, predicate: str = "", value: str = ""
+) -> Fact:
+    payload = ReferenceFact(
+        entity=found.name,
+        wikidata=found.identity,
+        predicate=predicate,
+        object=value,
+        passage=passage.text,
+        source=passage.source,
+        title=passage.title,
+        url=passage.url,
+    )
+    return made_fact(payload, "", Stratum(found.domain, found.popularity))
+
+
+_NAME_COLUMNS = ("subject_name", "entity", "title", "name")
+
+
+_TEXT_COLUMNS = ("passage", "text", "article", "content", "snippet")
+
+
+_LIST_COLUMNS = {"triples_wiki": "wiki", "triples_web": "web", "triples": ""}
+
+
+class NamedReference(Struct, frozen=True, gc=False):
+    """A row of a reference and the entity it is about. ``is_whole``: it lists an entity's triples,
+    so that a second row of that kind means another entity."""
+
+    name: str
+    identity: str
+    domain: str
+    popularity: str
+    row: ReferenceRow
+    is_whole: bool
+
+
+def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
+    """What a row says; None for one with a problem, which is noted."""
+    fields = Fields(row, problems)
+    is_triple = fields.has("predicate")
+    name = fields.label(*_NAME_COLUMNS) or (fields.label("subject") if is_triple else "")
+    if not name.strip():
+        fields.wrong("entity", "is missing or empty")
+    source = fields.label("source")
+    passages = tuple(_row_passages(fields, source))
+    listed = [field for field in _LIST_COLUMNS if row.values.get(field) not in (None, "")]
+    if is_triple:
+        # A row's one passage is where its triple comes from.
+        passage = passages[0] if passages else Passage("", source, "", fields.label("url"))
+        value = object_text(row.values.get("object"))
+        triples = [ReferenceTriple(fields.required_text("predicate"), value, passage)]
+    else:
+        triples = [each for field in listed for each in _triples_listed(fields, field, source)]
+    if fields.is_sound and not passages and not triples and not listed:
+        fields.wrong("text", "expected a triple (predicate, object), a text or lists of triples")
+    if not fields.is_sound:
+        return None
+    return NamedReference(
+        name=name,
+        identity=fields.label(*IDENTITY),
+        domain=fields.label(*DOMAIN),
+        popularity=read_tier(fields),
+        row=ReferenceRow(passages, tuple(each for each in triples if each.object.strip())),
+        is_whole=bool(listed) and not is_triple,
+    )
+
+
+def _row_passages(fields: Fields, source: str) -> Iterator[Passage]:
+    """The texts of a row. A snippet is the beginning of an article: of a row with the article it
+    says nothing more."""
+    name, text = fields.find(*_TEXT_COLUMNS)
+    title = fields.label("title") if fields.has("subject_name", "entity") else ""
+    if isinstance(text, str) and text.strip():
+        yield Passage(text, source, title, fields.label("url"))
+    elif text is not None:
+        fields.text(name)
+    for each in _listed(fields, "passages"):
+        if isinstance(each, str) and each.strip():
+            yield Passage(each, source)
+        elif isinstance(each, dict) and isinstance(each.get("text"), str):
+            said = {key: str(each.get(key) or "") for key in ("source", "title", "url")}
+            yield Passage(each["text"], said["source"] or source, said["title"], said["url"])
+        else:
+            fields.wrong("passages", f"expected texts, or objects with a text, came {came(each)}")
+
+
+def _triples_listed(fields: Fields, field: str, source: str) -> Iterator[ReferenceTriple]:
+    """The triples of a list: [predicate, object], with the title of its document behind, or objects
+    with these names."""
+    source = _LIST_COLUMNS[field] or source
+    for place, each in enumerate(_listed(fields, field), start=1):
+        if isinstance(each, dict):
+            text, title = str(each.get("passage") or ""), str(each.get("title") or "")
+            predicate, value = each.get("predicate"), each.get("object")
+            passage = Passage(
+                text, str(each.get("source") or source), title, str(each.get("url") or "")
+            )
+        elif isinstance(each, list) and len(each) in (2, 3):
+            predicate, value = each[:2]
+            passage = Passage("", source, str(each[2]) if len(each) == 3 else "")
+        else:
+            fields.wrong(field, f"entry {place}: expected [predicate, object], came {came(each)}")
+            continue
+        if not isinstance(predicate, str) or not predicate.strip():
+            if object_text(value):  # with neither it is nothing
+                fields.wrong(field, f"entry {place}: the predicate is missing")
+            continue
+        yield ReferenceTriple(predicate, object_text(value), passage)
+
+
+def _listed(fields: Fields, field: str) -> list[Any]:
+    """The entries of a list, or of a cell that spells one as JSON; none where it is missing."""
+    value = fields.values.get(field)
+    if isinstance(value, str) and value:
+        value = read_json(value)
+        if not isinstance(value, list):
+            fields.wrong(field, "expected a list as JSON")
+    if isinstance(value, list):
+        return value
+    if value is not None and value != "":
+        fields.wrong(field, f"expected a list, came {came(value)}")
+    return []
+
+
+IDENTITY = ("wikidata_id", "wikibase_item", "wikidata", "qid")
+
+
+DOMAIN = ("domain",)
+
+
+_TIER = ("tier", "popularity_bucket", "popularity")
+
+
+def read_tier(fields: Fields) -> str:
+    """The tier of popularity that a row states; a number (of visits, say) is none."""
+    tier = fields.label(*_TIER)
+    return "" if tier.replace(".", "").isdecimal() else tier
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """What is known of entities where the rows have triples or texts; else entities. Raises
     BadInput with every problem."""
     listed = list(rows)
-    if reference.has_knowledge({name for row in listed for name in row.values}):
-        return reference.read_facts(listed)
-    return [BuiltFact(_fact(item)) for item in entity_rows.read_entities(listed)]
+    if has_knowledge({name for row in listed for name in row.values}):
+        return read_reference_facts(listed)
+    return [BuiltFact(_fact(item)) for item in read_entities(listed)]
 
 
 def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
     """The row from which ``read_facts`` makes this very fact again."""
     fact = built.fact
     if not isinstance(fact.payload, Entity):
-        return reference.write_fact(built, facts)
+        return write_reference_fact(built, facts)
     item = Item(
         id=fact.id, kind=fact.kind, payload=fact.payload, language=fact.language,
         stratum=fact.stratum, corrects=fact.corrects,
     )  # fmt: skip
-    row = entity_rows.write_entity(LoadedItem(item, ()))
+    row = write_entity(LoadedItem(item, ()))
     del row["number"]
     return row
 

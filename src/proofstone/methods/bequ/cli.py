@@ -56,13 +56,13 @@ def show_verified(
 
     Raises UsageError for options that it has not, and what ``verified_board`` does.
     """
-    from proofstone.methods.bequ.report.board_text import (
+    from proofstone.methods.bequ.records import BREAKDOWNS
+    from proofstone.methods.bequ.report.board import verified_board
+    from proofstone.methods.bequ.report.text import (
         read_breakdowns,
         render_triple_board,
         render_triple_parts,
     )
-    from proofstone.methods.bequ.report.verified_boards import verified_board
-    from proofstone.methods.bequ.verification.records import BREAKDOWNS
     from proofstone.methods.bequ.verification.stored_verdicts import how_to_verify
     from proofstone.results.leaderboard import selection_of
 
@@ -192,7 +192,7 @@ def verify_triples_command(
     is then 3. In a workspace a judge's replies are kept, and the same command again asks only what
     is missing.
     """
-    from proofstone.methods.bequ.report.verifying_text import (
+    from proofstone.methods.bequ.report.text import (
         print_to_verify,
         print_verification,
     )

@@ -57,11 +57,11 @@ class NamedRow(Struct, frozen=True):
 @lru_cache(maxsize=65_536)
 def plain_name(name: str) -> str:
     """A name as it is compared: without regard to case, width, underscores and direction marks."""
-    return _plain(name)
+    return folded_text(name)
 
 
-def _plain(text: str) -> str:
-    """``plain_name`` of texts of any length, of which none is kept."""
+def folded_text(text: str) -> str:
+    """``plain_name`` of a text of any length, which is not kept."""
     if not text.isascii():
         wide = unicodedata.normalize("NFKC", text)
         text = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
@@ -71,7 +71,7 @@ def _plain(text: str) -> str:
 def is_named(text: str, names: Sequence[str]) -> bool:
     """Whether a text holds one of the names as whole words; in scripts that join others to a word,
     or set no spaces between words, wherever it stands."""
-    plain = _plain(text)
+    plain = folded_text(text)
     return any(_pattern(plain_name(name)).search(plain) for name in names)
 
 

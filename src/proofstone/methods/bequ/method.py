@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from proofstone.method import Method, PayloadType, Verifying, later, read_presets
-from proofstone.methods.bequ import ask, bank, entities, measures, score
+from proofstone.methods.bequ import ask, bank, entities, score
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, KnownTriple
 from proofstone.methods.bequ.records import VerifySettings
-from proofstone.methods.bequ.reference import facts
 
 _HERE = "proofstone.methods.bequ"
 
@@ -20,10 +19,10 @@ METHOD = Method(
         "bequ.entity": PayloadType(Entity),
         "bequ.triple": PayloadType(ElicitedTriple),
         "bequ.known": PayloadType(KnownTriple),
-        "bequ.reference": PayloadType(facts.ReferenceFact),
+        "bequ.reference": PayloadType(bank.ReferenceFact),
     },
-    pipelines=later(f"{_HERE}.reference.pipeline:PIPELINES"),
-    recognises_facts=facts.recognises,
+    pipelines=later(f"{_HERE}.entity_lists:PIPELINES"),
+    recognises_facts=bank.recognises_knowledge,
     read_facts=bank.read_facts,
     write_fact=bank.write_fact,
     parameters=bank.PARAMETERS,
@@ -32,8 +31,8 @@ METHOD = Method(
     recognises=entities.recognises,
     read_items=entities.read_entities,
     write_item=entities.write_entity,
-    show=later(f"{_HERE}.entity_views:show_entity"),
-    item_statistics=later(f"{_HERE}.entity_views:entity_statistics"),
+    show=later(f"{_HERE}.views:show_entity"),
+    item_statistics=later(f"{_HERE}.views:entity_statistics"),
     bank_run="",
     ways=ask.WAYS,
     ranges=later(lambda: tuple(ask.ranges())),
@@ -46,8 +45,8 @@ METHOD = Method(
     units=score.units,
     score=score.score,
     gold=score.gold,
-    measures=measures.MEASURES,
-    headline=measures.HEADLINE,
+    measures=score.MEASURES,
+    headline=score.HEADLINE,
     studies={
         "random": "models by F1 of their triples, against the first on the same entities",
         "effort": "triples by effort of reasoning, with tokens and money",
@@ -63,23 +62,23 @@ METHOD = Method(
         verify=later(f"{_HERE}.verification.runs:verify_runs"),
         forecast=later(f"{_HERE}.verification.runs:verify_forecast"),
         check_judged=later(f"{_HERE}.verification.runs:check_judged"),
-        has_reference=facts.has_knowledge,
+        has_reference=bank.has_knowledge,
         reference_columns="entity; and predicate and object, or text, or lists of triples "
         "(triples_wiki, triples_web, triples)",
-        listed_in=facts.triples_in,
-        is_listed=facts.is_triple,
-        show_reply=later(f"{_HERE}.entity_views:show_reply"),
+        listed_in=bank.triples_in,
+        is_listed=bank.is_triple,
+        show_reply=later(f"{_HERE}.views:show_reply"),
         verdicts_shown=later(f"{_HERE}.verification.stored_verdicts:verified_of_reply"),
         counts_shown=later(f"{_HERE}.verification.stored_verdicts:verified_counts"),
         settings_shown=later(f"{_HERE}.verification.stored_verdicts:settings_shown"),
-        statistics=later(f"{_HERE}.verification.triple_rows:triples_by_run"),
-        said_rows=later(f"{_HERE}.verification.triple_rows:export_triples"),
+        statistics=later(f"{_HERE}.views:triples_by_run"),
+        said_rows=later(f"{_HERE}.views:export_triples"),
         verdict_rows=later(f"{_HERE}.verification.stored_verdicts:export_verdicts"),
         ranked=later(f"{_HERE}.verification.stored_verdicts:ranked_settings"),
-        board=later(f"{_HERE}.report.verified_boards:verified_board"),
+        board=later(f"{_HERE}.report.board:verified_board"),
         show_board=later(f"{_HERE}.cli:show_verified"),
         show_study=later(f"{_HERE}.cli:show_study"),
         write_page=later(f"{_HERE}.report.page:write_verified_page"),
-        compare=later(f"{_HERE}.report.verified_boards:compare_triples"),
+        compare=later(f"{_HERE}.report.board:compare_triples"),
     ),
 )

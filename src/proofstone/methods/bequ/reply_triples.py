@@ -16,14 +16,14 @@ from proofstone.methods.bequ.ask import (
     read_predicates,
 )
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, plain_name
-from proofstone.methods.bequ.triples.extraction import (
+from proofstone.methods.bequ.records import (
     FoundTriple,
     ReadTriples,
     SaidTriple,
     Unread,
     fold_triples,
 )
-from proofstone.methods.bequ.triples.json_records import read_triples
+from proofstone.methods.bequ.reply_json import read_triples
 from proofstone.records.runs import Outcome, Reply
 
 _BETWEEN = "\n\n"  # texts of several replies

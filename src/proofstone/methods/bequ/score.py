@@ -1,9 +1,4 @@
-"""Scoring: whether an entity got triples, and each triple as a unit of its own.
-
-Whether a triple is true is decided later and by judges; what stands here needs none. A triple's
-score says where in which reply it stands and how it was read: its scoring is of one run, its unit
-of one entity, and so the reply is known.
-"""
+"""Scoring: whether an entity got triples, and each triple as a unit of its own."""
 
 from __future__ import annotations
 
@@ -11,11 +6,73 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.methods.bequ.ask import TRIPLES
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, entity_of
-from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
 from proofstone.methods.bequ.reply_triples import elicited, triple_of
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
-from proofstone.records.runs import Reply, Score
+from proofstone.records.runs import Measure, Outcome, Reply, Score, Worth
+from proofstone.wording.messages import noted
+
+HEADLINE = "given"
+
+
+GIVEN = "given"
+
+
+RECOVERED = "recovered"
+
+
+TRIPLE = "bequ.triple"
+
+
+_GIVEN: Mapping[Outcome, Worth] = {
+    "answered": "value",
+    "refused": 0.0,
+    "unparsed": 0.0,
+    "truncated": 0.0,
+}
+
+
+_ABSTAINED: Mapping[Outcome, Worth] = {**_GIVEN, "answered": "rest", "refused": 1.0}
+
+
+_OF_TRIPLES: Mapping[Outcome, Worth] = {
+    "answered": "value",
+    "refused": None,
+    "unparsed": None,
+    "truncated": None,
+}
+
+
+MEASURES = (
+    Measure(name=HEADLINE, of=GIVEN, counts=_GIVEN, denominator=noted("all entities with a reply")),
+    Measure(
+        name="abstained",
+        of=GIVEN,
+        counts=_ABSTAINED,
+        denominator=noted("all entities with a reply"),
+        label=noted("abstained"),
+    ),
+    Measure(
+        name="given_to_fictional",
+        of=GIVEN,
+        counts=_GIVEN,
+        golds=("fictional",),
+        denominator=noted("all fictional entities with a reply"),
+        label=noted("of fictional"),
+    ),
+    Measure(
+        name=RECOVERED,
+        of=RECOVERED,
+        unit=TRIPLE,
+        counts=_OF_TRIPLES,
+        denominator=noted("all triples that were read, repetitions left out"),
+        label=noted("recovered"),
+    ),
+)
+
+
+# Verified triples as units that are scored, and read back from them.
+
 
 # Raised with every change that can move a score (how replies are read too); each score names it.
 SCORER_VERSION = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method
+from proofstone.methods.bequ.records import Against, EntityFacts, VerifiedRuns
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow, count_verified
-from proofstone.methods.bequ.verification.measures import MEASURES, OUTCOMES, Counted
-from proofstone.methods.bequ.verification.records import Against, EntityFacts, VerifiedRuns
+from proofstone.methods.bequ.verification.measures import group_sums
 from proofstone.methods.bequ.verification.stored_verdicts import against_of, verified_scorings
 from proofstone.page.section import Column, Figure, estimate_mark, shown_estimate
 from proofstone.records.ids import canonical_json, short
-from proofstone.records.items import LEFT_OUT, PROMPT_NAME, ItemSet, Preset, shown_name
+from proofstone.records.items import LEFT_OUT, PROMPT_NAME, shown_name
 from proofstone.records.runs import Estimate, Run, configuration_id, replies_wanted
 from proofstone.run.forms import Selection
 from proofstone.stats.ratios import (
@@ -44,16 +44,7 @@ Chosen = NDArray[np.bool_]
 SHARES = ("precision", "recall", "contradiction", "unparsed", "recall_unparsed")
 
 
-_CLUSTERS = "entities"
-
-
-DIFFERENT = (
-    "f1",
-    "precision",
-    "recall",
-    "contradiction",
-    "triples",
-)  # what differences there are of
+DIFFERENT = ("f1", "precision", "recall", "contradiction", "triples")  # what differences are of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,96 +103,55 @@ class DrawnCells:
         self._tallies = tallies
         self._cells = cells
         self._confidence = confidence
-        self._seed, self._n_draws = seed, n_draws
+        self._draw = partial(draw_ratios, clusters="entities", n_draws=n_draws, seed=seed)
 
     def estimate(self, cell: int, measure: str) -> Estimate | None:
         """F1 or a share of a cell by itself; None where nothing counts in it."""
-        if measure == "f1":
-            places = self._places(cell)
-            if not all(self._verified.n[place] for place in places):
-                return None
-            return self._verified.made_of(
-                places,
-                lambda ratios: harmonic_mean(ratios[:, places[0]], ratios[:, places[1]]),
-                confidence=self._confidence,
-            )
-        place = self._places(cell)[0] + SHARES.index(measure)
-        if not self._verified.n[place]:
+        made, drawn = _made_of(cell, measure), self._verified
+        if not all(drawn.n[place] for place in made.places):
             return None
-        return self._verified.ratio(place, confidence=self._confidence)
+        return drawn.made_of(made.places, made.make, confidence=self._confidence)
 
     def less(self, pairs: Sequence[tuple[int, int]], measure: str) -> tuple[Estimate | None, ...]:
         """By how much the first cell of each pair is above the second, all intervals holding
         together; None where either has nothing that counts."""
-        made = [self._difference(first, second, measure) for first, second in pairs]
+        if not pairs:
+            return ()
         drawn = self._said if measure == "triples" else self._verified
-        found = estimate_together(drawn, made, confidence=self._confidence) if made else ()
+        made = [_less(_made_of(one, measure), _made_of(other, measure)) for one, other in pairs]
+        found = estimate_together(drawn, made, confidence=self._confidence)
         return tuple(each if each.n else None for each in found)
 
     def trend(self, cells: Sequence[int], measure: str) -> tuple[Estimate | None, ...]:
         """By how much precision or recall rises in each cell where entities have twice as many
         statements: the least-squares slope over triples, all intervals holding together; None where
         they are not known, or nowhere differ."""
-        x = np.array(
-            [np.log2(facts.statements) if facts.statements else np.nan
-             for facts in self._tallies.entities]
-        )  # fmt: skip
+        statements = [facts.statements or np.nan for facts in self._tallies.entities]
+        x = np.log2(np.array(statements, dtype=np.float64))
         known = ~np.isnan(x)
-        able = [cell for cell in cells if self._varies(cell, measure, x, known)]
+        if not known.any():
+            return (None,) * len(cells)
+        at = np.where(known, x - x[known].mean(), 0.0)
+        tops, bottoms, able = list[Floats](), list[Floats](), list[int]()
+        for cell in cells:
+            here = self._cells[cell].chosen & known
+            group, share = self._cells[cell].group, SHARES.index(measure)
+            hits = self._tallies.hits[:, group, share] * here
+            sampled = self._tallies.sampled[:, group, share] * here
+            if len(np.unique(x[sampled > 0])) > 1:
+                able.append(cell)
+                tops += [sampled * at, sampled * at**2, hits, hits * at]
+                bottoms += [sampled] * 4
         if not able:
             return (None,) * len(cells)
-        found = dict(zip(able, self._slopes(able, measure, x, known), strict=True))
-        return tuple(found.get(cell) for cell in cells)
-
-    def _slopes(
-        self, cells: Sequence[int], measure: str, x: Floats, known: Chosen
-    ) -> tuple[Estimate, ...]:
-        tops, bottoms = [], []
-        centre = float(x[known].mean())
-        for cell in cells:
-            hits, sampled = self._counts(cell, measure, known)
-            at = np.where(known, x - centre, 0.0)
-            tops += [sampled * at, sampled * at**2, hits, hits * at]
-            bottoms += [sampled] * 4
         drawn = self._draw(np.stack(tops, axis=1), np.stack(bottoms, axis=1))
         made = [
             MadeOf(tuple(range(first, first + 4)), _slope(first))
-            for first in range(0, 4 * len(cells), 4)
+            for first in range(0, 4 * len(able), 4)
         ]
-        return estimate_together(drawn, made, confidence=self._confidence)
-
-    def _varies(self, cell: int, measure: str, x: Floats, known: Chosen) -> bool:
-        _hits, sampled = self._counts(cell, measure, known)
-        return len(np.unique(x[known & (sampled > 0)])) > 1
-
-    def _counts(self, cell: int, measure: str, known: Chosen) -> tuple[Floats, Floats]:
-        here = (self._cells[cell].chosen & known).astype(np.float64)
-        group, place = self._cells[cell].group, SHARES.index(measure)
-        counts = self._tallies
-        return counts.hits[:, group, place] * here, counts.sampled[:, group, place] * here
-
-    def _difference(self, first: int, second: int, measure: str) -> MadeOf:
-        if measure == "triples":
-            inf = float("inf")
-            return MadeOf((first, second), lambda r: r[:, first] - r[:, second], -inf, inf)
-        one, other = self._places(first), self._places(second)
-        if measure == "f1":
-            return MadeOf(
-                (*one, *other),
-                lambda r: (
-                    harmonic_mean(r[:, one[0]], r[:, one[1]])
-                    - harmonic_mean(r[:, other[0]], r[:, other[1]])
-                ),
-            )
-        at = SHARES.index(measure)
-        return MadeOf(
-            (one[0] + at, other[0] + at), lambda r: r[:, one[0] + at] - r[:, other[0] + at]
-        )
-
-    def _places(self, cell: int) -> tuple[int, int]:
-        """Where precision and recall of a cell stand among the verified ratios."""
-        first = len(SHARES) * cell
-        return first, first + 1
+        slopes = estimate_together(drawn, made, confidence=self._confidence)
+        found = dict(zip(able, slopes, strict=True))
+        return tuple(found.get(cell) for cell in cells)
 
     @cached_property
     def _verified(self) -> DrawnRatios:
@@ -217,10 +167,21 @@ class DrawnCells:
         bottoms = [counts.replies[:, each.group] * each.chosen for each in self._cells]
         return self._draw(np.stack(tops, axis=1), np.stack(bottoms, axis=1))
 
-    def _draw(self, tops: Floats, bottoms: Floats) -> DrawnRatios:
-        return draw_ratios(
-            tops, bottoms, clusters=_CLUSTERS, n_draws=self._n_draws, seed=self._seed
-        )
+
+def _made_of(cell: int, measure: str) -> MadeOf:
+    """A measure of a cell by the ratios that were drawn of it."""
+    if measure == "triples":
+        return MadeOf((cell,), lambda r: r[:, cell], -np.inf, np.inf)
+    first = len(SHARES) * cell
+    if measure == "f1":  # of precision and recall
+        return MadeOf((first, first + 1), lambda r: harmonic_mean(r[:, first], r[:, first + 1]))
+    place = first + SHARES.index(measure)
+    return MadeOf((place,), lambda r: r[:, place])
+
+
+def _less(one: MadeOf, other: MadeOf) -> MadeOf:
+    places = (*one.places, *other.places)
+    return MadeOf(places, lambda r: one.make(r) - other.make(r), one.low, one.high)
 
 
 def _slope(first: int) -> Callable[[Floats], Floats]:
@@ -259,12 +220,32 @@ class Asked(Struct, frozen=True, kw_only=True):
     @property
     def is_verified(self) -> bool:
         """Whether something of both directions was judged."""
-        return "f1" in self.row.measured.estimates
+        return "f1" in self.row.estimates
 
     @property
-    def is_complete(self) -> bool:
-        """Whether no reply is missing, and no triple waits."""
-        return self.replies >= self.wanted and not self.row.waiting
+    def model(self) -> str:
+        """The model, whatever it was asked with."""
+        return self.row.group.model
+
+    @property
+    def name(self) -> str:
+        """The row's model with its setting, marked where it is simulated."""
+        return f"{self.row.label} (simulated)" if self.row.simulated else self.row.label
+
+    @property
+    def config(self) -> str:
+        """The short hash of how it was asked."""
+        return self.row.config[:8]
+
+    @property
+    def usd_for_1000(self) -> float | None:
+        """US dollars for 1,000 entities."""
+        return None if self.usd is None else 1000 * self.usd
+
+    @property
+    def measures(self) -> tuple[Estimate | None, ...]:
+        """The cells under ``measured_columns``."""
+        return measured_cells(self.row.estimates.get)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,22 +263,26 @@ class Experiment:
     ask: str
     score: str
 
+    @property
+    def level(self) -> float:
+        """The confidence of its intervals in percent."""
+        return 100 * self.board.confidence
+
+    def draw(self, cells: Sequence[Cell]) -> DrawnCells:
+        """Cells of its tallies, drawn with its seed."""
+        return DrawnCells(
+            self.tallies, cells, confidence=self.board.confidence, seed=self.board.seed
+        )
+
 
 # Columns and marks that the experiments share.
-
-MEASURED = ("f1", "precision", "recall")
-
 
 UNPARSED = ("unparsed", "recall_unparsed")
 
 
-CONFIG = 8
-
-
-def model_name(row: TripleRow) -> str:
-    """A row's model, marked where it is simulated, with its setting."""
-    parts = (row.group.model, row.group.setting, "(simulated)" if row.simulated else "")
-    return " ".join(filter(None, parts))
+def model_column() -> Column:
+    """Whose row it is."""
+    return Column(key="model", name=word("model"))
 
 
 def config_column() -> Column:
@@ -331,55 +316,46 @@ def measured_columns() -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def measures_of(row: TripleRow) -> tuple[Estimate | None, ...]:
-    """The cells under ``measured_columns``."""
-    return measured_cells(row.measured.estimates.get)
-
-
 def measured_cells(find: Callable[[str], Estimate | None]) -> tuple[Estimate | None, ...]:
-    """The same of measures that are found by their names."""
+    """The cells under ``measured_columns`` of measures that are found by their names."""
     unparsed = [each for each in map(find, UNPARSED) if each is not None]
     return (
-        *map(find, MEASURED),
+        *map(find, ("f1", "precision", "recall")),
         max(unparsed, key=lambda each: each.value, default=None),
     )
 
 
-def triples_an_entity(row: TripleRow) -> float | None:
-    """Triples of an entity that exists and was asked about; None where none was."""
-    said = row.volunteered
-    return said.triples / said.entities if said.entities else None
+def triples_column() -> Column:
+    """How much was said."""
+    return Column(key="triples", name=say("triples an entity"), digits=1)
 
 
-def strips(
+def f1_strips(
+    found: Experiment,
     name: str,
     title: str,
-    subtitle: str,
     axis: str,
     marks: Iterable[tuple[str, str, Estimate | None]],
-) -> Figure | None:
-    """A row a value with a mark for each series ((value, series, estimate)); None without any."""
+) -> tuple[Figure, ...]:
+    """A row a value with a mark for each series ((value, series, F1)); none without any."""
     made = tuple(
-        estimate_mark(found, row=value, column=series, text=shown_estimate(found))
-        for value, series, found in marks
-        if found is not None
-    )  # fmt: skip
+        estimate_mark(f1, row=value, column=series, text=shown_estimate(f1))
+        for value, series, f1 in marks
+        if f1 is not None
+    )
     if not made:
-        return None
-    return Figure(
+        return ()
+    subtitle = say(
+        "{entities}; {level:g}% intervals of the first three models, a tick for every other; n: "
+        "sampled triples",
+        entities=counted(found.board.entities, "entity", "entities"),
+        level=found.level,
+    )
+    figure = Figure(
         name=name, kind="strips", title=title, subtitle=subtitle, marks=made, row_axis=axis,
         column_axis=word("model"), value_axis="F1", table=1,
     )  # fmt: skip
-
-
-def strips_subtitle(board: TripleBoard) -> str:
-    """What a figure of strips shows: of how many entities, and with which intervals."""
-    return say(
-        "{entities}; {level:g}% intervals of the first three models, a tick for every other; n: "
-        "sampled triples",
-        entities=counted(board.entities, "entity", "entities"),
-        level=100 * board.confidence,
-    )
+    return (figure,)
 
 
 def resolved(found: Sequence[Estimate | None]) -> tuple[int, int]:
@@ -388,16 +364,8 @@ def resolved(found: Sequence[Estimate | None]) -> tuple[int, int]:
     return sum(each.low > 0.0 for each in known), sum(each.high < 0.0 for each in known)
 
 
-def config_of(asked: Asked) -> str:
-    """The short hash of how a row was asked."""
-    return asked.row.config[:CONFIG]
-
-
 # Verified runs as experiments read them: how each was asked, what it said of each entity, and what
 # was made of that.
-
-_Runs = Sequence[tuple[int, Run]]
-
 
 _SIGN = "@"  # between prompts and range in a way's name
 
@@ -432,79 +400,63 @@ def experiment_of(
     by_id = {run.id: (key, run) for key, run in selection.runs}
     sizes = {each.id: each.n_items for each in selection.item_sets}
     groups = [[by_id[run] for run in runs] for runs in verified.runs]
-    reader = _Reader(store, method, groups, sizes)
     places = {group: place for place, group in enumerate(verified.groups)}
-    asked = tuple(reader.asked(row, places[row.group]) for row in board.rows)
-    names = " ".join(_pasted(each) for each in selection.item_sets)
+    settings = [_settings(method, runs[0][1]) for runs in groups]
+
+    def asked_in(row: TripleRow) -> Asked:
+        """How the runs of a row were asked, and what that took."""
+        group = places[row.group]
+        runs, own, first = groups[group], settings[group], groups[group][0][1]
+        alike = [
+            other
+            for other, others in zip(settings, groups, strict=True)
+            if others[0][1].respondent == first.respondent
+        ]
+        told = [
+            f"{name}={own[name]}"
+            for name in sorted(own)
+            if len({canonical_json(other.get(name)) for other in alike}) > 1
+        ]
+        told += [f"replicate={first.replicate}"] if first.replicate else []
+        prompts, _, asked_for = first.way.partition(_SIGN)
+        replies = sum(store.runs.count_done(key, run.last_step) for key, run in runs)
+        return Asked(
+            row=structs.replace(row, config=short(configuration_id(first))),
+            group=group,
+            prompts=prompts,
+            range=asked_for or method.ranges[0],
+            effort=str(first.settings.get(_EFFORT, "")),
+            others=canonical_json([own, first.replicate]),
+            told=" ".join(told),
+            replies=replies,
+            wanted=sum(replies_wanted(run, sizes[run.item_set]) for _key, run in runs),
+            **_taken(store, [key for key, _run in runs], replies),
+        )
+
+    asked = tuple(map(asked_in, board.rows))
+    grids = _grids(method)
+    names = " ".join(
+        name if _PLAIN.fullmatch(name := shown_name(each)) else f"form:{short(each.id)}"
+        for each in selection.item_sets
+    )
     return Experiment(
         board=structs.replace(board, rows=tuple(each.row for each in asked)),
         asked=asked,
         tallies=_tallies(store, method, verified, groups),
-        grids=_grids(method),
-        usual=_usual(method),
+        grids=grids,
+        usual={name: values[0] for name, values in grids.items()},
         ask=f"proofstone run {names} -m {{models}} --preset {{preset}}",
         score=_score_command(store, selection),
     )
 
 
-# ---------------------------------------------------------------- how it was asked
-
-
-class _Reader:
-    """Says of each group of runs how it was asked, and what that took."""
-
-    def __init__(
-        self, store: Store, method: Any, groups: Sequence[_Runs], sizes: Mapping[bytes, int]
-    ) -> None:
-        self._store, self._method = store, method
-        self._groups, self._sizes = groups, sizes
-        self._settings = [_settings(method, runs[0][1]) for runs in groups]
-
-    def asked(self, row: TripleRow, group: int) -> Asked:
-        """How the runs of a row were asked."""
-        runs, own = self._groups[group], self._settings[group]
-        first = runs[0][1]
-        prompts, _, asked_for = first.way.partition(_SIGN)
-        replies = sum(self._store.runs.count_done(key, run.last_step) for key, run in runs)
-        return Asked(
-            row=structs.replace(row, config=short(configuration_id(first))),
-            group=group,
-            prompts=prompts,
-            range=asked_for or self._method.ranges[0],
-            effort=str(first.settings.get(_EFFORT, "")),
-            others=canonical_json([own, first.replicate]),
-            told=_told(own, self._alike(first.respondent), first.replicate),
-            replies=replies,
-            wanted=sum(replies_wanted(run, self._sizes[run.item_set]) for _key, run in runs),
-            **_taken(self._store, [key for key, _run in runs], replies),
-        )
-
-    def _alike(self, respondent: str) -> list[Mapping[str, Any]]:
-        """The settings of all rows of a model."""
-        return [
-            settings
-            for settings, runs in zip(self._settings, self._groups, strict=True)
-            if runs[0][1].respondent == respondent
-        ]
-
-
-def _settings(method: Any, run: Run) -> dict[str, Any]:
+def _settings(method: Method, run: Run) -> dict[str, Any]:
     """What was set besides prompts, range and effort: the longest reply where it is not the way's
     own."""
     own = {name: value for name, value in run.settings.items() if name not in _NOT_SET}
     if own.get(_LONGEST) == method.settings(run.way)[_LONGEST]:
         del own[_LONGEST]
     return own
-
-
-def _told(own: Mapping[str, Any], alike: Sequence[Mapping[str, Any]], replicate: str) -> str:
-    """The settings in which rows of one model differ."""
-    differing = [
-        f"{name}={own[name]}"
-        for name in sorted(own)
-        if len({canonical_json(other.get(name)) for other in alike}) > 1
-    ]
-    return " ".join([*differing, *([f"replicate={replicate}"] if replicate else [])])
 
 
 def _taken(store: Store, keys: Sequence[int], replies: int) -> dict[str, float | None]:
@@ -519,82 +471,46 @@ def _taken(store: Store, keys: Sequence[int], replies: int) -> dict[str, float |
     }
 
 
-# ---------------------------------------------------------------- what came of it
-
-
 def _tallies(
     store: Store,
     method: Method,
     verified: VerifiedRuns,
-    groups: Sequence[_Runs],
+    groups: Sequence[Sequence[tuple[int, Run]]],
 ) -> Tallies:
-    import numpy as np  # noqa: PLC0415
-
     places = {item: place for place, item in enumerate(verified.items)}
     n, g = len(verified.entities), len(groups)
     said, replies = np.zeros((n, g)), np.zeros((n, g))
     headline = next(each for each in method.measures if each.name == method.headline)
     of_triples = next(each for each in method.measures if each.unit != "item")
     for group, runs in enumerate(groups):
-        for key, _run in runs:
-            scoring = store.scores.current(key)
-            if scoring is None:
-                continue
+        current = [store.scores.current(key) for key, _run in runs]
+        for scoring in filter(None, current):
             for counts, measure in ((replies, headline.of), (said, of_triples.of)):
                 for tally in store.item_tallies.of(scoring.key, measure):
                     if tally.item in places:
                         counts[places[tally.item], group] += tally.n
-    hits, sampled = _verdicts(count_verified(verified), n, g)
+    hits, sampled = group_sums(count_verified(verified), range(g), SHARES, n)
     return Tallies(verified.entities, hits, sampled, said, replies)
 
 
-def _verdicts(counted: Counted, n_entities: int, n_groups: int) -> tuple[Any, Any]:
-    """What counts, and of how many, by entity, group and share."""
-    import numpy as np  # noqa: PLC0415
-
-    entity, group, direction, outcome = (
-        counted.column(name).astype(np.int64)
-        for name in ("entity", "group", "direction", "outcome")
-    )
-    place = (entity * n_groups + group) * 2 + direction
-    size = n_entities * n_groups * 2 * len(OUTCOMES)
-    cells = np.bincount(place * len(OUTCOMES) + outcome, minlength=size)
-    cells = cells.reshape(n_entities, n_groups, 2, len(OUTCOMES)).astype(np.float64)
-    codes = {name: code for code, name in enumerate(OUTCOMES)}
-    hits, sampled = [], []
-    for name in SHARES:
-        side, top, bottom = MEASURES[name]
-        hits.append(cells[:, :, side, [codes[each] for each in top]].sum(axis=2))
-        sampled.append(cells[:, :, side, [codes[each] for each in bottom]].sum(axis=2))
-    return np.stack(hits, axis=2), np.stack(sampled, axis=2)
-
-
-# ---------------------------------------------------------------- what is to be asked
-
-
 def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
-    """The values of each sweep, by the method's presets."""
-    usual = method.ranges[0]
-    ranged = [way.partition(_SIGN)[2] or usual for way in _values(method.presets["ranges"], "ask")]
+    """The values of each sweep, by the method's presets; the usual one first."""
+
+    def values(preset: str, parameter: str) -> tuple[str, ...]:
+        return tuple(method.presets[preset].values("run")[parameter])
+
+    ranged = (way.partition(_SIGN)[2] for way in values("ranges", "ask"))
     return {
-        "prompts": _values(method.presets["prompts"], "ask"),
-        "range": tuple(ranged),
-        "effort": _values(method.presets["effort"], _EFFORT),
+        "prompts": values("prompts", "ask"),
+        "range": tuple(each or method.ranges[0] for each in ranged),
+        "effort": values("effort", _EFFORT),
     }
-
-
-def _usual(method: Method) -> dict[Varied, str]:
-    return {name: values[0] for name, values in _grids(method).items()}
-
-
-def _values(preset: Preset, parameter: str) -> tuple[str, ...]:
-    return tuple(preset.values("run")[parameter])
 
 
 def _score_command(store: Store, selection: Selection) -> str:
     """The command that verifies further runs as those of the selection were."""
     found = verified_scorings(store, selection.runs).values()
-    against = next(each for scoring in found if (each := against_of(scoring)) is not None)
+    against = next(filter(None, map(against_of, found)))
     judges = against.judges if _PLAIN.fullmatch(against.judges) else "PROVIDER/NAME"
     usual = Against(judges="", reference="", recall="together")
     said = [
@@ -605,9 +521,3 @@ def _score_command(store: Store, selection: Selection) -> str:
     words = ["--judge", judges, "--reference", against.reference, *said]
     text = " ".join(words).replace("{", "{{").replace("}", "}}")
     return f"proofstone score {{targets}} {text}"
-
-
-def _pasted(item_set: ItemSet) -> str:
-    """A list's name as it can be typed, else its id."""
-    name = shown_name(item_set)
-    return name if _PLAIN.fullmatch(name) else f"form:{short(item_set.id)}"

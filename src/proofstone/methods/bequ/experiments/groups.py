@@ -1,14 +1,15 @@
-"""Thirds of popularity, and the trend by how much Wikidata says of an entity."""
+"""Groups of entities: fictional ones, domains, thirds of popularity; and the six experiments."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
@@ -23,17 +24,15 @@ from proofstone.methods.bequ.experiments.comparisons import (
 from proofstone.methods.bequ.experiments.evidence import (
     Asked,
     Cell,
-    DrawnCells,
     Experiment,
     config_column,
-    config_of,
     experiment_of,
+    f1_strips,
     measured_cells,
     measured_columns,
-    model_name,
+    model_column,
     resolved,
-    strips,
-    strips_subtitle,
+    triples_column,
 )
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
@@ -50,8 +49,7 @@ from proofstone.wording.messages import counted, joined, say, word
 # Entities that do not exist, plausible and absurd: who says triples about them, and how many.
 
 
-@dataclass(frozen=True, slots=True)
-class Fiction:
+class _Fiction(Struct, frozen=True):
     """A model on the fictional entities of one kind ("" for all): how many it was asked about, the
     share that got triples, and how many triples."""
 
@@ -62,40 +60,33 @@ class Fiction:
     share: Estimate
     triples: int
 
+    @property
+    def shown_kind(self) -> str:
+        """The kind in words."""
+        return word(self.kind or "all")
 
-def fictions_of(found: Experiment, rows: Sequence[Asked]) -> list[Fiction]:
+
+def _fictions_of(found: Experiment, rows: Sequence[Asked]) -> Iterator[_Fiction]:
     """Of each row that was asked about any: all fictional entities, then each kind where lists say
     it, plausible first."""
-    kinds = {each.fiction for each in found.tallies.entities if each.is_fictional}
-    stated = [kind for kind in ("plausible", "absurd") if kind in kinds]
-    return [
-        made
-        for asked in rows
-        for kind in ("", *stated)
-        if (made := _fiction(found, asked, kind)) is not None
-    ]
-
-
-def _fiction(found: Experiment, asked: Asked, kind: str) -> Fiction | None:
     tallies = found.tallies
-    chosen = ~tallies.is_real & (tallies.replies[:, asked.group] > 0)
-    if kind:
-        chosen &= tallies.where("fiction", kind)
-    n = int(chosen.sum())
-    if not n:
-        return None
-    said = tallies.said[chosen, asked.group]
-    given = int(np.count_nonzero(said))
-    share = share_estimate(given / n, n, found.board.confidence, of="entities")
-    return Fiction(model_name(asked.row), kind, n, given, share, int(said.sum()))
+    kinds = {each.fiction for each in tallies.entities if each.is_fictional}
+    for asked in rows:
+        own = ~tallies.is_real & (tallies.replies[:, asked.group] > 0)
+        for kind in ("", *(each for each in ("plausible", "absurd") if each in kinds)):
+            said = tallies.said[own & tallies.where("fiction", kind) if kind else own, asked.group]
+            if n := len(said):
+                given = int(np.count_nonzero(said))
+                share = share_estimate(given / n, n, found.board.confidence, of="entities")
+                yield _Fiction(asked.name, kind, n, given, share, int(said.sum()))
 
 
-def fictions_table(fictions: Sequence[Fiction]) -> Table:
+def _fictions_table(fictions: Sequence[_Fiction]) -> Table:
     """A row a model and kind."""
     return Table(
         title=say("Fictional entities"),
         columns=(
-            Column(key="model", name=word("model")),
+            model_column(),
             Column(key="kind", name=say("kind")),
             Column(key="asked", name=word("entities")),
             Column(key="given", name=say("with triples")),
@@ -103,7 +94,7 @@ def fictions_table(fictions: Sequence[Fiction]) -> Table:
             Column(key="said", name=say("triples")),
         ),
         rows=tuple(
-            (each.name, _kind(each), each.asked, each.given, each.share, each.triples)
+            (each.name, each.shown_kind, each.asked, each.given, each.share, each.triples)
             for each in fictions
         ),
         note=say("Whatever is said of an entity that does not exist is made up."),
@@ -111,19 +102,17 @@ def fictions_table(fictions: Sequence[Fiction]) -> Table:
     )
 
 
-def fictions_figure(fictions: Sequence[Fiction], *, table: int) -> Figure:
+def _fictions_figure(fictions: Sequence[_Fiction], *, table: int) -> Figure:
     """How many triples each model said, by kind where lists say it; ``table`` holds them too."""
-    by_kind = [each for each in fictions if each.kind] or list(fictions)
+    most = max(each.asked for each in fictions)
     return Figure(
         name="fictional-by-kind",
         kind="bars",
         title=say("Triples about entities that do not exist"),
-        subtitle=counted(
-            max(each.asked for each in fictions), "fictional entity", "fictional entities"
-        ),
+        subtitle=counted(most, "fictional entity", "fictional entities"),
         marks=tuple(
-            Mark(row=each.name, column=_kind(each), value=float(each.triples), n=each.asked)
-            for each in by_kind
+            Mark(row=each.name, column=each.shown_kind, value=float(each.triples), n=each.asked)
+            for each in [each for each in fictions if each.kind] or fictions
         ),
         row_axis=word("model"),
         value_axis=say("triples"),
@@ -132,7 +121,7 @@ def fictions_figure(fictions: Sequence[Fiction], *, table: int) -> Figure:
     )
 
 
-def fictions_finding(fictions: Sequence[Fiction]) -> str:
+def _fictions_finding(fictions: Sequence[_Fiction]) -> str:
     """How many models made something up, and who most."""
     whole = [each for each in fictions if not each.kind]
     if not whole:
@@ -154,79 +143,86 @@ def fictions_finding(fictions: Sequence[Fiction]) -> str:
     )
 
 
-def _kind(each: Fiction) -> str:
-    return word(each.kind) if each.kind else word("all")
-
-
 # The same models on parts of their entities: measures of each part, against the other parts.
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A model on the entities of one part: how many were asked about, and its measures."""
+class _Place(Struct, frozen=True):
+    """A model on the entities of one part: how many were asked about, its measures, and by how much
+    F1 lies above that of all other parts together, all intervals of the row holding at once."""
 
+    asked: Asked
     value: str
     entities: int
     measures: tuple[Estimate | None, ...]
     triples: float | None
+    less: Estimate | None
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A row by the values of a field, and by how much F1 of each lies above that of all others
-    together, all intervals of the row holding at once."""
-
-    asked: Asked
-    places: tuple[Place, ...]
-    less: tuple[Estimate | None, ...]
-
-
-def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence[str]) -> Placed:
+def _places_of(
+    found: Experiment, asked: Asked, field: str, values: Sequence[str]
+) -> Iterator[_Place]:
     """A row's measures on the entities of each of ``values``."""
-    tallies = found.tallies
+    tallies, n = found.tallies, len(values)
     mine = tallies.shared([asked.group])
     parts = [mine & tallies.where(field, value) for value in values]
-    placed = np.logical_or.reduce([*parts, np.zeros(len(mine), dtype=bool)])
-    cells = [Cell(asked.group, part) for part in parts]
-    cells += [Cell(asked.group, placed & ~part) for part in parts]
-    drawn = DrawnCells(tallies, cells, confidence=found.board.confidence, seed=found.board.seed)
-    n = len(parts)
+    placed = np.logical_or.reduce(parts)
+    cells = [Cell(asked.group, part) for part in (*parts, *(placed & ~part for part in parts))]
+    drawn = found.draw(cells)
     less = drawn.less([(place, n + place) for place in range(n)], "f1")
-    return Placed(
-        asked=asked,
-        places=tuple(
-            Place(
-                value=value,
-                entities=int(parts[place].sum()),
-                measures=measured_cells(partial(drawn.estimate, place)),
-                triples=tallies.triples_each(asked.group, parts[place]),
+    for place, (value, part) in enumerate(zip(values, parts, strict=True)):
+        yield _Place(
+            asked,
+            value,
+            int(part.sum()),
+            measured_cells(partial(drawn.estimate, place)),
+            tallies.triples_each(asked.group, part),
+            less[place] if n > 1 else None,
+        )
+
+
+def _places_table(places: Sequence[_Place], title: str, column: Column, less: str = "") -> Table:
+    """A row a model and value, under ``column``; where ``less`` heads it, with the difference to
+    the other values."""
+    last = [Column(key="f1_less", name=less, unit="points")] if less else []
+    return Table(
+        title=title,
+        columns=(
+            model_column(),
+            column,
+            config_column(),
+            Column(key="entities", name=word("entities")),
+            *measured_columns(),
+            triples_column(),
+            *last,
+        ),
+        rows=tuple(
+            (
+                place.asked.name,
+                place.value,
+                place.asked.config,
+                place.entities,
+                *place.measures,
+                place.triples,
+                *([place.less] if less else []),
             )
-            for place, value in enumerate(values)
+            for place in places
         ),
-        less=tuple(less) if n > 1 else (None,) * n,
+        sorts=False,
     )
 
 
-def placed_figure(
-    name: str,
-    title: str,
-    axis: str,
-    found: Experiment,
-    placed: Sequence[Placed],
-    values: Sequence[str],
-) -> Figure | None:
-    """F1 at each of ``values``, a mark a model; None where there is none."""
-    return strips(
-        name,
-        title,
-        strips_subtitle(found.board),
-        axis,
-        (
-            (value, model_name(each.asked.row), each.places[place].measures[0])
-            for place, value in enumerate(values)
-            for each in placed
-        ),
+def _places_figure(
+    found: Experiment, name: str, title: str, axis: str, places: Sequence[_Place]
+) -> tuple[Figure, ...]:
+    """F1 at each value, a mark a model; none where there is none."""
+    values = dict.fromkeys(place.value for place in places)
+    marks = (
+        (value, place.asked.name, place.measures[0])
+        for value in values
+        for place in places
+        if place.value == value
     )
+    return f1_strips(found, name, title, axis, marks)
 
 
 # Domains, each against all others, and the probe with entities that do not exist.
@@ -238,88 +234,62 @@ def domains_section(found: Experiment) -> Section:
     """F1, precision and recall by domain, and how many fictional entities got triples. Raises
     BadUsage where neither is known: the list names no two domains and holds nothing fictional."""
     rows = usually_asked(found)
-    values = sorted(
-        {each.domain for each in found.tallies.entities if each.domain and not each.is_fictional}
-    )
-    values = values if len(values) > 1 else []
-    placed = [
-        place_entities(found, asked, "domain", values)
-        for asked in rows
-        if values and asked.is_verified
-    ]
-    fictions = fictions_of(found, rows)
+    real = [each for each in found.tallies.entities if not each.is_fictional]
+    values = sorted({each.domain for each in real if each.domain})
+    verified = [asked for asked in rows if asked.is_verified and len(values) > 1]
+    placed = [list(_places_of(found, asked, "domain", values)) for asked in verified]
+    fictions = list(_fictions_of(found, rows))
     if not placed and not fictions:
         raise BadUsage(
             "these runs were not asked about entities of several domains, nor fictional ones",
             hint="give the list a column domain, or run one with a column fictional beside it: "
             + found.ask.format(models="MODEL", preset="domains"),
         )
-    tables = [_table(placed)] if placed else []
-    figures = (
-        [placed_figure("f1-by-domains", say("F1 by domain"), word("domain"), found, placed, values)]
-        if placed
-        else []
-    )
+    tables: list[Table] = []
+    figures: tuple[Figure, ...] = ()
+    if placed:
+        places = [place for own in placed for place in own]
+        domain = Column(key="domain", name=word("domain"))
+        title = say("F1, precision and recall by domain")
+        tables.append(_places_table(places, title, domain, say("F1 less other domains")))
+        title = say("F1 by domain")
+        figures = _places_figure(found, "f1-by-domains", title, word("domain"), places)
     if fictions:
-        tables.append(fictions_table(fictions))
-        figures.append(fictions_figure(fictions, table=len(tables)))
+        tables.append(_fictions_table(fictions))
+        figures = (*figures, _fictions_figure(fictions, table=len(tables)))
+    unnamed = sum(not each.domain for each in real)
+    notes = [say("{n:,} entities have no domain and are in none.", n=unnamed)] if unnamed else []
     return Section(
         name="domains",
         title=say("Domains, and entities that do not exist"),
-        finding=" ".join(filter(None, (*_findings(placed), fictions_finding(fictions)))),
+        finding=" ".join(filter(None, (*_domains_told(placed), _fictions_finding(fictions)))),
         how=say(
             "Each domain is compared with all others of the same model; {level:g}% for all of a "
             "model's domains together. Domains hold other entities, so they are not paired.",
-            level=100 * found.board.confidence,
+            level=found.level,
         ),
         tables=tuple(tables),
-        figures=tuple(figure for figure in figures if figure is not None),
-        notes=(*_notes(found), *incomplete_notes(found, rows)),
+        figures=figures,
+        notes=(*notes, *incomplete_notes(found, rows)),
     )
 
 
-def _table(placed: Sequence[Placed]) -> Table:
-    return Table(
-        title=say("F1, precision and recall by domain"),
-        columns=(
-            Column(key="model", name=word("model")),
-            Column(key="domain", name=word("domain")),
-            config_column(),
-            Column(key="entities", name=word("entities")),
-            *measured_columns(),
-            Column(key="triples", name=say("triples an entity"), digits=1),
-            Column(key="f1_less", name=say("F1 less other domains"), unit="points"),
-        ),
-        rows=tuple(
-            (
-                model_name(each.asked.row),
-                place.value,
-                config_of(each.asked),
-                place.entities,
-                *place.measures,
-                place.triples,
-                less,
-            )
-            for each in placed
-            for place, less in zip(each.places, each.less, strict=True)
-        ),
-        sorts=False,
-    )
-
-
-def _findings(placed: Sequence[Placed]) -> Iterator[str]:
+def _domains_told(placed: Sequence[Sequence[_Place]]) -> Iterator[str]:
     """For each of the first models the domains that stand out; of several where none does, once."""
-    first = placed[:_MOST_TOLD]
-    level = [model_name(each.asked.row) for each in first if not any(_standing_out(each))]
-    for each in first:
-        higher, lower = _standing_out(each)
+    level = []
+    for places in placed[:_MOST_TOLD]:
+        apart = [(place.value, place.less) for place in places if place.less is not None]
+        higher = [f"{value} ({shown_estimate(less)})" for value, less in apart if less.low > 0.0]
+        lower = [f"{value} ({shown_estimate(less)})" for value, less in apart if less.high < 0.0]
         parts = [
             say("above its others {domains}", domains=", ".join(higher)) if higher else "",
             say("below them {domains}", domains=", ".join(lower)) if lower else "",
         ]
+        model = places[0].asked.name
         if any(parts):
-            name = model_name(each.asked.row)
-            yield say("F1 of {model}: {parts}.", model=name, parts="; ".join(filter(None, parts)))
+            yield say("F1 of {model}: {parts}.", model=model, parts="; ".join(filter(None, parts)))
+        else:
+            level.append(model)
     if level:
         yield say(
             "No domain of {model} differs significantly from its other domains.",
@@ -327,214 +297,148 @@ def _findings(placed: Sequence[Placed]) -> Iterator[str]:
         )
 
 
-def _standing_out(each: Placed) -> tuple[list[str], list[str]]:
-    """The domains above all others of a model and those below, each with how far."""
-    apart = list(_apart(each))
-    return (
-        [_told(place.value, less) for place, less in apart if less.low > 0.0],
-        [_told(place.value, less) for place, less in apart if less.high < 0.0],
-    )
+# Thirds of popularity, and the trend by how much Wikidata says of an entity.
 
 
-def _apart(each: Placed) -> Iterator[tuple[Place, Estimate]]:
-    for place, less in zip(each.places, each.less, strict=True):
-        if less is not None:
-            yield place, less
+class _Risen(Struct, frozen=True):
+    """How a row's measures move with popularity: F1 of the best known third less that of the least
+    known, and the trends of precision and recall."""
 
-
-def _told(value: str, less: Estimate) -> str:
-    return f"{value} ({shown_estimate(less)})"
-
-
-def _notes(found: Experiment) -> Iterator[str]:
-    unnamed = sum(not each.domain and not each.is_fictional for each in found.tallies.entities)
-    if unnamed:
-        yield say("{n:,} entities have no domain and are in none.", n=unnamed)
+    name: str
+    apart: Estimate | None
+    trends: tuple[Estimate | None, ...]
 
 
 def popularity_section(found: Experiment) -> Section:
     """F1, precision and recall by third, from the least known on; and by how many points precision
     and recall rise with every doubling of an entity's statements. Raises BadUsage where the list
     has neither thirds nor counts."""
-    rows = [asked for asked in usually_asked(found) if asked.is_verified]
+    usual = usually_asked(found)
+    rows = [asked for asked in usual if asked.is_verified]
+    real = [each for each in found.tallies.entities if not each.is_fictional]
     tiers = _tiers(found)
-    risen = _risen(found, rows, tiers) if rows else []
-    if not rows or (len(tiers) < 2 and not any(any(each.trends) for each in risen)):
+    several = len(tiers) > 1
+    risen = _risen_of(found, rows, tiers) if rows else []
+    has_trend = any(any(each.trends) for each in risen)
+    if not rows or not (several or has_trend):
         raise BadUsage(
             "these runs were not asked about entities of several thirds of popularity",
             hint="build entities WIKI --known COUNTS --thirds, or a list with a column tier; then "
             + found.ask.format(models="MODEL", preset="popularity"),
         )
-    by_tier = [
-        place_entities(found, asked, "popularity", tiers) for asked in rows if len(tiers) > 1
-    ]
-    tables = [_popularity_table(by_tier)] if by_tier else []
-    figure = placed_figure(
-        "f1-by-popularity", say("F1 by popularity"), word("popularity"), found, by_tier, tiers
+    tables: list[Table] = []
+    figures: tuple[Figure, ...] = ()
+    if several:
+        places = [
+            place for asked in rows for place in _places_of(found, asked, "popularity", tiers)
+        ]
+        third = Column(key="third", name=word("popularity"))
+        tables.append(_places_table(places, say("F1, precision and recall by third"), third))
+        title = say("F1 by popularity")
+        figures = _places_figure(found, "f1-by-popularity", title, word("popularity"), places)
+    unknown = sum(not each.statements for each in real)
+    note = say(
+        "Of {n:,} of {all:,} entities the number of statements is not known; they are not in "
+        "the trend.",
+        n=unknown,
+        all=len(real),
     )
     return Section(
         name="popularity",
         title=say("Popularity"),
-        finding=_finding(risen, tiers),
+        finding=" ".join(_popularity_told(risen, tiers)),
         how=say(
             "Thirds hold other entities, so they are not paired. The trend is the least-squares "
             "slope over triples by the binary logarithm of statements. Entities are drawn again; "
             "{level:g}% for all models in one column of it together.",
-            level=100 * found.board.confidence,
+            level=found.level,
         ),
         tables=(*tables, _trends(risen, tiers)),
-        figures=() if figure is None else (figure,),
-        notes=(*_popularity_notes(found), *incomplete_notes(found, usually_asked(found))),
+        figures=figures,
+        notes=(*([note] if unknown else []), *incomplete_notes(found, usual)),
     )
 
 
 def _tiers(found: Experiment) -> list[str]:
     """From the least known on: by the median of statements where these are known, else by the first
     number of their names."""
-    by_tier: dict[str, list[float]] = {}
+    by_tier: dict[str, list[float]] = defaultdict(list)
     for facts in found.tallies.entities:
         if facts.popularity and not facts.is_fictional:
             known = float("nan") if facts.statements is None else float(facts.statements)
-            by_tier.setdefault(facts.popularity, []).append(known)
-    if all(np.isfinite(counts).any() for counts in map(np.array, by_tier.values())):
-        return sorted(by_tier, key=lambda tier: (float(np.nanmedian(by_tier[tier])), tier))
-    return sorted(by_tier, key=lambda tier: (_first_number(tier), tier))
+            by_tier[facts.popularity].append(known)
+    is_known = all(np.isfinite(counts).any() for counts in by_tier.values())
+
+    def order(tier: str) -> tuple[float, str]:
+        if is_known:
+            return float(np.nanmedian(by_tier[tier])), tier
+        number = re.search(r"\d+", tier)
+        return float(number[0]) if number else float("inf"), tier
+
+    return sorted(by_tier, key=order)
 
 
-def _first_number(tier: str) -> float:
-    number = re.search(r"\d+", tier)
-    return float(number[0]) if number else float("inf")
-
-
-def _popularity_table(placed: Sequence[Placed]) -> Table:
-    return Table(
-        title=say("F1, precision and recall by third"),
-        columns=(
-            Column(key="model", name=word("model")),
-            Column(key="third", name=word("popularity")),
-            config_column(),
-            Column(key="entities", name=word("entities")),
-            *measured_columns(),
-            Column(key="triples", name=say("triples an entity"), digits=1),
-        ),
-        rows=tuple(
-            (
-                model_name(each.asked.row),
-                place.value,
-                config_of(each.asked),
-                place.entities,
-                *place.measures,
-                place.triples,
-            )
-            for each in placed
-            for place in each.places
-        ),
-        sorts=False,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Risen:
-    """How a row's measures move with popularity: F1 of the best known third less that of the least
-    known, and the trends of precision and recall."""
-
-    name: str
-    apart: Estimate | None
-    trends: tuple[Estimate | None, Estimate | None]
-
-
-def _risen(found: Experiment, rows: Sequence[Asked], tiers: Sequence[str]) -> list[_Risen]:
+def _risen_of(found: Experiment, rows: Sequence[Asked], tiers: Sequence[str]) -> list[_Risen]:
     """Of each row, those of all rows drawn together."""
     tallies, n = found.tallies, len(rows)
-    mine = [tallies.shared([asked.group]) for asked in rows]
+    whole = [Cell(asked.group, tallies.shared([asked.group])) for asked in rows]
     ends = [tiers[-1], tiers[0]] if len(tiers) > 1 else []
-    cells = [Cell(asked.group, chosen) for asked, chosen in zip(rows, mine, strict=True)]
-    cells += [
-        Cell(asked.group, chosen & tallies.where("popularity", end))
+    parts = [
+        Cell(cell.group, cell.chosen & tallies.where("popularity", end))
         for end in ends
-        for asked, chosen in zip(rows, mine, strict=True)
+        for cell in whole
     ]
-    drawn = DrawnCells(tallies, cells, confidence=found.board.confidence, seed=found.board.seed)
+    drawn = found.draw([*whole, *parts])
     pairs = [(n + place, 2 * n + place) for place in range(n)] if ends else []
-    apart = drawn.less(pairs, "f1") if ends else (None,) * n
+    apart = drawn.less(pairs, "f1") or (None,) * n
     trends = [drawn.trend(range(n), measure) for measure in ("precision", "recall")]
     return [
-        _Risen(model_name(asked.row), apart[place], (trends[0][place], trends[1][place]))
-        for place, asked in enumerate(rows)
+        _Risen(asked.name, less, both)
+        for asked, less, both in zip(rows, apart, zip(*trends, strict=True), strict=True)
     ]
 
 
 def _trends(risen: Sequence[_Risen], tiers: Sequence[str]) -> Table:
     per = say("of a doubling of statements, in points; over triples")
+    columns = [
+        model_column(),
+        Column(key="precision", name=say("precision, a doubling"), unit="points", help=per),
+        Column(key="recall", name=say("recall, a doubling"), unit="points", help=per),
+    ]
     several = len(tiers) > 1
+    if several:
+        name = say("F1, {last} less {first}", last=tiers[-1], first=tiers[0])
+        columns.append(Column(key="f1", unit="points", name=name))
     return Table(
         title=say("Trend by statements of Wikidata"),
-        columns=(
-            Column(key="model", name=word("model")),
-            Column(key="precision", name=say("precision, a doubling"), unit="points", help=per),
-            Column(key="recall", name=say("recall, a doubling"), unit="points", help=per),
-            *(
-                [
-                    Column(
-                        key="f1", unit="points",
-                        name=say("F1, {last} less {first}", last=tiers[-1], first=tiers[0]),
-                    )
-                ]
-                if several
-                else []
-            ),
-        ),
-        rows=tuple(
-            (each.name, *each.trends, *([each.apart] if several else [])) for each in risen
-        ),
-    )  # fmt: skip
+        columns=tuple(columns),
+        rows=tuple((each.name, *each.trends, *([each.apart] if several else [])) for each in risen),
+    )
 
 
-def _finding(risen: Sequence[_Risen], tiers: Sequence[str]) -> str:
-    parts = []
+def _popularity_told(risen: Sequence[_Risen], tiers: Sequence[str]) -> Iterator[str]:
     apart = [each.apart for each in risen if each.apart is not None]
     if apart:
         above, below = resolved(apart)
-        parts.append(
-            say(
-                "F1 of {last} is significantly above that of {first} for {above} of {models}, "
-                "and significantly below it for {below}.",
-                last=tiers[-1],
-                first=tiers[0],
-                above=above,
-                below=below,
-                models=counted(len(apart), "model"),
-            )
+        yield say(
+            "F1 of {last} is significantly above that of {first} for {above} of {models}, "
+            "and significantly below it for {below}.",
+            last=tiers[-1],
+            first=tiers[0],
+            above=above,
+            below=below,
+            models=counted(len(apart), "model"),
         )
-    for measure, place in (("precision", 0), ("recall", 1)):
+    for place, measure in enumerate(("precision", "recall")):
         known = [(trend, each.name) for each in risen if (trend := each.trends[place]) is not None]
         if known:
             trend, name = max(known, key=lambda one: abs(one[0].value))
-            parts.append(
-                say(
-                    "{measure} moves most with statements for {model}: by {change} points a "
-                    "doubling.",
-                    measure=word(measure).capitalize(),
-                    change=shown_estimate(trend),
-                    model=name,
-                )
+            yield say(
+                "{measure} moves most with statements for {model}: by {change} points a doubling.",
+                measure=word(measure).capitalize(),
+                change=shown_estimate(trend),
+                model=name,
             )
-    return " ".join(parts)
-
-
-def _popularity_notes(found: Experiment) -> tuple[str, ...]:
-    real = [each for each in found.tallies.entities if not each.is_fictional]
-    unknown = sum(not each.statements for each in real)
-    if not unknown:
-        return ()
-    return (
-        say(
-            "Of {n:,} of {all:,} entities the number of statements is not known; they are not in "
-            "the trend.",
-            n=unknown,
-            all=len(real),
-        ),
-    )
 
 
 # The six experiments by name; each makes a section of verified runs.
@@ -551,14 +455,11 @@ EXPERIMENTS: Mapping[str, Callable[[Experiment], Section]] = {
 
 def experiment_sections(found: Experiment) -> tuple[Section, ...]:
     """Every experiment that these runs can carry, in the order of the paper."""
-    return tuple(made for make in EXPERIMENTS.values() if (made := _made(make, found)) is not None)
-
-
-def _made(make: Callable[[Experiment], Section], found: Experiment) -> Section | None:
-    try:
-        return make(found)
-    except BadUsage:
-        return None
+    sections = []
+    for make in EXPERIMENTS.values():
+        with suppress(BadUsage):
+            sections.append(make(found))
+    return tuple(sections)
 
 
 # BeQu's experiments as studies: the sections that pages show, with the marks of their figures.

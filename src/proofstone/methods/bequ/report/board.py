@@ -1,22 +1,18 @@
-"""The leaderboard of verified triples, as records that terminal, JSON, tables and page show."""
+"""The leaderboard of verified triples: a record, and how it is made from verified runs."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 
-from proofstone.methods.bequ.verification.measures import (
-    Counted,
-    measure_all,
-    measure_by,
-    rank_by_f1,
-    rankable,
-)
-from proofstone.methods.bequ.verification.people import PeopleSaid, checked_of, correct_by_people
-from proofstone.methods.bequ.verification.records import (
+from proofstone.errors import BadUsage, NotFound
+from proofstone.files.tables import read_checked
+from proofstone.method import Method, find_method
+from proofstone.methods.bequ.records import (
     BREAKDOWNS,
     Breakdown,
     Group,
@@ -24,10 +20,35 @@ from proofstone.methods.bequ.verification.records import (
     VerifiedRuns,
     Volunteered,
 )
-from proofstone.records.models import Card
+from proofstone.methods.bequ.verification.measures import (
+    Counted,
+    held_elsewhere,
+    measure_all,
+    measure_by,
+    rank_by_f1,
+    rankable,
+    spreads_of,
+)
+from proofstone.methods.bequ.verification.people import (
+    PeopleSaid,
+    checked_of,
+    correct_by_people,
+    read_people,
+)
+from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
+from proofstone.models.config import ModelConfig
+from proofstone.records.models import Card, shown_names
 from proofstone.records.runs import Estimate
 from proofstone.results.board import LeftOut
+from proofstone.results.cards import read_columns, read_field, read_where
+from proofstone.results.compare import RateCompared, TriplesCompared
+from proofstone.results.report import left_out_with, notes_with
+from proofstone.results.table import CURRENT, View, narrowed, open_book
+from proofstone.run.forms import Selection
+from proofstone.session.session import Session
+from proofstone.stats.comparisons import compare_spread
 from proofstone.stats.ranks import RankInterval, share_estimate
+from proofstone.store.store import Store
 
 
 class PeopleLooked(Struct, frozen=True, kw_only=True):
@@ -69,17 +90,25 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     people: PeopleLooked | None = None
 
     @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Its measures by their names."""
+        return self.measured.estimates
+
+    @property
+    def has_both(self) -> bool:
+        """Whether it has precision and recall."""
+        return {"precision", "recall"} <= self.estimates.keys()
+
+    @property
     def stands_apart(self) -> bool:
         """Whether it has no place among the rows of its kind, ranked or not."""
-        return (
-            bool(self.waiting or self.other_entities or self.experiment)
-            or "f1" not in self.measured.estimates
-        )
+        is_whole = not (self.waiting or self.other_entities or self.experiment)
+        return not is_whole or "f1" not in self.estimates
 
     @property
     def label(self) -> str:
         """The row as a sentence names it."""
-        return " ".join(part for part in (self.group.model, self.group.setting) if part)
+        return self.group.label
 
 
 class TripleBoard(Struct, frozen=True, kw_only=True):
@@ -152,32 +181,56 @@ def triple_board(
     are read again and held.
     """
     counted = count_verified(verified)
-    parts = (
+    measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
+    parts = [
         part
         for name in by
         for part in measure_by(
             counted, verified.groups, verified.entities, name, seed=seed, confidence=confidence
         )
-    )
-    measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
+    ]
     groups = range(len(verified.groups))
-    others = frozenset(n for n in groups if ranked is not None and n not in ranked)
-    order = _ordered(verified, counted, measured, others, confidence=confidence, seed=seed)
+    experiments = {n for n in groups if ranked is not None and n not in ranked}
+    order = _ordered(verified, counted, measured, experiments, confidence=confidence, seed=seed)
     looked, elsewhere = _looked(verified, people or {}, seed)
-    held = _Held(
-        verified, measured, {} if cards is None else cards, looked, order, others, confidence
-    )
+    sides = [counts for each in measured for counts in each.counts.values()]
+    names = sorted({name for counts in sides for name in counts})
+
+    def share(count: int, of: int) -> Estimate:
+        """A share of entities, each of which was asked about once."""
+        value = count / of if of else float("nan")
+        return share_estimate(value, of, confidence, of="entities")
+
+    def row(place: int, group: int) -> TripleRow:
+        who, said = verified.groups[group], verified.volunteered[group]
+        return TripleRow(
+            group=who,
+            runs=tuple(run.hex() for run in verified.runs[group]),
+            simulated=_is_simulated(verified, group),
+            volunteered=said,
+            measured=measured[group],
+            abstention=share(said.abstained, said.entities),
+            fictional_given=share(said.fictional_given, said.fictional) if said.fictional else None,
+            rank=order.ranks.get(group),
+            ties=tuple(n for n, (low, high) in enumerate(order.ties) if low <= place <= high),
+            waiting=sum(n.get("waiting", 0) for n in measured[group].counts.values()),
+            other_entities=order.elsewhere.get(group, 0),
+            experiment=group in experiments,
+            card=(cards or {}).get(who.model),
+            people=looked.get(who),
+        )
+
     return TripleBoard(
-        rows=tuple(held.row(group) for group in order.groups),
+        rows=tuple(row(place, group) for place, group in enumerate(order.groups)),
         parts=tuple(parts),
         ties=order.ties,
-        entities=_number_of_entities(counted),
+        entities=len(set(counted.column("entity").tolist())),
         judges=verified.judges,
         reference=verified.reference,
         sampling=verified.sampling,
         seed=seed,
         confidence=confidence,
-        counts=_outcomes(measured),
+        counts={name: sum(counts.get(name, 0) for counts in sides) for name in names},
         is_common=order.is_common,
         people_elsewhere=elsewhere,
     )
@@ -191,12 +244,11 @@ def count_verified(verified: VerifiedRuns) -> Counted:
     return counted
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(NamedTuple):
     """All groups in the order of rows, the ranks of those that have one, tied places, and in how
     many entities those differ that stand apart."""
 
-    groups: tuple[int, ...]
+    groups: Sequence[int]
     ranks: Mapping[int, RankInterval]
     ties: tuple[tuple[int, int], ...]
     elsewhere: Mapping[int, int]
@@ -207,73 +259,35 @@ def _ordered(
     verified: VerifiedRuns,
     counted: Counted,
     measured: Sequence[Measured],
-    others: Container[int],
+    experiments: Container[int],
     *,
     confidence: float,
     seed: int,
 ) -> _Order:
     """All groups: models and then simulated ones, each in the order of their ranks; then those
     without a rank, by F1 and name."""
-    able = rankable(counted, len(verified.groups))
+    able = [n for n in rankable(counted, len(verified.groups)) if n not in experiments]
     groups: list[int] = []
     ranks: dict[int, RankInterval] = {}
     ties: list[tuple[int, int]] = []
     elsewhere: dict[int, int] = {}
     is_common = True
     for simulated in (False, True):
-        pool = [
-            group
-            for group in able
-            if group not in others and _is_simulated(verified, group) == simulated
-        ]
+        pool = [group for group in able if _is_simulated(verified, group) == simulated]
         ranked = rank_by_f1(counted, pool, confidence=confidence, seed=seed)
         ties += [(len(groups) + first, len(groups) + last) for first, last in ranked.ties]
         ranks |= dict(zip(ranked.groups, ranked.intervals, strict=ranked.is_common))
         groups += ranked.groups
         elsewhere |= ranked.elsewhere
         is_common &= ranked.is_common
+
+    def unranked(group: int) -> tuple[bool, float]:
+        found = measured[group].estimates.get("f1")
+        return _is_simulated(verified, group), 1.0 if found is None else -found.value
+
     rest = [group for group in range(len(verified.groups)) if group not in groups]
-    rest.sort(key=lambda group: (_is_simulated(verified, group), -_f1(measured[group])))
-    return _Order((*groups, *rest), ranks, tuple(ties), elsewhere, is_common)
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What rows are made from."""
-
-    verified: VerifiedRuns
-    measured: Sequence[Measured]
-    cards: Mapping[str, Card]
-    looked: Mapping[Group, PeopleLooked]
-    order: _Order
-    experiments: Container[int]
-    confidence: float
-
-    def row(self, group: int) -> TripleRow:
-        """The row of a group."""
-        who, said = self.verified.groups[group], self.verified.volunteered[group]
-        place = self.order.groups.index(group)
-        fictional = None
-        if said.fictional:
-            fictional = _share(said.fictional_given, said.fictional, self.confidence)
-        return TripleRow(
-            group=who,
-            runs=tuple(run.hex() for run in self.verified.runs[group]),
-            simulated=_is_simulated(self.verified, group),
-            volunteered=said,
-            measured=self.measured[group],
-            abstention=_share(said.abstained, said.entities, self.confidence),
-            fictional_given=fictional,
-            rank=self.order.ranks.get(group),
-            ties=tuple(
-                tie for tie, (low, high) in enumerate(self.order.ties) if low <= place <= high
-            ),
-            waiting=sum(n.get("waiting", 0) for n in self.measured[group].counts.values()),
-            other_entities=self.order.elsewhere.get(group, 0),
-            experiment=group in self.experiments,
-            card=self.cards.get(who.model),
-            people=self.looked.get(who),
-        )
+    rest.sort(key=unranked)
+    return _Order([*groups, *rest], ranks, tuple(ties), elsewhere, is_common)
 
 
 def _looked(
@@ -283,8 +297,8 @@ def _looked(
     on triples that are in none."""
     if not people:
         return {}, 0
-    of = [(each.id, each.group) for each in verified.read() if each.id in people]
-    seen = {group for _id, group in of}
+    of = {each.id: each.group for each in verified.read() if each.id in people}
+    seen = {*of.values()}
     checked = (checked_of(each, people) for each in verified.read() if each.group in seen)
     corrected = correct_by_people(
         [each for each in checked if each is not None], verified.groups, seed=seed
@@ -295,32 +309,140 @@ def _looked(
         )
         for each in corrected
     }
-    return found, len(people) - len({identity for identity, _group in of})
+    return found, len(people) - len(of)
 
 
 def _is_simulated(verified: VerifiedRuns, group: int) -> bool:
     return verified.groups[group].model.startswith("sim/")
 
 
-def _share(count: int, of: int, confidence: float) -> Estimate:
-    """A share of entities, each of which was asked about once."""
-    return share_estimate(count / of if of else float("nan"), of, confidence, of="entities")
+class VerifiedBoard(NamedTuple):
+    """A leaderboard of verified triples, what it was made from, and the runs on it."""
+
+    board: TripleBoard
+    verified: VerifiedRuns
+    selection: Selection
 
 
-def _f1(measured: Measured) -> float:
-    found = measured.estimates.get("f1")
-    return -1.0 if found is None else found.value
+def make_verified_board(
+    store: Store,
+    config: Callable[[], ModelConfig],
+    selection: Selection,
+    *,
+    by: Sequence[Breakdown] = BREAKDOWNS,
+    group_by: str = "",
+    where: str | Sequence[str] = (),
+    card_columns: Sequence[str] = (),
+    people: Path | None = None,
+    view: View = CURRENT,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> VerifiedBoard | None:
+    """The board of a selection, its parts those ``by`` which it is asked for; None where nothing of
+    it is verified. Cards are asked for, filtered by and shown as on other leaderboards; ``people``
+    is a file of verdicts that people filled in.
+
+    Raises BadUsage for a field that is none or runs that were verified by different judges,
+    NotFound where the filter leaves nobody, BadInput for labels of people that cannot be read.
+    """
+    texts = [where] if isinstance(where, str) else list(where)
+    conditions = read_where(texts)
+    read_columns(card_columns)
+    asked = bool(conditions or card_columns or (group_by and read_field(group_by)))
+    book = open_book(store, selection, config() if asked else None)
+    chosen, left_out = narrowed(selection, book, conditions)
+    try:
+        verified = read_verified(store, find_method(chosen.method), chosen, view)
+    except NotFound:
+        return None
+    by_id = {run.id: run for _key, run in selection.runs}
+    ranked = ranked_settings([by_id[runs[0]] for runs in verified.runs])
+    names = shown_names(run.respondent for _key, run in selection.runs)
+    verified = replace(
+        verified,
+        groups=tuple(Group(names[who.model], who.setting) for who in verified.groups),
+        judges=", ".join(shown_names(verified.judges.split(", ")).values()),
+    )
+    board = triple_board(
+        verified,
+        ranked=ranked,
+        seed=seed,
+        confidence=confidence,
+        by=by,
+        cards={names[name]: card for name, card in book.cards.items()},
+        people=None if people is None else read_checked(people, read_people),
+    )
+    board = structs.replace(
+        board,
+        group_by=group_by,
+        where=",".join(filter(None, texts)),
+        left_out=left_out_with(left_out, names),
+        notes=notes_with((*book.retired, *(book.notes if asked else ())), names),
+    )
+    return VerifiedBoard(board, verified, chosen)
 
 
-def _number_of_entities(counted: Counted) -> int:
-    import numpy as np  # noqa: PLC0415
+def verified_board(session: Session, selection: Selection, **options: Any) -> TripleBoard | None:
+    """The leaderboard of what was verified of a selection; None where nothing is."""
+    made = make_verified_board(session.store, lambda: session.config, selection, **options)
+    return None if made is None else made.board
 
-    return len(np.unique(counted.column("entity")))
+
+# Two runs whose triples were verified alike: by how much their F1, precision and recall differ.
+
+_NAMES = {"f1": "F1", "precision": "precision", "recall": "recall"}
 
 
-def _outcomes(measured: Iterable[Measured]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for each in measured:
-        for counts in each.counts.values():
-            found.update(counts)
-    return dict(sorted(found.items()))
+def compare_triples(
+    store: Store,
+    method: Method,
+    selection: Selection,
+    before: bytes,
+    after: bytes,
+    view: View,
+    *,
+    confidence: float,
+    seed: int,
+) -> TriplesCompared | None:
+    """The run ``after`` against the run ``before``, both of ``selection``. None where neither is
+    verified, or replies hold nothing to verify; where they cannot be compared it says why."""
+    try:
+        verified = read_verified(store, method, selection, view)
+    except NotFound:
+        return None
+    except BadUsage as problem:
+        return TriplesCompared(cannot=str(problem))
+    places = [
+        next(place for place, runs in enumerate(verified.runs) if run in runs)
+        for run in (before, after)
+    ]
+    if places[0] == places[1]:
+        return TriplesCompared(cannot="both were asked of the same model in the same way")
+    counted = count_verified(verified)
+    able = rankable(counted, len(verified.groups))
+    lacking = [name for name, place in zip("AB", places, strict=True) if place not in able]
+    if lacking:
+        return TriplesCompared(cannot=f"{' and '.join(lacking)}: not verified both ways")
+    differ = held_elsewhere(counted, places)
+    if differ:
+        n = max(differ.values())
+        return TriplesCompared(cannot=f"they were held against other entities: {n:,} differ")
+    spreads = spreads_of(counted, places)
+    measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
+    sides = [measured[place].estimates for place in places]
+    rates = []
+    for name, label in _NAMES.items():
+        estimate, p = compare_spread(spreads[name], clusters="entities", confidence=confidence)
+        rates.append(
+            RateCompared(
+                name=label, before=sides[0][name], after=sides[1][name], estimate=estimate, p=p
+            )
+        )
+    return TriplesCompared(
+        rates=tuple(rates),
+        judges=verified.judges,
+        reference=verified.reference,
+        sampling=verified.sampling,
+        entities=spreads["f1"].n_units,
+        unparsed=tuple((each["unparsed"].value, each["recall_unparsed"].value) for each in sides),
+    )

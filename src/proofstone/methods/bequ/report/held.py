@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import numpy as np
 from markupsafe import Markup
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.records import (
     DIRECTIONS,
     EntityFacts,
     Verified,
@@ -28,11 +29,6 @@ from proofstone.page.text import visible
 from proofstone.records.ids import digest
 from proofstone.session.written_files import HELD, check_folder, files_into, take_away
 from proofstone.wording.messages import word
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 # What a triple came to; the place is the code in rows.
 VERDICTS = (
@@ -189,146 +185,116 @@ def verdict_shown(found: Verified) -> VerdictShown:
     )
 
 
-class Holding:
+class _Rows:
+    """Rows of one kind, given out a piece at a time; ``names`` are those of the pieces."""
+
+    def __init__(self, kind: str, most: int) -> None:
+        self._kind, self._most = kind, most
+        self._rows: list[Any] = []
+        self.names: list[str] = []
+
+    def add(self, row: list[Any]) -> Iterator[Piece]:
+        self._rows.append(row)
+        if len(self._rows) == self._most:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Piece]:
+        if self._rows:
+            self.names.append(f"{self._kind}-{len(self.names) + 1}")
+            text, self._rows = _safe_json(self._rows), []
+            yield Piece(self.names[-1], text)
+
+
+class _Holding:
     """The rows of verified runs in pieces; what stands beside them is known once all were given.
 
     Of each group and direction those drawn first are held, a random sample of the sample, so that
     there are no more than ``most`` in all; where none was drawn and all were taken, the first.
     """
 
-    def __init__(self, verified: VerifiedRuns, most: int = MOST_TRIPLES) -> None:
+    def __init__(self, verified: VerifiedRuns, most: int) -> None:
         self._verified = verified
-        self._last = last_drawn(verified, most)
-        self._taken: Counter[tuple[int, str]] = Counter()
+        samples = len(verified.groups) * len(DIRECTIONS)
+        self._last = max(most // max(samples, 1), FEWEST_OF_A_SAMPLE)
         self.triples = self.all_triples = 0
         self.verdicts: list[VerdictShown] = []
         self.first_entities: list[EntityShown] = []
-        self.names: dict[str, list[str]] = {"triples": [], "evidence": [], "entities": []}
-
-    def _is_held(self, shown: VerdictShown) -> bool:
-        self._taken[shown.group, shown.direction] += 1
-        number = shown.drawn or self._taken[shown.group, shown.direction]
-        return number <= self._last
+        self.rows = {
+            kind: _Rows(kind, each)
+            for kind, each in (
+                ("triples", TRIPLES_A_PIECE),
+                ("evidence", EVIDENCE_A_PIECE),
+                ("entities", ENTITIES_A_PIECE),
+            )
+        }
 
     def pieces(self) -> Iterator[Piece]:
         """Triples and their evidence while they are read once, then entities with what became of
         their triples."""
-        for kind, piece in self._pieces():
-            self.names[kind].append(piece.name)
-            yield piece
-
-    def _pieces(self) -> Iterator[tuple[str, Piece]]:
-        verified = self._verified
-        counts = _Counts(len(verified.groups), min(len(verified.entities), MOST_ENTITIES))
-        index, evidence = _Rows("triples", TRIPLES_A_PIECE), _Rows("evidence", EVIDENCE_A_PIECE)
-        for found in verified.read():
+        triples, evidence, entities = self.rows.values()
+        held = self._verified.entities[:MOST_ENTITIES]
+        n_groups = len(self._verified.groups)
+        counts = np.zeros((len(held), n_groups, len(VERDICTS)), dtype=np.int32)
+        taken: Counter[tuple[int, str]] = Counter()
+        for found in self._verified.read():
             shown = verdict_shown(found)
-            counts.add(shown)
+            if shown.entity < len(held):
+                counts[shown.entity, shown.group, VERDICTS.index(shown.verdict)] += 1
             self.all_triples += 1
-            if not self._is_held(shown):
+            taken[shown.group, shown.direction] += 1
+            if (shown.drawn or taken[shown.group, shown.direction]) > self._last:
                 continue
             self.triples += 1
             if len(self.verdicts) < SHOWN_FIRST:
                 self.verdicts.append(shown)
-            yield from index.add(_triple_row(shown))
+            yield from triples.add(_triple_row(shown))
             yield from evidence.add(_evidence_row(shown))
-        yield from index.rest()
+        yield from triples.rest()
         yield from evidence.rest()
-        entities = _Rows("entities", ENTITIES_A_PIECE)
-        for place, facts in enumerate(verified.entities[:MOST_ENTITIES]):
+        for facts, own in zip(held, counts, strict=True):
             entity = entity_shown(facts)
-            if place < SHOWN_FIRST:
+            if len(self.first_entities) < SHOWN_FIRST:
                 self.first_entities.append(entity)
-            yield from entities.add(_entity_row(entity, counts.of(place)))
+            by_group = [[group, *cells] for group, cells in enumerate(own.tolist()) if any(cells)]
+            yield from entities.add(
+                [
+                    entity.name, entity.domain, entity.popularity, int(entity.is_fictional),
+                    entity.page, entity.wikidata, by_group, entity.fiction,
+                ]
+            )  # fmt: skip
         yield from entities.rest()
 
 
-def last_drawn(verified: VerifiedRuns, most: int) -> int:
-    """The last draw of a group and direction that is held, of ``most`` triples in all."""
-    samples = len(verified.groups) * len(DIRECTIONS)
-    return max(most // max(samples, 1), FEWEST_OF_A_SAMPLE)
-
-
 def _triple_row(shown: VerdictShown) -> list[Any]:
+    texts = (shown.subject, shown.predicate, shown.object, shown.family)
     return [
         shown.group,
         DIRECTIONS.index(shown.direction),
         VERDICTS.index(shown.verdict),
         shown.entity,
-        *(_cut(text) for text in (shown.subject, shown.predicate, shown.object, shown.family)),
+        *(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\u2026" for text in texts),
     ]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\u2026"
 
 
 def _evidence_row(shown: VerdictShown) -> list[Any]:
     """What is said beside the row; the triple again where its row has it cut."""
-    triple = (shown.subject, shown.predicate, shown.object)
+    triple = [shown.subject, shown.predicate, shown.object]
     basis = "" if shown.basis in ("judge", shown.verdict) else word(shown.basis)
     return [
         basis, shown.reason, shown.trouble, shown.passage, shown.title, shown.url, shown.source,
-        shown.response, list(triple) if any(len(text) > _LONGEST for text in triple) else None,
+        shown.response, triple if any(len(text) > _LONGEST for text in triple) else None,
         shown.known, shown.known_title, shown.known_url,
     ]  # fmt: skip
 
 
-def _entity_row(shown: EntityShown, counts: Sequence[Sequence[int]]) -> list[Any]:
-    return [
-        shown.name, shown.domain, shown.popularity, int(shown.is_fictional), shown.page,
-        shown.wikidata, counts, shown.fiction,
-    ]  # fmt: skip
-
-
-class _Counts:
-    """How many verdicts of each kind every entity got from each group; entities beyond ``n`` are
-    not held."""
-
-    def __init__(self, groups: int, n: int) -> None:
-        import numpy as np  # noqa: PLC0415
-
-        self._cells: NDArray[np.int32] = np.zeros((n, groups, len(VERDICTS)), dtype=np.int32)
-
-    def add(self, shown: VerdictShown) -> None:
-        if shown.entity < len(self._cells):
-            self._cells[shown.entity, shown.group, VERDICTS.index(shown.verdict)] += 1
-
-    def of(self, entity: int) -> list[list[int]]:
-        """A list for each group that has any: its number, then its counts by verdict."""
-        own = self._cells[entity]
-        return [[group, *cells] for group, cells in enumerate(own.tolist()) if any(cells)]
-
-
-class _Rows:
-    """Rows of one kind, given out a piece at a time."""
-
-    def __init__(self, kind: str, most: int) -> None:
-        self._kind, self._most = kind, most
-        self._rows: list[Any] = []
-        self._given = 0
-
-    def add(self, row: list[Any]) -> Iterator[tuple[str, Piece]]:
-        self._rows.append(row)
-        if len(self._rows) == self._most:
-            yield self._kind, self._piece()
-
-    def rest(self) -> Iterator[tuple[str, Piece]]:
-        if self._rows:
-            yield self._kind, self._piece()
-
-    def _piece(self) -> Piece:
-        self._given += 1
-        text = msgspec.json.encode(self._rows).decode().replace("<", "\\u003c")
-        self._rows = []
-        return Piece(f"{self._kind}-{self._given}", text)
-
-
-# What the script of a page is told of the entities and verdicts that the page holds.
+def _safe_json(value: Any) -> str:
+    """JSON in which no tag can begin."""
+    return msgspec.json.encode(value).decode().replace("<", "\\u003c")
 
 
 def held_json(held: Held) -> Markup:
-    """The names of pieces in their order, and the words for codes in rows; safe in a page."""
+    """What the script of a page is told: the names of pieces in their order, and the words for
+    codes in rows; safe in a page."""
     told = {
         "stamp": held.stamp,
         "folder": held.folder if held.is_beside else "",
@@ -339,8 +305,7 @@ def held_json(held: Held) -> Markup:
         "verdicts": [word(verdict) for verdict in VERDICTS],
         "directions": [word(direction) for direction in DIRECTIONS],
     }
-    text = msgspec.json.encode(told).decode().replace("<", "\\u003c")
-    return Markup(text)  # noqa: S704 - no tag can begin in it
+    return Markup(_safe_json(told))  # noqa: S704 - no tag can begin in it
 
 
 # Entities and verdicts of a page: within it where they are few, else in a folder beside it.
@@ -364,48 +329,31 @@ def hold(
     """What the page holds, at ``most`` so many triples; what is too much for it is written beside
     it, a piece at a time, all of it or nothing. Raises what ``files_into`` does: files there that
     are not ours stay."""
-    folder, stamp = folder_beside(page), _stamp(verified)
-    holding = Holding(verified, most)
+    folder = folder_beside(page)
+    runs = b"".join(run for runs in verified.runs for run in runs)
+    against = f"{verified.judges}|{verified.reference}|{verified.sampling}"
+    stamp = digest(runs + against.encode("utf-8", "backslashreplace")).hex()[:16]
+    holding = _Holding(verified, most)
     pieces = holding.pieces()
-    first = _first(pieces, most_in_page)
-    if sum(len(piece.json) for piece in first) <= most_in_page:
-        take_away(folder, HELD)
-        return _held(holding, verified, stamp, folder, tuple(first))
-    check_folder(folder, [], HELD)
-    with files_into(folder, f"proofstone {__version__}", HELD) as (stage, about):
-        for piece in chain(first, pieces):
-            name = f"{piece.name}.js"
-            _write(stage / name, piece, stamp)
-            about[name] = f"rows of the page {page.name}"
-    return _held(holding, verified, stamp, folder, ())
-
-
-def _first(pieces: Iterator[Piece], most: int) -> list[Piece]:
-    """The first pieces: all of them, or just more than ``most`` characters."""
-    first: list[Piece] = []
-    n = 0
+    first: list[Piece] = []  # all of them, or just more than may stand in the page
+    left = most_in_page
     for piece in pieces:
         first.append(piece)
-        n += len(piece.json)
-        if n > most:
+        left -= len(piece.json)
+        if left < 0:
             break
-    return first
-
-
-def _write(path: Path, piece: Piece, stamp: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f'proofstoneHeld("{stamp}","{piece.name}",')
-        file.write(piece.json)
-        file.write(");\n")
-
-
-def _held(
-    holding: Holding,
-    verified: VerifiedRuns,
-    stamp: str,
-    folder: Path,
-    pieces: tuple[Piece, ...],
-) -> Held:
+    if left >= 0:
+        take_away(folder, HELD)
+    else:
+        check_folder(folder, [], HELD)
+        with files_into(folder, f"proofstone {__version__}", HELD) as (stage, about):
+            for piece in chain(first, pieces):
+                name = f"{piece.name}.js"
+                with (stage / name).open("w", encoding="utf-8", newline="\n") as file:
+                    file.write(f'proofstoneHeld("{stamp}","{piece.name}",')
+                    file.write(piece.json)
+                    file.write(");\n")
+                about[name] = f"rows of the page {page.name}"
     return Held(
         stamp=stamp,
         folder=folder.name,
@@ -413,16 +361,9 @@ def _held(
         all_triples=holding.all_triples,
         entities=min(len(verified.entities), MOST_ENTITIES),
         all_entities=len(verified.entities),
-        names={kind: tuple(names) for kind, names in holding.names.items()},
-        pieces=pieces,
+        names={kind: tuple(rows.names) for kind, rows in holding.rows.items()},
+        pieces=tuple(first) if left >= 0 else (),
         groups=tuple((group.model, group.setting) for group in verified.groups),
         verdicts=tuple(holding.verdicts),
         first_entities=tuple(holding.first_entities),
     )
-
-
-def _stamp(verified: VerifiedRuns) -> str:
-    """What pieces and their page share: which runs they are of, held against what."""
-    said = [run for runs in verified.runs for run in runs]
-    told = f"{verified.judges}|{verified.reference}|{verified.sampling}"
-    return digest(b"".join(said) + told.encode("utf-8", "backslashreplace")).hex()[:16]

@@ -1,10 +1,4 @@
-"""Precision, recall and what stands beside them, with intervals over entities.
-
-The published figures divide by all triples of the sample: what has no reference, and what the judge
-gave no readable verdict on, are in the denominator. Beside them stand precision and recall over
-what was judged, and precision over what the passages decide either way. What waits for a judge is
-in none.
-"""
+"""Precision, recall and what stands beside them, with intervals over entities; and their tables."""
 
 from __future__ import annotations
 
@@ -12,31 +6,29 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from proofstone.methods.bequ.verification.records import (
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.methods.bequ.records import (
     DIRECTIONS,
     Breakdown,
     EntityFacts,
     Group,
     Measured,
     Verified,
+    VerifiedRuns,
 )
 from proofstone.stats.estimates import Spread
 from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
 from proofstone.stats.ratios import (
-    DrawnRatios,
     draw_ratios_each,
     harmonic_mean,
     harmonic_spread,
     more_for_half_width,
     ratio_spread,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 # Verdicts as columns of small numbers: millions of them are counted without being held.
 
@@ -50,27 +42,13 @@ OUTCOMES = (
 _CODE = {name: code for code, name in enumerate(OUTCOMES)}
 
 
-class Codes:
-    """Texts as numbers, in order of first appearance."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    @property
-    def names(self) -> list[str]:
-        """The texts by their numbers."""
-        return list(self._numbers)
-
-    def of(self, name: str) -> int:
-        """The number of a text."""
-        return self._numbers.setdefault(name, len(self._numbers))
-
-
 class Counted:
     """The columns of verified triples, one entry a triple: about 20 bytes each."""
 
     def __init__(self) -> None:
-        self.families, self.sources = Codes(), Codes()
+        # Texts by their numbers, in order of first appearance.
+        self.families: dict[str, int] = {}
+        self.sources: dict[str, int] = {}
         self._direction, self._outcome = array("b"), array("b")
         self._group, self._entity = array("i"), array("i")
         self._family, self._source = array("i"), array("i")
@@ -80,26 +58,24 @@ class Counted:
 
     def add(self, found: Verified) -> None:
         """Counts a triple."""
+        verdict = found.verdict
+        outcome = verdict.basis if verdict.basis == "no reference" else verdict.label
         self._direction.append(DIRECTIONS.index(found.direction))
-        self._outcome.append(_CODE[_outcome(found)])
+        self._outcome.append(_CODE[outcome or verdict.basis])
         self._group.append(found.group)
         self._entity.append(found.entity)
-        self._family.append(self.families.of(found.family))
-        self._source.append(self.sources.of(found.source))
+        self._family.append(self.families.setdefault(found.family, len(self.families)))
+        self._source.append(self.sources.setdefault(found.source, len(self.sources)))
 
     def column(self, name: str) -> NDArray[np.integer]:
         """direction, outcome, group, entity, family or source of each triple."""
-        import numpy as np  # noqa: PLC0415
-
         held: array[int] = getattr(self, f"_{name}")
         return np.frombuffer(held, dtype=np.int8 if held.typecode == "b" else np.intc)
 
-
-def _outcome(found: Verified) -> str:
-    verdict = found.verdict
-    if verdict.basis == "no reference":
-        return verdict.basis
-    return verdict.label or verdict.basis
+    @property
+    def n_entities(self) -> int:
+        """The entities up to the last of which there is a triple."""
+        return int(self.column("entity").max(initial=-1)) + 1
 
 
 # Verdicts counted by entity, direction and outcome: what every measure is summed from.
@@ -111,9 +87,6 @@ _THREE = ("entailment", "contradiction", "neutral")
 
 
 _RECALL = (*_THREE, "covered", "not covered", "unparsed")  # of either way of measuring it
-
-
-_PLACE = {name: code for code, name in enumerate(OUTCOMES)}
 
 
 # Each measure: its direction, what counts, and what it is divided by.
@@ -137,8 +110,6 @@ def cells_of(
 ) -> NDArray[np.int64]:
     """A group's triples by part, entity, direction and outcome. ``part`` is the code of each triple
     of ``counted``, from 0; without it all are part 0."""
-    import numpy as np  # noqa: PLC0415
-
     mine = np.flatnonzero(counted.column("group") == group)
     direction, outcome = (counted.column(name)[mine] for name in ("direction", "outcome"))
     cell = counted.column("entity")[mine].astype(np.int64)
@@ -157,24 +128,14 @@ def sums_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What counts in each measure and what it is divided by, (entities, measures) each, of the
     cells of one part."""
-    import numpy as np  # noqa: PLC0415
 
     def summed(side: int, outcomes: Sequence[str]) -> NDArray[np.int64]:
-        return np.asarray(cells[:, side, [_PLACE[name] for name in outcomes]].sum(axis=1))
+        return np.asarray(cells[:, side, [_CODE[name] for name in outcomes]].sum(axis=1))
 
     found = [MEASURES[name] for name in names]
     tops = np.stack([summed(side, top) for side, top, _bottom in found], axis=1)
     bottoms = np.stack([summed(side, bottom) for side, _top, bottom in found], axis=1)
     return tops.astype(np.float64), bottoms.astype(np.float64)
-
-
-def outcomes_in(cells: NDArray[np.int64]) -> dict[str, dict[str, int]]:
-    """How many triples came to what, by direction, in the cells of one part."""
-    n = cells.sum(axis=0).tolist()
-    return {
-        direction: {name: count for name, count in zip(OUTCOMES, n[side], strict=True) if count}
-        for side, direction in enumerate(DIRECTIONS)
-    }
 
 
 # Ranks by F1 that hold together, of groups that were held against the same entities.
@@ -197,7 +158,10 @@ class RankedGroups:
 
 def rankable(counted: Counted, n_groups: int) -> list[int]:
     """The groups of which both directions were judged and nothing waits."""
-    cells = _counts(counted, n_groups)
+    group, direction = counted.column("group").astype(np.int64), counted.column("direction")
+    cell = (group * 2 + direction) * len(OUTCOMES) + counted.column("outcome")
+    shape = (n_groups, 2, len(OUTCOMES))
+    cells = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
     judged = cells[:, :, 1:].sum(axis=2).min(axis=1).tolist()
     waiting = cells[:, :, 0].sum(axis=1).tolist()
     return [group for group in range(n_groups) if judged[group] and not waiting[group]]
@@ -218,10 +182,12 @@ def rank_by_f1(
     elsewhere = held_elsewhere(counted, groups)
     alike = [group for group in groups if group not in elsewhere]
     if len(alike) == 1 and elsewhere:
-        return RankedGroups(_by_f1(_spread_of_f1(counted, groups), groups), is_common=False)
-    spread = _spread_of_f1(counted, alike)
-    ordered = _by_f1(spread, alike)
-    places = [alike.index(group) for group in ordered]
+        alike = list(groups)
+    spread = harmonic_spread(*group_sums(counted, alike))
+    places = sorted(range(len(alike)), key=lambda place: -spread.means[place])
+    ordered = tuple(alike[place] for place in places)
+    if alike == list(groups) and elsewhere:
+        return RankedGroups(ordered, is_common=False)
     ranking = rank_jointly(spread, confidence=confidence, seed=seed)
     return RankedGroups(
         ordered,
@@ -231,45 +197,33 @@ def rank_by_f1(
     )
 
 
-def _spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
-    """F1 of ``groups``, all of them ``rankable``, with its spread over entities."""
-
-    return harmonic_spread(*_sums(counted, groups))
-
-
 def spreads_of(counted: Counted, groups: Sequence[int]) -> dict[str, Spread]:
-    """F1, precision and recall of ``groups``, all of them ``rankable``, each with its spread."""
-
-    tops, bottoms = _sums(counted, groups)
+    """F1, precision and recall of ``groups``, all of them ``rankable``, each with its spread over
+    entities."""
+    tops, bottoms = group_sums(counted, groups)
     found = {"f1": harmonic_spread(tops, bottoms)}
     for side, name in enumerate(DIRECTIONS):
         found[name] = ratio_spread(tops[:, :, side], bottoms[:, :, side])
     return found
 
 
-def _sums(
-    counted: Counted, groups: Sequence[int]
+def group_sums(
+    counted: Counted,
+    groups: Sequence[int],
+    names: Sequence[str] = DIRECTIONS,
+    n_entities: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What counts for precision and recall and what it is divided by: (entities, groups, 2)."""
-    import numpy as np  # noqa: PLC0415
-
-    n = int(counted.column("entity").max(initial=-1)) + 1
-    sums = [sums_of(cells_of(counted, group, n)[0], DIRECTIONS) for group in groups]
+    """What counts in each measure and what it is divided by: (entities, groups, measures)."""
+    n = counted.n_entities if n_entities is None else n_entities
+    sums = [sums_of(cells_of(counted, group, n)[0], names) for group in groups]
     tops, bottoms = (np.stack([each[side] for each in sums], axis=1) for side in (0, 1))
     return tops, bottoms
-
-
-def _by_f1(spread: Spread, groups: Sequence[int]) -> tuple[int, ...]:
-    places = sorted(range(len(groups)), key=lambda place: -spread.means[place])
-    return tuple(groups[place] for place in places)
 
 
 def held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
     """The groups in which facts of other entities were looked for than in most of them (of as many,
     than in those with more entities), and how many entities differ. What each said of which entity
     differs anyway; what it could have said does not."""
-    import numpy as np  # noqa: PLC0415
-
     mine, entity = counted.column("group"), counted.column("entity")
     known = counted.column("direction") == 1
     held = {group: np.unique(entity[known & (mine == group)]) for group in groups}
@@ -279,15 +233,7 @@ def held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
     return {group: n for group, n in differing.items() if n}
 
 
-def _counts(counted: Counted, n_groups: int) -> NDArray[np.int64]:
-    """Triples by group, direction and outcome; outcome 0 waits."""
-    import numpy as np  # noqa: PLC0415
-
-    group, direction = counted.column("group").astype(np.int64), counted.column("direction")
-    cell = (group * 2 + direction) * len(OUTCOMES) + counted.column("outcome")
-    size = n_groups * 2 * len(OUTCOMES)
-    return np.bincount(cell, minlength=size).reshape(n_groups, 2, len(OUTCOMES))
-
+# The measures of each group, and of parts of it, with intervals.
 
 HALF_WIDTH = 0.02
 
@@ -306,13 +252,6 @@ class _Part(NamedTuple):
     counts: dict[str, dict[str, int]]
 
 
-class _Drawing(NamedTuple):
-    by: str
-    n_draws: int
-    seed: int
-    confidence: float
-
-
 def measure_all(
     counted: Counted,
     groups: Sequence[Group],
@@ -322,11 +261,11 @@ def measure_all(
     confidence: float = 0.95,
 ) -> list[Measured]:
     """The measures of each group."""
-    n = _n_entities(counted)
     parts = (
-        _part(cells_of(counted, number, n)[0], group, "") for number, group in enumerate(groups)
+        _part(cells_of(counted, number, counted.n_entities)[0], group)
+        for number, group in enumerate(groups)
     )
-    return list(_measured(parts, _Drawing("", n_draws, seed, confidence)))
+    return list(_measured(parts, "", n_draws, seed, confidence))
 
 
 def measure_by(
@@ -345,65 +284,72 @@ def measure_by(
     By source, precision is by that of the passage a verdict rests on, so that it is one of what a
     passage decided; recall by where the reference has the triple from.
     """
-    codes, names = _values(counted, entities, by)
-    parts = _parts(counted, groups, codes, names)
-    return _measured(parts, _Drawing(by, n_draws, seed, confidence))
+    if by in ("source", "family"):
+        names = list(counted.sources if by == "source" else counted.families)
+        codes = counted.column(by)
+    else:
+        said = [getattr(facts, by) for facts in entities]
+        names = sorted(set(said))
+        numbers = {name: code for code, name in enumerate(names)}
+        of_entity = np.array([numbers[name] for name in said], dtype=np.intc)
+        codes = of_entity[counted.column("entity")]
+    parts = (
+        _part(cells[code], group, names[code])
+        for number, group in enumerate(groups)
+        for cells in [cells_of(counted, number, counted.n_entities, codes)]
+        for code in (sorted(range(len(cells)), key=names.__getitem__) if names else ())
+        if names[code] and cells[code].any()
+    )
+    return _measured(parts, by, n_draws, seed, confidence)
 
 
-def _n_entities(counted: Counted) -> int:
-    return int(counted.column("entity").max(initial=-1)) + 1
-
-
-def _parts(
-    counted: Counted,
-    groups: Sequence[Group],
-    codes: NDArray[np.integer],
-    names: Sequence[str],
-) -> Iterator[_Part]:
-    n = _n_entities(counted)
-    for number, group in enumerate(groups):
-        cells = cells_of(counted, number, n, codes)
-        for code in sorted(range(len(cells)), key=names.__getitem__) if len(names) else ():
-            if names[code] and cells[code].any():
-                yield _part(cells[code], group, names[code])
-
-
-def _part(cells: NDArray[np.int64], group: Group, value: str) -> _Part:
+def _part(cells: NDArray[np.int64], group: Group, value: str = "") -> _Part:
     """Entities of which it has nothing are left out, so that few are held of a small part."""
     held = cells[cells.any(axis=(1, 2))]
-    tops, bottoms = sums_of(held)
-    return _Part(group, value, tops, bottoms, outcomes_in(held))
+    n = held.sum(axis=0).tolist()
+    counts: dict[str, dict[str, int]] = {
+        direction: {name: count for name, count in zip(OUTCOMES, n[side], strict=True) if count}
+        for side, direction in enumerate(DIRECTIONS)
+    }
+    return _Part(group, value, *sums_of(held), counts)
 
 
-def _values(
-    counted: Counted, entities: Sequence[EntityFacts], by: Breakdown
-) -> tuple[NDArray[np.integer], list[str]]:
-    import numpy as np  # noqa: PLC0415
-
-    if by == "source":
-        return counted.column("source"), counted.sources.names
-    if by == "family":
-        return counted.column("family"), counted.families.names
-    said = [getattr(facts, by) for facts in entities]
-    names = sorted(set(said))
-    numbers = {name: code for code, name in enumerate(names)}
-    return np.array([numbers[name] for name in said], dtype=np.intc)[
-        counted.column("entity")
-    ], names
-
-
-def _measured(parts: Iterable[_Part], drawing: _Drawing) -> Iterator[Measured]:
+def _measured(
+    parts: Iterable[_Part], by: str, n_draws: int, seed: int, confidence: float
+) -> Iterator[Measured]:
     """The measures of each part; entities are drawn for many parts at once."""
-
     for batch in _batches(parts):
-        drawn = draw_ratios_each(
+        all_drawn = draw_ratios_each(
             [(part.tops, part.bottoms) for part in batch],
             clusters="entities",
-            n_draws=drawing.n_draws,
-            seed=drawing.seed,
+            n_draws=n_draws,
+            seed=seed,
         )
-        for part, ratios in zip(batch, drawn, strict=True):
-            yield _of_part(part, ratios, drawing)
+        for part, drawn in zip(batch, all_drawn, strict=True):
+            estimates = {
+                name: drawn.ratio(place, confidence=confidence)
+                for place, name in enumerate(MEASURES)
+                if drawn.n[place]
+            }
+            more: dict[str, int | None] = {
+                name: more_for_half_width(estimates[name], HALF_WIDTH)
+                for name in DIRECTIONS
+                if name in estimates
+            }
+            if len(more) == len(DIRECTIONS):
+                estimates["f1"] = drawn.made_of(
+                    (0, 1),
+                    lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1]),
+                    confidence=confidence,
+                )
+            yield Measured(
+                group=part.group,
+                counts=part.counts,
+                estimates=estimates,
+                more=more,
+                by=by,
+                value=part.value,
+            )
 
 
 def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
@@ -419,28 +365,109 @@ def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
         yield batch
 
 
-def _of_part(part: _Part, drawn: DrawnRatios, drawing: _Drawing) -> Measured:
+# Results as rows of files: a verdict a row, and tables in the columns that BeQu publishes.
 
-    estimates = {
-        name: drawn.ratio(place, confidence=drawing.confidence)
-        for place, name in enumerate(MEASURES)
-        if drawn.n[place]
+_METRICS = {"precision": "Precision (RAG)", "recall": "Recall"}
+
+
+def verdict_row(
+    found: Verified, groups: Sequence[Group], entities: Sequence[EntityFacts]
+) -> dict[str, Any]:
+    """A triple with its verdict, and the empty columns that people fill."""
+    group, facts, verdict = groups[found.group], entities[found.entity], found.verdict
+    return {
+        "id": found.id,
+        "drawn": found.drawn,
+        "direction": found.direction,
+        "model": group.model,
+        "setting": group.setting,
+        "subject": found.subject,
+        "predicate": found.predicate,
+        "object": found.object,
+        "subject_name": facts.name,
+        "wikidata_id": facts.identity,
+        "domain": facts.domain,
+        "popularity": facts.popularity,
+        "family": found.family,
+        "source": found.source,
+        "verdict": verdict.label or verdict.basis,
+        "basis": verdict.basis,
+        "passage": verdict.passage.text,
+        "title": verdict.passage.title,
+        "url": verdict.passage.url,
+        "reason": verdict.reason,
+        "trouble": verdict.trouble,
+        "people": "",
+        "is_true": "",
     }
-    if {"precision", "recall"} <= estimates.keys():
-        estimates["f1"] = drawn.made_of(
-            (0, 1),
-            lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1]),
-            confidence=drawing.confidence,
-        )
-    return Measured(
-        group=part.group,
-        counts=part.counts,
-        estimates=estimates,
-        more={
-            name: more_for_half_width(estimates[name], HALF_WIDTH)
-            for name in ("precision", "recall")
-            if name in estimates
-        },
-        by=drawing.by,
-        value=part.value,
-    )
+
+
+def result_tables(
+    measured: Sequence[Measured], parts: Sequence[Measured]
+) -> dict[str, Iterator[dict[str, Any]]]:
+    """The tables by the names of their files; those of a breakdown only where ``parts`` hold it."""
+    by = {name: [part for part in parts if part.by == name] for name in ("domain", "popularity")}
+    found = {
+        "results.csv": counted_rows(measured),
+        "combined_results.csv": combined_rows([*measured, *by["domain"]]),
+    }
+    named = {"domain": ("category", "Domain"), "popularity": ("popularity", "Popularity")}
+    for name, (file, column) in named.items():
+        if by[name]:
+            found[f"results_by_{file}.csv"] = counted_rows(by[name], column)
+    return found
+
+
+def counted_rows(measured: Iterable[Measured], column: str = "") -> Iterator[dict[str, Any]]:
+    """A row a group and direction, as in ``results.csv``: all triples of the sample, and how many
+    of them were which. Unparsed verdicts and triples without a reference are neutral there, as
+    published; their own counts stand behind. ``column`` names a breakdown's."""
+    for each in measured:
+        for direction, metric in _METRICS.items():
+            n = {name: count for name, count in each.counts[direction].items() if name != "waiting"}
+            if not n:
+                continue
+            right = n.get("entailment", 0) + n.get("covered", 0)
+            against = n.get("contradiction", 0)
+            yield {
+                "Model": each.group.model,
+                "Metric": metric,
+                "Setting": each.group.setting,
+                **({column: each.value} if column else {}),
+                "Total #Triples": sum(n.values()),
+                "Entailment": right,
+                "Contradiction": against,
+                "Neutral": sum(n.values()) - right - against,
+                "Unparsed": n.get("unparsed", 0),
+                "Without reference": n.get("no reference", 0),
+            }
+
+
+def combined_rows(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
+    """A row a group, as in ``combined_results``: F1, precision and recall; by domain where the
+    measures are."""
+    for each in measured:
+        found = {name: round(one.value, 4) for name, one in each.estimates.items()}
+        yield {
+            "Model": each.group.model,
+            "Setting": each.group.setting,
+            "Domain": each.value if each.by == "domain" else "",
+            "Entailment_F1": found.get("f1"),
+            "Entailment_Precision": found.get("precision"),
+            "Entailment_Recall": found.get("recall"),
+        }
+
+
+def verdict_rows(verified: VerifiedRuns) -> Iterator[dict[str, Any]]:
+    """A row a triple, in the columns of ``verify-triples``, with the reply that it stands in and
+    the passage that a reference triple was taken from."""
+    for found in verified.read():
+        row = verdict_row(found, verified.groups, verified.entities)
+        yield {
+            **row,
+            "known_from": found.known.text,
+            "known_title": found.known.title,
+            "known_url": found.known.url,
+            "page": verified.entities[found.entity].page,
+            "response": found.response,
+        }

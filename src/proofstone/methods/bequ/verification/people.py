@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields
-from proofstone.methods.bequ.verification.records import DIRECTIONS, Direction, Group, Verified
+from proofstone.methods.bequ.records import DIRECTIONS, Direction, Group, Verified
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import Row
 from proofstone.stats.agreement import cohen_kappa
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.ppi import JudgedRate, correct_judged_rate
 from proofstone.stats.ratios import draw_ratios, harmonic_mean
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 LABELS = {
     "precision": ("entailment", "contradiction", "neutral"),
@@ -204,8 +200,6 @@ def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
 def _rate(side: _Side) -> JudgedRate:
     """A side corrected. Triples of one entity depend on each other; where they seem to make the
     rate surer than as many entities' would, that is noise."""
-    import numpy as np  # noqa: PLC0415
-
     entities = np.concatenate([side.entity, side.entity_elsewhere])
     triples = np.arange(len(entities))
     return correct_judged_rate(
@@ -218,8 +212,6 @@ def _rate(side: _Side) -> JudgedRate:
 
 
 def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
-    import numpy as np  # noqa: PLC0415
-
     right = _RIGHT[direction]
     own = [each for each in mine if each.direction == direction]
     seen = [each for each in own if _has_label(each)]
@@ -240,8 +232,6 @@ def _f1(
     sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_draws: int, seed: int
 ) -> Estimate:
     """The harmonic mean of both corrected figures, entities drawn again under both at once."""
-    import numpy as np  # noqa: PLC0415
-
     parts = [
         (values, entity)
         for side in sides.values()
@@ -278,8 +268,6 @@ def _agreement(
 ) -> tuple[Estimate | None, Estimate | None]:
     """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
     precision; entities are drawn again."""
-    import numpy as np  # noqa: PLC0415
-
     seen = [each for each in mine if _has_label(each)]
     if not seen:
         return None, None
@@ -301,8 +289,6 @@ def _agreement(
 def _share(
     among: Sequence[Checked], is_so: Callable[[Checked], bool], n_draws: int, seed: int
 ) -> Estimate | None:
-    import numpy as np  # noqa: PLC0415
-
     if not among:
         return None
     unit = _units(np.array([each.entity for each in among]))
@@ -316,8 +302,6 @@ def _share(
 
 def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:
     """Entities numbered from 0 without gaps."""
-    import numpy as np  # noqa: PLC0415
-
     return np.unique(entities, return_inverse=True)[1].astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""Both files read once: what was elicited and what is known, kept apart by entity on disk."""
+"""What is verified: both sides read once, kept apart by entity on disk, and drawn."""
 
 from __future__ import annotations
 
@@ -6,21 +6,40 @@ import tempfile
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import accumulate, islice
+from pathlib import Path
 from types import TracebackType
-from typing import Generic, TypeVar, get_args
+from typing import Generic, TypeVar, get_args, overload
 
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.errors import BadInput, Problem
+from proofstone.documents.sources import bare_name, read_documents
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.files.fields import Fields, read_json
+from proofstone.files.tables import read_checked
+from proofstone.method import find_method
+from proofstone.methods.bequ.bank import DOMAIN, IDENTITY, NamedReference, read_reference, read_tier
 from proofstone.methods.bequ.entities import plain_name
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, SamplingWay
-from proofstone.methods.bequ.verification.records import EntityFacts, Group
-from proofstone.methods.bequ.verification.rows import NamedReference, read_elicited, read_reference
-from proofstone.records.ids import Draws
+from proofstone.methods.bequ.records import (
+    EntityFacts,
+    GivenTriple,
+    Group,
+    ReferenceRow,
+    ReferenceTriple,
+    SamplingWay,
+    VerifySettings,
+    object_text,
+)
+from proofstone.records.ids import Draws, short
+from proofstone.records.knowledge import BuiltFact, Fact
 from proofstone.records.tables import Row
+from proofstone.session.session import Target, find_target
+from proofstone.store.lookup import Found
+from proofstone.store.provenance import Origin
+from proofstone.store.store import Store
 
 # Which triples are verified: drawn by seed, as the paper draws or uniformly over triples.
 #
@@ -373,3 +392,313 @@ def _which(same: SameName) -> str:
 def _refuse(problems: list[Problem]) -> None:
     if problems:
         raise BadInput("the rows cannot be read", problems[:_MOST_PROBLEMS])
+
+
+class ElicitedRow(Struct, frozen=True, gc=False):
+    """A row: the triple, the entity it was elicited for, and by whom."""
+
+    group: Group
+    name: str
+    identity: str
+    domain: str
+    popularity: str
+    triple: GivenTriple
+
+
+def read_elicited(row: Row, model: str, problems: list[Problem]) -> ElicitedRow | None:
+    """The triple of a row; None for one with a problem, which is noted.
+
+    The entity is ``subject_name``, or the subject where a row has none. ``model`` is whose triples
+    they are where no column says so. An object may be text, a number, a list of these (joined) or
+    missing: such a triple says nothing, and is counted.
+    """
+    fields = Fields(row, problems)
+    subject = fields.label("subject")
+    name = fields.label("subject_name", "entity") or subject
+    if not name.strip():
+        fields.wrong("subject_name", "is missing or empty")
+    predicate = fields.required_text("predicate")
+    found = ElicitedRow(
+        group=Group(fields.label("model") or model, fields.label("setting")),
+        name=name,
+        identity=fields.label(*IDENTITY),
+        domain=fields.label(*DOMAIN),
+        popularity=read_tier(fields),
+        triple=GivenTriple(
+            subject=subject or name, predicate=predicate, object=_object(row.values.get("object"))
+        ),
+    )
+    return found if fields.is_sound else None
+
+
+def _object(value: object) -> str:
+    if isinstance(value, str) and value.startswith("["):
+        listed = read_json(value)
+        return object_text(listed) if isinstance(listed, list) else value.strip()
+    return object_text(value)
+
+
+class Sampled(Struct, frozen=True, gc=False, array_like=True):
+    """A triple of an entity by its place, and its number in the order of drawing, from 1 (0 where
+    all are taken)."""
+
+    place: int
+    drawn: int
+
+
+class Asked(Struct, frozen=True):
+    """What was asked, where that is known: the entities that ``were_listed``, and those of which
+    each group gave a reply, with or without triples."""
+
+    were_listed: Container[int]
+    replied: Sequence[Container[int]]
+
+
+class VerifyPlan(Struct, frozen=True, kw_only=True):
+    """The sample: ``given`` of each (group, entity), ``known`` of each entity, which holds for
+    all ``recalled`` groups, but of what was ``asked`` only for those that replied. ``entities`` are
+    all that are in it."""
+
+    settings: VerifySettings
+    given: Mapping[tuple[int, int], Sequence[Sampled]]
+    known: Mapping[int, Sequence[Sampled]]
+    recalled: Sequence[int]
+    entities: Sequence[int]
+    asked: Asked | None = None
+
+    def recalled_of(self, entity: int) -> Sequence[int]:
+        """The groups in which the reference triples of an entity are looked for."""
+        asked = self.asked
+        if asked is None:
+            return self.recalled
+        return [group for group in self.recalled if entity in asked.replied[group]]
+
+    @property
+    def n_given(self) -> int:
+        """Triples whose precision is looked at, over all groups."""
+        return sum(map(len, self.given.values()))
+
+    @property
+    def n_known(self) -> int:
+        """Reference triples that are looked for, in each group."""
+        return sum(map(len, self.known.values()))
+
+    def n_of(self, group: int) -> int:
+        """The triples of a group, of both directions."""
+        given = sum(len(drawn) for (whose, _entity), drawn in self.given.items() if whose == group)
+        return given + sum(
+            len(drawn) for entity, drawn in self.known.items() if group in self.recalled_of(entity)
+        )
+
+
+def make_plan(
+    gathered: Gathered, settings: VerifySettings, asked: Asked | None = None
+) -> VerifyPlan:
+    """The sample of what was gathered; the same for the same rows in any order of entities. Groups
+    share their draws: those that said the same of the same entities have the same sample.
+
+    Recall is measured of groups that gave a triple of an entity with a reference: of others it is
+    not known that they were asked. Where that is known, it is measured of all that were, and over
+    entities that were listed.
+    """
+    order = gathered.by_name
+    given: dict[tuple[int, int], Sequence[Sampled]] = {}
+    for group in range(len(gathered.groups)):
+        held = [entity for entity in order if gathered.elicited.count((group, entity))]
+        counts = [gathered.elicited.count((group, entity)) for entity in held]
+        drawn = _drawn(gathered, held, counts, settings, "precision")
+        given |= {(group, entity): sampled for entity, sampled in drawn.items()}
+    said_of = {entity for _group, entity in gathered.elicited}
+    held = [
+        entity
+        for entity in order
+        if gathered.count_known(entity)
+        and (settings.over == "reference" or entity in said_of)
+        and (asked is None or entity in asked.were_listed)
+    ]
+    counts = [gathered.count_known(entity) for entity in held]
+    known = _drawn(gathered, held, counts, settings, "recall")
+    within = {entity for entity in order if gathered.has_reference(entity)}
+    recalled = sorted({group for group, entity in gathered.elicited if entity in within})
+    if asked is not None:
+        recalled = list(range(len(gathered.groups)))
+    wanted = {entity for _group, entity in given} | (set(known) if recalled else set())
+    return VerifyPlan(
+        settings=settings,
+        given=given,
+        known=known if recalled else {},
+        recalled=recalled,
+        entities=sorted(wanted),
+        asked=asked,
+    )
+
+
+def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
+    """The reference triples of an entity in their order: what places in a plan mean."""
+    return [triple for row in gathered.reference.of(entity) for triple in row.triples]
+
+
+def _drawn(
+    gathered: Gathered,
+    held: Sequence[int],
+    counts: Sequence[int],
+    settings: VerifySettings,
+    purpose: str,
+) -> dict[int, Sequence[Sampled]]:
+    """The sample of each entity of which anything was drawn; of each part one of its own."""
+    if not settings.sample:
+        return {entity: _All(n) for entity, n in zip(held, counts, strict=True)}
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for entity, n in zip(held, counts, strict=True):
+        parts.setdefault(_part_of(gathered, entity, settings), []).append((entity, n))
+    found: dict[int, list[Sampled]] = {}
+    for part, own in sorted(parts.items()):
+        places = sample_places(
+            [n for _entity, n in own],
+            settings.sample,
+            settings.sampling,
+            seed=settings.seed,
+            purpose=f"{purpose} {part}" if part else purpose,
+        )
+        for number, (at, place) in enumerate(places, start=1):
+            found.setdefault(own[at][0], []).append(Sampled(place, number))
+    return {**found}
+
+
+def _part_of(gathered: Gathered, entity: int, settings: VerifySettings) -> str:
+    if settings.sample_per == "all":
+        return ""
+    part: str = getattr(gathered.entities[entity], settings.sample_per)
+    return part
+
+
+class _All(Sequence[Sampled]):
+    """All ``n`` triples of an entity: of millions none is held."""
+
+    __slots__ = ("_n",)
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> Sampled: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Sampled]: ...
+    def __getitem__(self, place: int | slice) -> Sampled | list[Sampled]:
+        if isinstance(place, slice):
+            return [Sampled(each, 0) for each in range(self._n)[place]]
+        return Sampled(range(self._n)[place], 0)
+
+
+TakeRows = Callable[[Iterable[Row]], None]
+
+
+_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
+
+
+_KIND = "bequ.reference"
+
+
+_PIECE = 2**20
+
+
+class Reference(Struct, frozen=True):
+    """Where a reference is read: its rows go to a function, as often as wanted. ``label`` is its
+    name and the first digits of its ``id``; ``origins`` tells what its texts are from."""
+
+    id: bytes
+    name: str
+    take: Callable[[TakeRows], None]
+    origins: Callable[[], Sequence[Origin]]
+
+    @property
+    def label(self) -> str:
+        """Its name with digits that tell it from others of that name."""
+        return f"{self.name}-{short(self.id)}"
+
+
+def find_reference(store: Store, reference: Target | Path, encoding: str = "") -> Reference:
+    """The reference that is meant: a file or folder where there is one of this name, else a bank.
+    Raises NotFound, and BadUsage for a bank of something else."""
+    if isinstance(reference, str | Path) and Path(reference).exists():
+        return _of_files(Path(reference), encoding)
+    if isinstance(reference, Path):
+        raise NotFound(f"there is no {reference}", hint="name a file, a folder or a bank")
+    return _of_bank(store, find_target(store, reference, ("bank",)))
+
+
+def reference_files(reference: Path) -> list[Path]:
+    """The files of a reference: itself, or those of a folder by their names."""
+    if not reference.is_dir():
+        if not reference.exists():
+            raise NotFound(f"there is no {reference}", hint="name a file or a folder")
+        return [reference]
+    files = sorted(each for each in reference.iterdir() if each.is_file())
+    files = [each for each in files if not each.name.startswith(".")]
+    if not files:
+        raise BadUsage(f"{reference}: the folder holds no file")
+    return files
+
+
+def take_file(take: TakeRows, file: Path, encoding: str) -> None:
+    """Reads one file of a reference: rows, or the text of the entity that it is named for."""
+    if file.suffix.lower() in _TEXT_SUFFIXES:
+        (document,) = read_documents(file)
+        take([Row(file.name, {"entity": bare_name(file), "text": document.text})])
+        return
+    read_checked(file, take, encoding=encoding)
+
+
+def _of_files(path: Path, encoding: str) -> Reference:
+    files = reference_files(path)
+
+    def take(rows: TakeRows) -> None:
+        for file in files:
+            take_file(rows, file, encoding)
+
+    origin = Origin(path.name, "", len(files), (path.name,))
+    return Reference(_content_of(files), path.name, take, lambda: [origin])
+
+
+def _content_of(files: Sequence[Path]) -> bytes:
+    """The digest of files with their names, which may mean an entity."""
+    state = sha256()
+    for file in files:
+        name = file.name.encode()
+        state.update(len(name).to_bytes(4, "big") + name)
+        size = 0
+        with file.open("rb") as body:
+            while piece := body.read(_PIECE):
+                state.update(piece)
+                size += len(piece)
+        state.update(size.to_bytes(8, "big"))
+    return state.digest()
+
+
+def _of_bank(store: Store, found: Found) -> Reference:
+    bank = store.knowledge.bank(found.id)
+    method = find_method(bank.method)
+    first = next(store.knowledge.pages_of_bank(found.key, 1), [])
+    if not first or first[0].kind != _KIND:
+        raise BadUsage(
+            f"bank {found.name} holds no reference",
+            hint="make one: proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME",
+        )
+
+    def facts() -> Iterator[Fact]:
+        for page in store.knowledge.pages_of_bank(found.key):
+            yield from page
+
+    def take(rows: TakeRows) -> None:
+        rows(
+            Row(f"fact:{short(fact.id)}", method.write_fact(BuiltFact(fact), {}))
+            for fact in facts()
+        )
+
+    def origins() -> list[Origin]:
+        return store.origins.of_facts([fact.id for fact in facts()], found.name)
+
+    return Reference(found.id, found.name, take, origins)

@@ -14,34 +14,44 @@ from msgspec import UNSET, Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method, find_method
-from proofstone.methods.bequ.entities import ElicitedTriple
-from proofstone.methods.bequ.entity_views import triple_rows
-from proofstone.methods.bequ.measures import entity_facts, known_unit, said_unit
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, VerifySettings
-from proofstone.methods.bequ.reference.references import Reference, find_reference
-from proofstone.methods.bequ.verification.plan import Gathered, Spool
-from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.entities import ElicitedTriple, KnownTriple
+from proofstone.methods.bequ.records import (
     DIRECTIONS,
     Against,
     Direction,
+    GivenTriple,
     Group,
+    ReferenceRow,
+    ReferenceTriple,
     Verdict,
+    VerifySettings,
 )
-from proofstone.methods.bequ.verification.sample import (
+from proofstone.methods.bequ.score import TRIPLE
+from proofstone.methods.bequ.verification.plan import (
     Asked,
+    Gathered,
+    Reference,
     Sampled,
+    Spool,
     VerifyPlan,
+    find_reference,
     known_triples,
     make_plan,
 )
-from proofstone.methods.bequ.verification.stored_verdicts import counts_of
-from proofstone.methods.bequ.verification.verify import Decided, Posed, decide, posed_questions
+from proofstone.methods.bequ.verification.stored_verdicts import counts_of, entity_facts
+from proofstone.methods.bequ.verification.verify import (
+    QUESTIONS_VERSION,
+    Decided,
+    Posed,
+    decide,
+    posed_questions,
+)
+from proofstone.methods.bequ.views import triple_rows
 from proofstone.models.budget import Budget, Spending
 from proofstone.models.registry import leaves_to
 from proofstone.records.calls import CacheUse, Clock, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
-from proofstone.records.items import Unit
+from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
@@ -677,3 +687,33 @@ def _characters(question: JudgeQuestion) -> int:
 
 def _say_nothing() -> None:
     pass
+
+
+_LONGEST = 4_000  # characters of a passage; a whole article is not kept with each of its triples
+
+
+def said_unit(item: LoadedItem, triple: ElicitedTriple, sample: int) -> Unit:
+    """The unit of a triple that was said of an entity."""
+    return Unit(item=item, kind=TRIPLE, payload=triple, sample=sample, clusters=_clusters(item))
+
+
+def known_unit(item: LoadedItem, known: ReferenceTriple, place: int, sample: int) -> Unit:
+    """The unit of a reference triple of an entity, looked for in a sample of its replies."""
+    passage = known.passage
+    payload = KnownTriple(
+        predicate=known.predicate,
+        object=known.object,
+        passage=passage.text if len(passage.text) <= _LONGEST else "",
+        source=passage.source,
+        title=passage.title,
+        url=passage.url,
+        place=place,
+    )
+    return Unit(item=item, kind=KNOWN, payload=payload, sample=sample, clusters=_clusters(item))
+
+
+def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
+    return (("entity", item.item.id),)
+
+
+KNOWN = "bequ.known"

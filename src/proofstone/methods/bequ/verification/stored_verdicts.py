@@ -12,8 +12,8 @@ import msgspec
 
 from proofstone.errors import BadUsage, NotFound, TextPurged
 from proofstone.method import Method, find_method
-from proofstone.methods.bequ.measures import entity_facts, triple_text
-from proofstone.methods.bequ.verification.records import (
+from proofstone.methods.bequ.entities import KnownTriple, entity_of
+from proofstone.methods.bequ.records import (
     DIRECTIONS,
     Against,
     EntityFacts,
@@ -24,11 +24,12 @@ from proofstone.methods.bequ.verification.records import (
     Verified,
     VerifiedRuns,
     Volunteered,
+    family_of,
     read_against,
 )
-from proofstone.methods.bequ.verification.rows import verdict_rows
+from proofstone.methods.bequ.verification.measures import verdict_rows
 from proofstone.records.ids import content_id, short
-from proofstone.records.items import own_prompt_of
+from proofstone.records.items import LoadedItem, own_prompt_of
 from proofstone.records.runs import Run, run_label
 from proofstone.records.verdicts import Passage
 from proofstone.results.leaderboard import selection_of
@@ -454,4 +455,35 @@ def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
         effort != preset.get("reasoning_effort"),
         effort is not None,
         run.settings.get("temperature") != preset.get("temperature"),
+    )
+
+
+_WIKIDATA = "https://www.wikidata.org/wiki/"
+
+
+def triple_text(entity: str, payload: Any) -> TripleText:
+    """What the payload of a unit says of an entity."""
+    if isinstance(payload, KnownTriple):
+        passage = Passage(payload.passage, payload.source, payload.title, payload.url)
+        subject = entity
+    else:
+        passage, subject = Passage(""), payload.subject
+    family = family_of(payload.predicate)
+    return TripleText(subject, payload.predicate, payload.object, family, passage)
+
+
+def entity_facts(item: LoadedItem) -> EntityFacts:
+    """What is known of an entity that is asked about; its page is that of Wikipedia, else that of
+    Wikidata."""
+    entity, stratum = entity_of(item), item.item.stratum
+    page = entity.wikipedia or (f"{_WIKIDATA}{entity.wikidata}" if entity.wikidata else "")
+    return EntityFacts(
+        name=entity.name,
+        identity=entity.wikidata,
+        domain=stratum.discipline,
+        popularity=stratum.field,
+        page=page,
+        is_fictional=entity.is_fictional,
+        fiction=entity.fiction or "",
+        statements=entity.statements,
     )

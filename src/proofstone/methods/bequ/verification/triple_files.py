@@ -15,8 +15,16 @@ from proofstone.documents.sources import bare_name
 from proofstone.errors import BadUsage
 from proofstone.files.tables import read_checked
 from proofstone.files.write import check_target, write_rows
-from proofstone.methods.bequ.records import GivenTriple, ReferenceRow, VerifySettings
-from proofstone.methods.bequ.reference.references import reference_files, take_file
+from proofstone.methods.bequ.records import (
+    BREAKDOWNS,
+    EntityFacts,
+    GivenTriple,
+    Group,
+    Measured,
+    ReferenceRow,
+    Verified,
+    VerifySettings,
+)
 from proofstone.methods.bequ.verification.measures import (
     Counted,
     RankedGroups,
@@ -24,6 +32,8 @@ from proofstone.methods.bequ.verification.measures import (
     measure_by,
     rank_by_f1,
     rankable,
+    result_tables,
+    verdict_row,
 )
 from proofstone.methods.bequ.verification.people import (
     Checked,
@@ -33,16 +43,15 @@ from proofstone.methods.bequ.verification.people import (
     correct_by_people,
     read_people,
 )
-from proofstone.methods.bequ.verification.plan import Gathered, Spool, Told
-from proofstone.methods.bequ.verification.records import (
-    BREAKDOWNS,
-    EntityFacts,
-    Group,
-    Measured,
-    Verified,
+from proofstone.methods.bequ.verification.plan import (
+    Gathered,
+    Spool,
+    Told,
+    VerifyPlan,
+    make_plan,
+    reference_files,
+    take_file,
 )
-from proofstone.methods.bequ.verification.rows import result_tables, verdict_row
-from proofstone.methods.bequ.verification.sample import VerifyPlan, make_plan
 from proofstone.methods.bequ.verification.verify import posed_questions, verify
 from proofstone.models.budget import Budget
 from proofstone.records.calls import CacheUse, Embedder, Judge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tomllib
 from collections import deque
 from collections.abc import (
     AsyncGenerator,
@@ -14,47 +15,168 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from msgspec import Struct, structs
+import msgspec
+import numpy as np
+from msgspec import UNSET, Struct, structs
+from numpy.typing import NDArray
 
 from proofstone.documents.passages import sentence_spans
 from proofstone.methods.bequ.records import (
+    Direction,
     GivenTriple,
     ReferenceRow,
     ReferenceTriple,
+    Verdict,
+    VerdictLabel,
+    Verified,
     VerifySettings,
     family_of,
+    has_han,
+    plain_triple,
     spoken,
 )
-from proofstone.methods.bequ.triples.extraction import plain_triple
-from proofstone.methods.bequ.verification.plan import Gathered
-from proofstone.methods.bequ.verification.questions import (
-    MOST_STATEMENTS,
-    cited_place,
-    covered_question,
-    precision_question,
-    recall_question,
-)
-from proofstone.methods.bequ.verification.records import Direction, Verdict, VerdictLabel, Verified
-from proofstone.methods.bequ.verification.sample import (
-    Sampled,
-    VerifyPlan,
-    known_triples,
-)
+from proofstone.methods.bequ.verification.plan import Gathered, Sampled, VerifyPlan, known_triples
 from proofstone.records.calls import Embedder, Judge
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchWay
-from proofstone.records.verdicts import JudgeQuestion, PanelVerdict, Passage
+from proofstone.records.verdicts import Citing, Exhibit, JudgeQuestion, Label, PanelVerdict, Passage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
 from proofstone.search.index import ChunkIndex, ChunkPlace, SourcePart
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+# Raised with every change of words that can move a verdict; results name it.
+QUESTIONS_VERSION = 1
+
+
+MOST_STATEMENTS = 400  # elicited triples that one question about a reference triple shows
+
+
+_LONGEST = 2_000  # characters of a subject, predicate or object that a judge is shown
+
+
+class _Words(Struct, frozen=True, forbid_unknown_fields=True):
+    task: str
+    labels: dict[str, str]
+    entity: str
+    triple: str
+    subject: str
+    predicate: str
+    object: str
+    passage: str
+    statement: str = ""
+
+
+def precision_question(
+    name: str, triple: GivenTriple, passages: Sequence[Passage]
+) -> JudgeQuestion:
+    """What the passages of an entity make of a triple: entailment and contradiction must rest on
+    one of them."""
+    language = _language(name, triple.predicate, triple.object)
+    words = _words("precision", language)
+    shown = tuple(
+        Exhibit(f"{words.passage} {place}", passage.text)
+        for place, passage in enumerate(passages, start=1)
+    )
+    said = _said(words, triple.subject, triple.predicate, triple.object)
+    return _question(
+        words,
+        (Exhibit(words.entity, name), Exhibit(words.triple, said)),
+        shown,
+        needed_for=("entailment", "contradiction"),
+        language=language,
+    )
+
+
+def recall_question(
+    name: str, known: ReferenceTriple, statements: Sequence[GivenTriple]
+) -> JudgeQuestion:
+    """What the elicited triples of an entity, taken together, make of a reference triple: they
+    entail it, contradict it, or leave it open."""
+    language = _language(name, known.predicate, known.object)
+    words = _words("recall_together", language)
+    lines = [
+        " | ".join(_shortened(part) for part in (each.subject, each.predicate, each.object))
+        for each in statements
+    ]
+    shown = (Exhibit(words.statement, "\n".join(lines)),)
+    return _question(words, _known(words, name, known), shown, language=language)
+
+
+def covered_question(
+    name: str, known: ReferenceTriple, candidates: Sequence[GivenTriple]
+) -> JudgeQuestion:
+    """Whether one elicited triple alone covers a reference triple; the label that one does must
+    name it."""
+    language = _language(name, known.predicate, known.object)
+    words = _words("recall_single", language)
+    shown = tuple(
+        Exhibit(
+            f"{words.statement} {place}", _said(words, each.subject, each.predicate, each.object)
+        )
+        for place, each in enumerate(candidates, start=1)
+    )
+    about = _known(words, name, known)
+    return _question(words, about, shown, needed_for=("covered",), language=language)
+
+
+def cited_place(cited: str) -> int | None:
+    """The place (from 0) of the exhibit that a verdict rests on, by its name; None for none."""
+    number = cited.rpartition(" ")[2]
+    return int(number) - 1 if number.isdecimal() else None
+
+
+def _known(words: _Words, name: str, known: ReferenceTriple) -> tuple[Exhibit, ...]:
+    """The entity, and the reference triple with its passage, if there is one."""
+    about = [
+        Exhibit(words.entity, name),
+        Exhibit(words.triple, _said(words, name, known.predicate, known.object)),
+    ]
+    if known.passage.text:
+        about.append(Exhibit(words.passage, known.passage.text))
+    return tuple(about)
+
+
+def _question(
+    words: _Words,
+    about: tuple[Exhibit, ...],
+    shown: tuple[Exhibit, ...],
+    *,
+    needed_for: tuple[str, ...] = (),
+    language: str,
+) -> JudgeQuestion:
+    return JudgeQuestion(
+        task=words.task.strip(),
+        labels=tuple(Label(name, meaning) for name, meaning in words.labels.items()),
+        exhibits=about + shown,
+        compared=tuple(range(len(about), len(about) + len(shown))),
+        language=language,
+        citing=Citing(tuple(each.name for each in shown), needed_for) if needed_for else UNSET,
+    )
+
+
+def _said(words: _Words, subject: str, predicate: str, value: str) -> str:
+    said = {words.subject: subject, words.predicate: predicate, words.object: value}
+    return "\n".join(f"{name}: {_shortened(text)}" for name, text in said.items())
+
+
+def _shortened(text: str) -> str:
+    """A text as it stands, unless it is none of a triple: of a whole document its beginning."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
+
+
+def _language(*texts: str) -> str:
+    """Judges are asked in Chinese of what is written in Chinese, else in English."""
+    return "zh" if any(map(has_han, texts[1:])) else "en"
+
+
+@cache
+def _words(name: str, language: str) -> _Words:
+    file = files(__package__).joinpath(f"prompts/{name}.{language}.toml")
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _Words)
 
 
 # What is known of one entity, cut into passages and indexed once; and candidates among triples.

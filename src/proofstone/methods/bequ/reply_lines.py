@@ -1,4 +1,7 @@
-"""Triples in round brackets, one or more on a line: ``(Ada Lovelace, birthPlace, London)``."""
+"""Triples that stand in lines and not in JSON: in brackets, in tables, between arrows, numbered.
+
+One or more may stand on a line: ``(Ada Lovelace, birthPlace, London)``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from proofstone.methods.bequ.triples.extraction import Fault, FoundTriple, Unread, UnreadWhy
+from proofstone.methods.bequ.records import Fault, FoundTriple, Unread, UnreadWhy
 
 _BRACKET = re.compile(r"[()]")
 

@@ -1,0 +1,438 @@
+"""The sentences of a page of verified triples, each said only as far as its interval carries it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+
+from msgspec import Struct, structs
+
+from proofstone.methods.bequ.records import Breakdown
+from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
+from proofstone.page.section import shown_estimate, shown_share
+from proofstone.records.runs import Estimate
+from proofstone.stats.intervals import t_quantile
+from proofstone.wording.messages import counted, joined, noted, paragraph, say, word
+
+# What measures, parts and values are called.
+
+MEASURE_NAMES: Mapping[str, str] = {
+    "f1": noted("F1"),
+    "precision": noted("precision"),
+    "recall": noted("recall"),
+    "contradiction": noted("contradiction"),
+    "neutral": noted("neutral"),
+    "unparsed": noted("unparsed verdicts"),
+    "without_reference": noted("without a reference"),
+    "precision_judged": noted("precision, of what was judged"),
+    "precision_decided": noted("precision, of what was decided"),
+    "recall_judged": noted("recall, of what was judged"),
+    "recall_contradiction": noted("contradicted reference triples"),
+    "recall_unparsed": noted("unparsed verdicts of recall"),
+}
+
+
+MEASURE_HELP: Mapping[str, str] = {
+    "f1": noted("the harmonic mean of precision and recall"),
+    "precision": noted("supported triples, of all that were sampled"),
+    "recall": noted("reference triples that the model said, of all that were sampled"),
+    "contradiction": noted("triples that the reference contradicts, of all that were sampled"),
+    "neutral": noted("triples that the reference does not decide, of all that were sampled"),
+    "unparsed": noted("triples whose verdict could not be read, of all that were sampled"),
+    "without_reference": noted("triples about entities without a reference, of all sampled"),
+    "precision_judged": noted("supported triples, of those with a verdict and a reference"),
+    "precision_decided": noted("supported triples, of those that the reference decides"),
+    "recall_judged": noted("reference triples that the model said, of those with a verdict"),
+    "recall_contradiction": noted(
+        "share of reference triples with a verdict that the model's triples contradict"
+    ),
+    "recall_unparsed": noted("reference triples whose verdict could not be read, of all sampled"),
+}
+
+
+PART_NAMES: Mapping[Breakdown, str] = {
+    "domain": noted("domain"),
+    "popularity": noted("popularity"),
+    "source": noted("source"),
+    "family": noted("predicate family"),
+}
+
+
+_LONGEST = 80  # characters of a value's name: a longer one is a text of its own
+
+
+def measure_name(measure: str) -> str:
+    """A measure in words."""
+    return word(MEASURE_NAMES[measure])
+
+
+def headed(measure: str) -> str:
+    """A measure in words, as a heading or a sentence begins with it."""
+    said = measure_name(measure)
+    return said[:1].upper() + said[1:]
+
+
+def part_name(by: Breakdown) -> str:
+    """A breakdown in words."""
+    return word(PART_NAMES[by])
+
+
+def counted_rows(rows: Collection[TripleRow]) -> str:
+    """``4 models``; where a model stands in several settings, ``4 settings of 2 models``."""
+    n = len({row.group.model for row in rows})
+    if n == len(rows):
+        return counted(n, "model")
+    return say(
+        "{settings} of {models}",
+        settings=counted(len(rows), "setting"),
+        models=counted(n, "model"),
+    )
+
+
+def shown_range(shares: Collection[float]) -> str:
+    """``20.0% to 31.5%``, or the one share that all are shown as."""
+    low, high = shown_share(min(shares)), shown_share(max(shares))
+    return low if low == high else say("{low} to {high}", low=low, high=high)
+
+
+def value_name(value: str) -> str:
+    """A value of a breakdown, cut where it is a text of its own."""
+    shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+    return word(shown)
+
+
+def is_above(first: Estimate, second: Estimate, comparisons: int = 1) -> bool:
+    """Whether ``first`` is above ``second`` beyond its interval, where it is the most striking of
+    ``comparisons`` that were looked at (Bonferroni).
+
+    Half an interval over its quantile is taken for a standard error, and the two as independent;
+    estimates of the same entities mostly rise together, so that for them the answer is on the safe
+    side. False where either has no interval, or stands on fewer than two groups.
+    """
+    groups = min(first.effective_n, second.effective_n)
+    ends = (first.low, first.high, second.low, second.high)
+    if groups < 2.0 or any(map(math.isnan, ends)) or not first.value > second.value:
+        return False
+    level = min(first.level, second.level)
+    usual = t_quantile(groups - 1.0, level)
+    error = math.hypot(first.high - first.low, second.high - second.low) / (2.0 * usual)
+    needed = t_quantile(groups - 1.0, 1.0 - (1.0 - level) / max(comparisons, 1))
+    return bool(first.value - second.value > needed * error)
+
+
+# The answer: who leads on F1, and what cannot be told apart.
+
+_MOST_NAMED = 3
+
+
+def ranked_rows(board: TripleBoard) -> list[TripleRow]:
+    """The rows that are ranked with the first, in falling order of F1: those of models, or, where
+    no model is ranked, simulated ones."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    return [row for row in ranked if row.simulated == ranked[0].simulated]
+
+
+def answer_of(board: TripleBoard) -> tuple[str, ...]:
+    """Sentences, the reader's answer first; nothing is ranked where nothing was judged."""
+    ranked = ranked_rows(board)
+    if not board.rows:
+        return (say("No triple has been verified yet, so there is nothing to rank."),)
+    if not ranked and not board.is_common:
+        return (say("These models were not held against the same entities, so nobody is ranked."),)
+    if not ranked:
+        return (
+            say("Of no model were both directions judged yet, so there is no F1 and no ranking."),
+        )
+    unranked = sum(row.rank is None for row in board.rows)
+    rest = say(
+        "{models} cannot be ranked yet: triples wait for a judge, or nothing of one direction was "
+        "judged.",
+        models=counted(unranked, "more model"),
+    )
+    return (_leader(board, ranked), _made_of(ranked[0]), *([rest] if unranked else []))
+
+
+def partial_notes(board: TripleBoard) -> tuple[str, ...]:
+    """What is not there yet; nothing of a whole board."""
+    waiting = sum(row.waiting for row in board.rows)
+    partial = say(
+        "Partial: {triples} of the samples wait for a judge and are in no figure; score the runs "
+        "again with the same judge.",
+        triples=counted(waiting, "triple"),
+    )
+    bare = [row.label for row in board.rows if not row.estimates and not row.waiting]
+    nothing = say("Nothing was verified of {models}.", models=joined(bare))
+    return (*([partial] if waiting else []), *([nothing] if bare else []))
+
+
+def _leader(board: TripleBoard, ranked: Sequence[TripleRow]) -> str:
+    """Who is first, and what the first place is worth."""
+    first = ranked[0]
+    score = shown_estimate(first.estimates["f1"])
+    entities = counted(board.entities, "entity", "entities")
+    if len(ranked) == 1:
+        return say(
+            "{first} reaches an F1 of {score} on {entities}; no other model is ranked beside it.",
+            first=first.label,
+            score=score,
+            entities=entities,
+        )
+    lead = say("and its lead over every other model is statistically significant.")
+    high = first.rank.high if first.rank else 1
+    if high > 1:
+        others = [row.label for row in ranked[1:] if row.rank is not None and row.rank.low == 1]
+        is_short = len(others) == high - 1 <= _MOST_NAMED
+        named = joined(others) if is_short else counted(high - 1, "other")
+        lead = say("but its lead over {others} is not significant.", others=named)
+    return say(
+        "Of {models} on {entities}, {first} has the highest F1, {score}, {lead}",
+        models=counted_rows(ranked),
+        entities=entities,
+        first=first.label,
+        score=score,
+        lead=lead,
+    )
+
+
+def _made_of(row: TripleRow) -> str:
+    """What the leader's F1 is made of."""
+    said = [
+        say(
+            "Of 100 triples that {model} said {precision} are supported (precision); of 100 that "
+            "the reference knows it said {recall} (recall).",
+            model=row.label,
+            precision=shown_estimate(row.estimates["precision"]),
+            recall=shown_estimate(row.estimates["recall"]),
+        )
+    ]
+    if against := row.estimates.get("contradiction"):
+        share = shown_share(against.value)
+        said.append(say("{share} of its triples contradict the reference.", share=share))
+    if row.abstention.n:
+        share = shown_share(row.abstention.value)
+        said.append(say("It abstained on {share} of entities.", share=share))
+    return paragraph(*said)
+
+
+# Key findings, those first that say most of the models.
+
+
+def findings_of(board: TripleBoard) -> tuple[str, ...]:
+    """Sentences; none where nothing was judged."""
+    return tuple(filter(None, (make(board) for make in _FINDINGS)))
+
+
+def _ties(board: TripleBoard) -> str:
+    """Which models share a place, by the first run of places that is tied."""
+    rows = ranked_rows(board)
+    if len(rows) < 2:
+        return ""
+    if not board.ties:
+        return say("Models with adjacent ranks all differ significantly in F1.")
+    first, last = board.ties[0]
+    return say(
+        "The F1 of {models} does not differ significantly.",
+        models=joined([row.label for row in rows[first : last + 1]], 6),
+    )
+
+
+def _gap(board: TripleBoard) -> str:
+    """Whose precision and recall lie furthest apart."""
+    rows = [row for row in board.rows if row.has_both]
+    if not rows:
+        return ""
+    steps = [
+        _step(row, [(name, row.estimates[name]) for name in ("precision", "recall")], len(rows))
+        for row in rows
+    ]
+    apart = [step for step in steps if step.carried]
+    if not apart:
+        return say("No model's precision differs from its recall beyond their intervals.")
+    widest = max(apart, key=lambda step: step.width)
+    return say(
+        "The widest gap between precision and recall is that of {model}: {what} {high} against "
+        "{other} {low}. They differ beyond their intervals in {n} of {models}.",
+        model=widest.row.label,
+        what=measure_name(widest.high),
+        other=measure_name(widest.low),
+        high=shown_estimate(widest.first),
+        low=shown_estimate(widest.second),
+        n=len(apart),
+        models=counted_rows(rows),
+    )
+
+
+def _undecided(board: TripleBoard) -> str:
+    """How much the reference leaves open: it bounds every precision from above."""
+    shares = [found.value for row in board.rows if (found := row.estimates.get("neutral"))]
+    if not shares:
+        return ""
+    return say(
+        "The reference decides neither way {share} of what models said: no precision here can be "
+        "above what it knows.",
+        share=shown_range(shares),
+    )
+
+
+class Extreme(Struct, frozen=True, kw_only=True):
+    """A measure of a ``row`` is higher for the value ``high`` than for ``low``, by ``first``
+    against ``second``, beyond the intervals of ``carried`` of ``models`` (in words), of which the
+    row is the first on the board. ``carried`` is 0 where no two values of any model are that far
+    apart: the others are then of the widest difference that there is."""
+
+    row: TripleRow
+    high: str
+    low: str
+    first: Estimate
+    second: Estimate
+    carried: int
+    models: str = ""
+
+    @property
+    def width(self) -> float:
+        """How far the two are apart."""
+        return self.first.value - self.second.value
+
+
+def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | None:
+    """The pair of values that most models keep apart (of equals the widest for the first of them);
+    None where no model has the measure for two values. Every pair of every model counts as a
+    comparison that was looked at."""
+    steps = list(_steps(board, by, measure))
+    if not steps:
+        return None
+    told: dict[tuple[str, str], list[Extreme]] = defaultdict(list)
+    for step in steps:
+        if step.carried:
+            told[step.high, step.low].append(step)
+    most = max(told.values(), key=lambda found: (len(found), found[0].width), default=[])
+    return structs.replace(
+        most[0] if most else max(steps, key=lambda step: step.width),
+        carried=len(most),
+        models=counted_rows({step.row.group: step.row for step in steps}.values()),
+    )
+
+
+def _steps(board: TripleBoard, by: Breakdown, measure: str) -> Iterator[Extreme]:
+    """Every two values of each row, the higher first, each carried by one model or by none."""
+    known = []
+    for row in board.rows:
+        found = [
+            (part.value, estimate)
+            for part in board.parts
+            if (part.by, part.group) == (by, row.group)
+            and (estimate := part.estimates.get(measure)) is not None
+            and not math.isnan(estimate.value)
+        ]
+        known.append((row, sorted(found, key=lambda pair: (-pair[1].value, pair[0]))))
+    looked = sum(math.comb(len(values), 2) for _row, values in known)
+    for row, values in known:
+        yield from (_step(row, pair, looked) for pair in combinations(values, 2))
+
+
+def _step(row: TripleRow, pair: Iterable[tuple[str, Estimate]], looked: int) -> Extreme:
+    """Two values of a row, the higher first; of equals the one that came first."""
+    (high, first), (low, second) = sorted(pair, key=lambda value: -value[1].value)
+    carried = is_above(first, second, looked)
+    return Extreme(row=row, high=high, low=low, first=first, second=second, carried=int(carried))
+
+
+def extreme_sentence(
+    board: TripleBoard, by: Breakdown, measure: str, *, only_carried: bool = False
+) -> str:
+    """Where the measure is highest and lowest, or that no interval carries any difference; empty
+    where no model has it for two values."""
+    found = extreme_of(board, by, measure)
+    if found is None or (only_carried and not found.carried):
+        return ""
+    if not found.carried:
+        return say(
+            "{measure} by {by}: no two values differ beyond the intervals, in any model.",
+            measure=headed(measure),
+            by=part_name(by),
+        )
+    return say(
+        "{measure} by {by}: higher for {high} than for {low} in {n} of {models}, beyond the "
+        "intervals; of {model} {first} against {second}.",
+        measure=headed(measure),
+        by=part_name(by),
+        high=value_name(found.high),
+        low=value_name(found.low),
+        n=found.carried,
+        models=found.models,
+        model=found.row.label,
+        first=shown_estimate(found.first),
+        second=shown_estimate(found.second),
+    )
+
+
+def asked_fictional(board: TripleBoard) -> list[tuple[TripleRow, Estimate]]:
+    """The rows that were asked about fictional entities, each with the share that got triples;
+    those that made most up first."""
+    rows = [
+        (row, given) for row in board.rows if (given := row.fictional_given) is not None and given.n
+    ]
+    return sorted(
+        rows, key=lambda one: (-one[1].value, -one[0].volunteered.fictional_each, one[0].label)
+    )
+
+
+def fictional_finding(board: TripleBoard) -> str:
+    """Who makes most up and who least, as far as the intervals carry it; empty where nobody was
+    asked."""
+    rows = asked_fictional(board)
+    if not rows:
+        return ""
+    silent = [row for row, given in rows if given.value == 0.0]
+    if len(silent) == len(rows):
+        return say("No model gave a triple about a fictional entity.")
+    (most, high), (least, low) = rows[0], rows[-1]
+    each = most.volunteered.fictional_each
+    if len(rows) == 1:
+        return say(
+            "{model} gives triples about {share} of 100 fictional entities, {each:.1f} triples "
+            "each.",
+            model=most.label,
+            share=shown_estimate(high),
+            each=each,
+        )
+    if not is_above(high, low, math.comb(len(rows), 2)):
+        return say(
+            "Models gave triples about {share} of fictional entities; the highest and the "
+            "lowest rate do not differ significantly.",
+            share=shown_range([low.value, high.value]),
+        )
+    said = say(
+        "{most} has the highest hallucination rate: it gives triples about {high} of 100 "
+        "fictional entities, {each:.1f} triples each; {least} about {low}.",
+        most=most.label,
+        high=shown_estimate(high),
+        each=each,
+        least=joined([row.label for row in silent], 4) if silent else least.label,
+        low=shown_estimate(low),
+    )
+    # Whether who makes least up abstains elsewhere, too.
+    careful = silent or [least]
+    known = [row.abstention.value for row in (most, *careful) if row.abstention.n]
+    if len(known) <= len(careful):
+        return said
+    abstaining = say(
+        "The former abstains on {most} of the existing entities, the latter on {least}.",
+        most=shown_share(known[0]),
+        least=shown_range(known[1:]),
+    )
+    return paragraph(said, abstaining)
+
+
+_FINDINGS: tuple[Callable[[TripleBoard], str], ...] = (
+    _ties,
+    _gap,
+    partial(extreme_sentence, by="popularity", measure="f1"),
+    partial(extreme_sentence, by="domain", measure="f1"),
+    partial(extreme_sentence, by="family", measure="contradiction"),
+    fictional_finding,
+    _undecided,
+)

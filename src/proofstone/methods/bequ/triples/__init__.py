@@ -1,1 +1,0 @@
-"""Reading triples out of replies."""
