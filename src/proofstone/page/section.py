@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -68,6 +68,54 @@ class Table(Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     sorts: bool = True
+
+
+class ReadColumn(NamedTuple):
+    """A column, and what its cell is in a row's record."""
+
+    column: Column
+    cell: Callable[[Any], Cell]
+
+
+def column(
+    key: str,
+    name: str,
+    cell: str | Callable[[Any], Cell] = "",
+    *,
+    unit: Unit = "",
+    digits: int = 2,
+    help: str = "",  # noqa: A002 - as in a column
+) -> ReadColumn:
+    """A column of ``table_of``. ``cell`` is a function of a row's record, or a path of its
+    attributes and of places in tuples (``slope.low``, ``1.n``); the ``key`` if none is given."""
+    parts = () if callable(cell) else tuple((cell or key).split("."))
+
+    def read(record: Any) -> Cell:
+        for part in parts:
+            record = record[int(part)] if part.isdecimal() else getattr(record, part)
+        return cast("Cell", record)
+
+    return ReadColumn(
+        Column(key=key, name=name, help=help, unit=unit, digits=digits),
+        cell if callable(cell) else read,
+    )
+
+
+def table_of(
+    title: str,
+    records: Iterable[Any],
+    *columns: ReadColumn,
+    note: str = "",
+    sorts: bool = True,
+) -> Table:
+    """A table of a row a record."""
+    return Table(
+        title=title,
+        columns=tuple(each.column for each in columns),
+        rows=tuple(tuple(each.cell(record) for each in columns) for record in records),
+        note=note,
+        sorts=sorts,
+    )
 
 
 class Mark(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import structs
 from scipy import special
 
-from proofstone.page.section import Column, Section, Table
+from proofstone.page.section import Column, Section, Table, column, table_of
 from proofstone.records.scores import Accuracies, Check, CheckDone, Coded, Misprint
 from proofstone.results.audit.cells import number_of
 from proofstone.results.sections.evidence import Evidence
@@ -433,9 +433,9 @@ class _Work:
         return odd if holds else []
 
     def _tell(self, check: Check, misfits: Iterable[_Misfit]) -> None:
-        for row, column, cell, right in misfits:
+        for row, name, cell, right in misfits:
             self._add(
-                row, column, check, cell.text, right.recomputed(cell), 0.0,
+                row, name, check, cell.text, right.recomputed(cell), 0.0,
                 allowed=right.allowed(cell),
             )  # fmt: skip
 
@@ -680,10 +680,9 @@ class _Work:
         self._tell_bounds(f"{self.roles.overall} within {names}", found)
 
     def _tell_bounds(self, what: str, found: Sequence[_Misfit]) -> None:
-        for row, column, cell, right in self._odd("bounds", what, found):
-            digits = cell.digits
-            recomputed = f"{right.low:.{digits}f} to {right.high:.{digits}f}"
-            self._add(row, column, "bounds", cell.text, recomputed, cell.half)
+        for row, name, cell, right in self._odd("bounds", what, found):
+            recomputed = f"{right.low:.{cell.digits}f} to {right.high:.{cell.digits}f}"
+            self._add(row, name, "bounds", cell.text, recomputed, cell.half)
 
     def errors(self) -> None:
         """A standard error of 0/1 items is the root of p(1 - p) / n, or over n - 1."""
@@ -899,43 +898,26 @@ def _cannot(checks: Sequence[CheckDone]) -> str:
 
 
 def _misprints(misprints: Sequence[Misprint]) -> Table:
-    return Table(
-        title=say("Misprints"),
-        columns=(
-            Column(key="row", name=say("row")),
-            Column(key="cell", name=say("cell")),
-            Column(key="check", name=say("check")),
-            Column(key="printed", name=say("printed")),
-            Column(key="recomputed", name=say("recomputed")),
-            Column(key="allowed", name=say("rounding allowed")),
-        ),
-        rows=tuple(
-            (
-                each.row,
-                each.cell,
-                word(_SAYS[each.check]),
-                each.printed,
-                each.recomputed,
-                each.allowed,
-            )
-            for each in misprints
-        ),
+    return table_of(
+        say("Misprints"),
+        misprints,
+        column("row", say("row")),
+        column("cell", say("cell")),
+        column("check", say("check"), lambda each: word(_SAYS[each.check])),
+        column("printed", say("printed")),
+        column("recomputed", say("recomputed")),
+        column("allowed", say("rounding allowed")),
     )
 
 
 def _checks(checks: Sequence[CheckDone]) -> Table:
-    return Table(
-        title=say("Checks"),
-        columns=(
-            Column(key="check", name=say("check")),
-            Column(key="n", name=say("numbers checked")),
-            Column(key="off", name=say("do not fit")),
-            Column(key="holds", name=say("taken to hold")),
-        ),
-        rows=tuple(
-            (each.what, each.n, each.off, say("yes") if each.holds else say("no"))
-            for each in checks
-        ),
+    return table_of(
+        say("Checks"),
+        checks,
+        column("check", say("check"), "what"),
+        column("n", say("numbers checked")),
+        column("off", say("do not fit")),
+        column("holds", say("taken to hold"), lambda each: say("yes") if each.holds else say("no")),
     )
 
 

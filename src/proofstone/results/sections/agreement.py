@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from msgspec import structs
@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
 from proofstone.page.section import (
-    Cell,
     Column,
     Figure,
     Mark,
     Section,
     Table,
+    column,
     points,
     shown_estimate,
+    table_of,
 )
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Annotated, Judged
@@ -108,25 +109,19 @@ def alphas(
 
 def agreement_table(found: Mapping[str, Estimate]) -> Table:
     """The coefficients with n and interval."""
-    return Table(
-        title=say("Agreement"),
-        columns=(
-            Column(key="coefficient", name=say("coefficient")),
-            Column(key="n", name=say("n"), help=say("records")),
-            Column(
-                key="value",
-                name=say("value"),
-                digits=3,
-                help=say("1 is full agreement; 0 is chance"),
-            ),
-        ),
-        rows=tuple((word(name), each.n, each) for name, each in found.items()),
+    return table_of(
+        say("Agreement"),
+        found.items(),
+        column("coefficient", say("coefficient"), lambda row: word(row[0])),
+        column("n", say("n"), "1.n", help=say("records")),
+        column("value", say("value"), "1", digits=3,
+               help=say("1 is full agreement; 0 is chance")),
         note=say(
             "Kappa falls where one label holds nearly all records although both agree; AC1 does "
             "not. Observed agreement takes no chance out."
         ),
         sorts=False,
-    )
+    )  # fmt: skip
 
 
 _FEW = 50
@@ -149,29 +144,46 @@ def annotators_section(evidence: Evidence) -> Section | None:
     drawn = Drawn(
         clusters=found.item, keys=keys, seed=evidence.seed, confidence=evidence.board.confidence
     )
-    by_name = dict(_coefficients(found, drawn))
+    n = len(found.labels)
+    names: tuple[Coefficient, ...] = ("observed agreement", "Gwet AC1", "Fleiss kappa")
+    by_name = dict(coefficients(found.ratings, names, n, drawn))
+    by_name |= alphas(found.ratings, found.values, n, drawn)
+    if keys.groups is None:
+        resampled = "pairs"
+    else:
+        resampled = "items" if len(np.unique(keys.groups)) == keys.n_units else "keys"
     listed = np.argsort(-given.sum(axis=0), kind="stable")[:_MOST_LISTED]
     return Section(
         name="annotators",
         title=say("Inter-annotator agreement"),
         finding=_finding(found, by_name, both),
-        plain=_plain(by_name),
-        cannot=_cannot(both),
-        how=_how(drawn),
+        plain=say(
+            "Two annotators who label the same record give it the same label in {share:.0f} of 100 "
+            "cases.",
+            share=100 * by_name[OBSERVED].value,
+        ),
+        cannot=say_of(
+            both,
+            "{records} with two labels is too little to estimate agreement elsewhere.",
+            "{records} with two labels are too few to estimate agreement elsewhere.",
+            records=counted(both, "record"),
+        )
+        if both < _FEW
+        else "",
+        how=paragraph(
+            say(
+                "Over all pairs of labels of the same record: Fleiss' kappa (1971), Gwet's AC1 "
+                "(2008) and Krippendorff's alpha (2019), which takes records that lack some labels "
+                "as they are; for the order and the distance of labels where these are numbers."
+            ),
+            say(_DRAWN[resampled], seed=evidence.seed),
+        ),
         tables=(
             agreement_table(by_name),
             _beside_others(found, drawn, listed),
             _labels(found, listed),
         ),
     )
-
-
-def _coefficients(found: Annotated, drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
-    n = len(found.labels)
-    yield from coefficients(
-        found.ratings, ("observed agreement", "Gwet AC1", "Fleiss kappa"), n, drawn
-    )
-    yield from alphas(found.ratings, found.values, n, drawn)
 
 
 def _finding(found: Annotated, by_name: dict[str, Estimate], both: int) -> str:
@@ -205,44 +217,7 @@ def _finding(found: Annotated, by_name: dict[str, Estimate], both: int) -> str:
     )
 
 
-def _plain(by_name: dict[str, Estimate]) -> str:
-    seen = next(iter(by_name.values()))
-    return say(
-        "Two annotators who label the same record give it the same label in {share:.0f} of 100 "
-        "cases.",
-        share=100 * seen.value,
-    )
-
-
-def _cannot(both: int) -> str:
-    if both >= _FEW:
-        return ""
-    return say_of(
-        both,
-        "{records} with two labels is too little to estimate agreement elsewhere.",
-        "{records} with two labels are too few to estimate agreement elsewhere.",
-        records=counted(both, "record"),
-    )
-
-
-def _how(drawn: Drawn) -> str:
-    return paragraph(
-        say(
-            "Over all pairs of labels of the same record: Fleiss' kappa (1971), Gwet's AC1 (2008) "
-            "and Krippendorff's alpha (2019), which takes records that lack some labels as they "
-            "are; for the order and the distance of labels where these are numbers."
-        ),
-        say(_DRAWN[_drawn(drawn["keys"])], seed=drawn["seed"]),
-    )
-
-
-def _drawn(keys: SharedKeys) -> Literal["items", "keys", "pairs"]:
-    if keys.groups is None:
-        return "pairs"
-    return "items" if len(np.unique(keys.groups)) == keys.n_units else "keys"
-
-
-_DRAWN: Mapping[Literal["items", "keys", "pairs"], str] = {
+_DRAWN = {
     "items": noted(
         "Intervals: percentiles of 2,000 draws of items, each with all its records; seed {seed}."
     ),
@@ -259,6 +234,20 @@ _DRAWN: Mapping[Literal["items", "keys", "pairs"], str] = {
 
 def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> Table:
     more = len(found.annotators) - len(listed)
+    rows = []
+    for place in listed.tolist():
+        own, others = found.ratings[:, place], np.delete(found.ratings, place, axis=1)
+        shared = (own >= 0) & (others >= 0).any(axis=1)
+        without = krippendorff_alpha(others, **drawn) if (others >= 0).any() else None
+        rows.append(
+            (
+                found.annotators[place],
+                int((own >= 0).sum()),
+                int(shared.sum()),
+                _with_others(own[shared], others[shared], found.item[shared], drawn),
+                None if without is None or math.isnan(without.value) else without,
+            )
+        )
     return Table(
         title=say("Each annotator beside the others"),
         columns=(
@@ -270,22 +259,9 @@ def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> 
             Column(key="alpha_without", name=say("alpha without"), digits=3,
                    help=say("Krippendorff's alpha, nominal, of all others")),
         ),
-        rows=tuple(_row(found, drawn, int(place)) for place in listed),
+        rows=tuple(rows),
         note=say("{n:,} more with fewer labels are not shown.", n=more) if more else "",
     )  # fmt: skip
-
-
-def _row(found: Annotated, drawn: Drawn, place: int) -> tuple[Cell, ...]:
-    own, others = found.ratings[:, place], np.delete(found.ratings, place, axis=1)
-    shared = (own >= 0) & (others >= 0).any(axis=1)
-    without = krippendorff_alpha(others, **drawn) if (others >= 0).any() else None
-    return (
-        found.annotators[place],
-        int((own >= 0).sum()),
-        int(shared.sum()),
-        _with_others(own[shared], others[shared], found.item[shared], drawn),
-        None if without is None or math.isnan(without.value) else without,
-    )
 
 
 def _with_others(
@@ -333,12 +309,21 @@ def judged_section(evidence: Evidence) -> Section | None:
     table = judged_confusion(judged, evidence.estimand, level)
     found = dict(judged_coefficients(judged, evidence.estimand, seed, level))
     rates = dict(_rates(judged, keys, level))
-    n = int(np.array(table.counts).sum())
+    n, first = int(np.array(table.counts).sum()), next(iter(rates))
     return Section(
         name="judge",
         title=say("Agreement of the judge with people"),
         finding=_judge_finding(table, found, n),
-        plain=_judge_plain(rates),
+        plain=say(
+            "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
+            "{corrected}."
+            if first == "all records"
+            else "By the judge alone the {what} is {judge_only}; corrected by what people saw it "
+            "is {corrected}.",
+            what=_named(first),
+            judge_only=points(rates[first].judge_only),
+            corrected=shown_estimate(rates[first].corrected),
+        ),
         cannot=_judge_cannot(rates, n),
         how=(
             say(
@@ -462,20 +447,6 @@ def _named(name: str) -> str:
 _SHARE = noted("share of {label}")
 
 
-def _judge_plain(rates: dict[str, JudgedRate]) -> str:
-    name, rate = next(iter(rates.items()))
-    return say(
-        "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
-        "{corrected}."
-        if name == "all records"
-        else "By the judge alone the {what} is {judge_only}; corrected by what people saw it is "
-        "{corrected}.",
-        what=_named(name),
-        judge_only=points(rate.judge_only),
-        corrected=shown_estimate(rate.corrected),
-    )
-
-
 def _judge_cannot(rates: dict[str, JudgedRate], n: int) -> str:
     first = next(iter(rates.values()))
     parts = []
@@ -528,38 +499,29 @@ def _by_label(judged: Judged, table: Confusion) -> Table:
 
 
 def _corrected(rates: dict[str, JudgedRate]) -> Table:
-    return Table(
-        title=say("The judge's rates, corrected by people's labels"),
-        columns=(
-            Column(key="of", name=say("of")),
-            Column(key="n_people", name=say("by people"), help=say("records that both labelled")),
-            Column(key="corrected", name=say("corrected"), unit="points", help=say("PPI++")),
-            Column(key="people_only", name=say("by people alone"), unit="points"),
-            Column(key="judge_only", name=say("by the judge alone"), unit="points",
-                   help=say("without an interval: none could mend a judge that leans")),
-            Column(key="bias", name=say("judge's lean"), unit="points",
-                   help=say("how far the judge lies above people on the same records")),
-            Column(key="trust", name=say("trust"),
-                   help=say("how much of the judge's word is used: 0 none, 1 all")),
-            Column(key="labels_saved", name=say("labels saved"), digits=0,
-                   help=say("labels by people that the judge stands for; 0: it does not help")),
-        ),
-        rows=tuple(_corrected_row(name, rate) for name, rate in rates.items()),
+    def by_people(people: Estimate) -> Estimate:
+        """Of a single record no interval is told."""
+        return people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan)
+
+    return table_of(
+        say("The judge's rates, corrected by people's labels"),
+        rates.items(),
+        column("of", say("of"), lambda row: _named(row[0])),
+        column("n_people", say("by people"), "1.people_only.n",
+               help=say("records that both labelled")),
+        column("corrected", say("corrected"), "1.corrected", unit="points",
+               help=say("PPI++")),
+        column("people_only", say("by people alone"), lambda row: by_people(row[1].people_only),
+               unit="points"),
+        column("judge_only", say("by the judge alone"), "1.judge_only",
+               unit="points", help=say("without an interval: none could mend a judge that leans")),
+        column("bias", say("judge's lean"), "1.bias", unit="points",
+               help=say("how far the judge lies above people on the same records")),
+        column("trust", say("trust"), "1.trust",
+               help=say("how much of the judge's word is used: 0 none, 1 all")),
+        column("labels_saved", say("labels saved"), "1.labels_saved", digits=0,
+               help=say("labels by people that the judge stands for; 0: it does not help")),
     )  # fmt: skip
-
-
-def _corrected_row(name: str, rate: JudgedRate) -> tuple[Cell, ...]:
-    people = rate.people_only
-    return (
-        _named(name),
-        people.n,
-        rate.corrected,
-        people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan),
-        rate.judge_only,
-        rate.bias,
-        rate.trust,
-        rate.labels_saved,
-    )
 
 
 def _heat(judged: Judged, table: Confusion) -> Figure:
@@ -608,7 +570,9 @@ def panel_section(evidence: Evidence) -> Section | None:
         name="panel",
         title=say("The ranking without each judge"),
         finding=_panel_finding(found, ranking, models),
-        plain=_panel_plain(ranking),
+        plain=say("Who is ahead hangs on who judges: with another panel it may be another model.")
+        if any(left.moved or left.reversed_pairs for left in ranking.without)
+        else say("No single judge decides who is ahead."),
         how=say(
             "A record's label is the one given by more than half of the judges; without a "
             "majority it has none. A model's score is the mean of its records' labels as "
@@ -652,12 +616,6 @@ def _panel_finding(found: Annotated, ranking: PanelRanking, models: list[str]) -
     )
 
 
-def _panel_plain(ranking: PanelRanking) -> str:
-    if any(left.moved or left.reversed_pairs for left in ranking.without):
-        return say("Who is ahead hangs on who judges: with another panel it may be another model.")
-    return say("No single judge decides who is ahead.")
-
-
 def _ranks_without(found: Annotated, ranking: PanelRanking, models: list[str]) -> Table:
     return Table(
         title=say("Ranks by all judges, and without each"),
@@ -679,29 +637,28 @@ def _ranks_without(found: Annotated, ranking: PanelRanking, models: list[str]) -
                 _rank(ranking.standings[place]),
                 *(_rank(left.standings[place]) for left in ranking.without),
             )
-            for place in _order(ranking.standings)
+            for place in sorted(
+                range(len(models)),
+                key=lambda at: (not ranking.standings[at].n, ranking.standings[at].best),
+            )
         ),
     )
 
 
 def _otherwise(ranking: PanelRanking, models: list[str]) -> Table:
-    return Table(
-        title=say("What each judge's absence changes"),
-        columns=(
-            Column(key="judge", name=say("judge")),
-            Column(key="otherwise", name=say("decided otherwise"),
-                   help=say("records with another label without this judge, or with none")),
-            Column(key="moved", name=say("models moved")),
-            Column(key="reversed", name=say("pairs reversed")),
-        ),
-        rows=tuple(_left(left, models) for left in ranking.without),
+    def turned(left: LeftOut) -> str:
+        return ", ".join(f"{models[one]} / {models[other]}" for one, other in left.reversed_pairs)
+
+    return table_of(
+        say("What each judge's absence changes"),
+        ranking.without,
+        column("judge", say("judge")),
+        column("otherwise", say("decided otherwise"),
+               help=say("records with another label without this judge, or with none")),
+        column("moved", say("models moved"),
+               lambda left: ", ".join(models[place] for place in left.moved) or None),
+        column("reversed", say("pairs reversed"), lambda left: turned(left) or None),
     )  # fmt: skip
-
-
-def _left(left: LeftOut, models: list[str]) -> tuple[Cell, ...]:
-    moved = ", ".join(models[place] for place in left.moved)
-    turned = ", ".join(f"{models[one]} / {models[other]}" for one, other in left.reversed_pairs)
-    return left.judge, left.otherwise, moved or None, turned or None
 
 
 def _rank(standing: PanelStanding) -> str:
@@ -709,9 +666,3 @@ def _rank(standing: PanelStanding) -> str:
         return "\u2014"
     same = standing.best == standing.worst
     return f"{standing.best}" if same else f"{standing.best}\u2013{standing.worst}"
-
-
-def _order(standings: tuple[PanelStanding, ...]) -> list[int]:
-    return sorted(
-        range(len(standings)), key=lambda place: (not standings[place].n, standings[place].best)
-    )

@@ -18,7 +18,9 @@ from proofstone.page.section import (
     Mark,
     Section,
     Table,
+    column,
     shown_rank,
+    table_of,
 )
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import Evidence, ranked_values
@@ -75,11 +77,13 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
         freed = disattenuate(a, b, seed=seed, confidence=confidence)
         moves = rank_moves(a, b, confidence=confidence)
         pairs.append(_Pair(first, second, tau, rho, freed, moves))
+    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+    least = min(known or pairs, key=lambda pair: pair.tau.models.value)
     return Section(
         name="benchmarks",
         title=say("Agreement between benchmarks"),
-        finding=_finding(pairs, models),
-        plain=_plain(pairs),
+        finding=_finding(pairs, known, models),
+        plain=_plain(known),
         cannot=_cannot(pairs, models),
         how=say(
             "Two intervals: over models, for others like these (bootstrap of models); over "
@@ -94,16 +98,12 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
             _freed(pairs),
             *(_moves(pair, models) for pair in pairs if len(pairs) == 1),
         ),
-        figures=(_figure(pairs, models),),
+        figures=(
+            moves_figure(
+                least.first, least.second, least.moves, models, table=3 if len(pairs) == 1 else 0
+            ),
+        ),
     )
-
-
-def _figure(pairs: Sequence[_Pair], models: Sequence[str]) -> Figure:
-    """The ranks of the two, or of the two that agree least."""
-    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
-    pair = min(known or pairs, key=lambda pair: pair.tau.models.value)
-    table = 3 if len(pairs) == 1 else 0
-    return moves_figure(pair.first, pair.second, pair.moves, models, table=table)
 
 
 def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
@@ -140,8 +140,7 @@ def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
     return drawn, ranked.labels
 
 
-def _finding(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
-    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+def _finding(pairs: Sequence[_Pair], known: Sequence[_Pair], models: Sequence[str]) -> str:
     if not known:
         return say("One of any two benchmarks here gives all models the same score.")
     if len(pairs) == 1:
@@ -186,12 +185,11 @@ def _moved(pair: _Pair, models: Sequence[str]) -> str:
     )
 
 
-def _plain(pairs: Sequence[_Pair]) -> str:
-    values = [pair.tau.models.value for pair in pairs if not math.isnan(pair.tau.models.value)]
-    if not values:
+def _plain(known: Sequence[_Pair]) -> str:
+    if not known:
         return ""
     # Tau is the share of pairs in the same order less that in the other.
-    share = 50 * (1 + min(values))
+    share = 50 * (1 + min(pair.tau.models.value for pair in known))
     return say(
         "Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in "
         "the same order (50 is expected of unrelated rankings).",
@@ -213,74 +211,50 @@ def _cannot(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
 
 
 def _agreement(pairs: Sequence[_Pair]) -> Table:
-    return Table(
-        title=say("Agreement of two benchmarks"),
-        columns=(
-            Column(key="pair", name=say("benchmarks")),
-            Column(key="tau_models", name=say("tau-b, over models")),
-            Column(key="tau_items", name=say("tau-b, over items")),
-            Column(key="rho_models", name=say("rho, over models")),
-            Column(key="rho_items", name=say("rho, over items")),
-            Column(key="moved", name=say("moved"), help=say("models that move significantly "
-                                                            "(Holm-adjusted)")),
-        ),
-        rows=tuple(
-            (
-                pair.name, pair.tau.models, pair.tau.items, pair.rho.models, pair.rho.items,
-                sum(move.moved for move in pair.moves),
-            )
-            for pair in pairs
-        ),
+    return table_of(
+        say("Agreement of two benchmarks"),
+        pairs,
+        column("pair", say("benchmarks"), "name"),
+        column("tau_models", say("tau-b, over models"), "tau.models"),
+        column("tau_items", say("tau-b, over items"), "tau.items"),
+        column("rho_models", say("rho, over models"), "rho.models"),
+        column("rho_items", say("rho, over items"), "rho.items"),
+        column("moved", say("moved"), lambda pair: sum(move.moved for move in pair.moves),
+               help=say("models that move significantly (Holm-adjusted)")),
     )  # fmt: skip
 
 
 def _freed(pairs: Sequence[_Pair]) -> Table:
-    return Table(
-        title=say("What endless items would show"),
-        columns=(
-            Column(key="pair", name=say("benchmarks")),
-            Column(key="observed", name=say("correlation")),
-            Column(key="freed_models", name=say("corrected, over models"),
-                   help=say("corrected for the sampling error of the items")),
-            Column(key="freed_items", name=say("corrected, over items")),
-            Column(key="reliability_first", name=say("first reliable"),
-                   help=say("share of the first's differences that other items would show again")),
-            Column(key="reliability_second", name=say("second reliable")),
-        ),
-        rows=tuple(
-            (
-                pair.name, pair.freed.observed, pair.freed.models, pair.freed.items,
-                *pair.freed.reliability,
-            )
-            for pair in pairs
-        ),
+    return table_of(
+        say("What endless items would show"),
+        pairs,
+        column("pair", say("benchmarks"), "name"),
+        column("observed", say("correlation"), "freed.observed"),
+        column("freed_models", say("corrected, over models"), "freed.models",
+               help=say("corrected for the sampling error of the items")),
+        column("freed_items", say("corrected, over items"), "freed.items"),
+        column("reliability_first", say("first reliable"), lambda pair: pair.freed.reliability[0],
+               help=say("share of the first's differences that other items would show again")),
+        column("reliability_second", say("second reliable"),
+               lambda pair: pair.freed.reliability[1]),
     )  # fmt: skip
 
 
 def _moves(pair: _Pair, models: Sequence[str]) -> Table:
-    return Table(
-        title=say("Ranks on {first} and on {second}", first=pair.first, second=pair.second),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="rank_first", name=pair.first, unit="rank"),
-            Column(key="rank_second", name=pair.second, unit="rank"),
-            Column(key="move", name=say("climbs"), digits=0,
-                   help=say("ranks; below 0 where it falls")),
-            Column(key="low", name=say("at least"), digits=0),
-            Column(key="high", name=say("at most"), digits=0),
-            Column(key="shift", name=say("beyond the line"), unit="points",
-                   help=say("points on {second} above what {first} lets expect",
-                            second=pair.second, first=pair.first)),
-            Column(key="p_holm", name=say("p (Holm)"), unit="probability"),
-            Column(key="moved", name=say("moved")),
-        ),
-        rows=tuple(
-            (
-                models[move.model], move.rank_first, move.rank_second, move.move, move.low,
-                move.high, move.shift, move.p_holm, say("yes") if move.moved else say("no"),
-            )
-            for move in pair.moves
-        ),
+    return table_of(
+        say("Ranks on {first} and on {second}", first=pair.first, second=pair.second),
+        pair.moves,
+        column("model", say("model"), lambda move: models[move.model]),
+        column("rank_first", pair.first, unit="rank"),
+        column("rank_second", pair.second, unit="rank"),
+        column("move", say("climbs"), digits=0, help=say("ranks; below 0 where it falls")),
+        column("low", say("at least"), digits=0),
+        column("high", say("at most"), digits=0),
+        column("shift", say("beyond the line"), unit="points",
+               help=say("points on {second} above what {first} lets expect",
+                        second=pair.second, first=pair.first)),
+        column("p_holm", say("p (Holm)"), unit="probability"),
+        column("moved", say("moved"), lambda move: say("yes") if move.moved else say("no")),
     )  # fmt: skip
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from proofstone.page.section import Cell, Column, Figure, Mark, Section, Table, points
+from proofstone.page.section import Cell, Figure, Mark, Section, Table, column, points, table_of
 from proofstone.records.runs import Estimate
-from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, ranked_values
-from proofstone.stats.calibration import Calibration, Interval, calibrate
-from proofstone.stats.clusters import SharedKeys
+from proofstone.stats.calibration import Calibration, ConfidenceBin, Interval, calibrate
 from proofstone.stats.intervals import holm
 from proofstone.wording.messages import counted, paragraph, say, say_of
 
@@ -90,60 +89,72 @@ def _subtitle(text: str, n: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """One model's calibration, in bins of equal width and of equal mass."""
+    """One model's calibration, in bins of equal width and of equal mass, and the confidence of its
+    intervals."""
 
     label: str
     by_width: Calibration
     by_mass: Calibration
+    level: float
+
+    def estimate(
+        self,
+        interval: Interval,
+        made_by: str,
+        *,
+        n: int | None = None,
+        of: Calibration | None = None,
+    ) -> Estimate | None:
+        """A number of it (in bins of equal width where nothing else is said) as an estimate; None
+        where it is not known."""
+        if math.isnan(interval.value):
+            return None
+        found = of or self.by_width
+        return Estimate(
+            value=interval.value,
+            n=found.n if n is None else n,
+            low=interval.low,
+            high=interval.high,
+            level=self.level,
+            estimand="answers like these",
+            made_by=made_by,
+            resampled="items" if found.groups < found.n - 0.5 else "answers",
+            effective_n=found.groups,
+            flags=("few-groups",) if found.groups < 50 else (),
+        )
 
 
 def calibration_section(evidence: Evidence) -> Section | None:
     """Over-confidence, calibration error beside what chance gives, the Brier score and its parts,
     how well confidence tells right from wrong, and what answering only when sure gives. None unless
     confidence was stated."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or sheet.table.confidence is None:
+    ranked = ranked_values(evidence)
+    if ranked is None or ranked.sheet.table.confidence is None:
         return None
-    keys = sheet.keys if evidence.estimand == "knowledge" else None
-    found = [
-        _model(evidence, sheet, label, who, keys)
-        for label, who in zip(ranked.labels, ranked.respondents, strict=True)
-    ]
+    sheet, stated = ranked.sheet, ranked.sheet.table.confidence
+    found = []
+    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
+        own = sheet.table.respondent == who
+        make = partial(
+            calibrate, stated[own], sheet.counted[own], unit=sheet.table.unit[own],
+            keys=ranked.dependent_keys, seed=ranked.seed, level=ranked.confidence,
+        )  # fmt: skip
+        found.append(_Model(label, make(), make(binning="equal mass"), ranked.confidence))
     known = [each for each in found if each.by_width.n]
     if not known:
         return None
-    level = evidence.board.confidence
+    directions = _directions(known)
     by_label = [(each.label, each.by_width) for each in known]
     return Section(
         name="calibration",
         title=say("Calibration of stated confidence"),
-        finding=_finding(known),
-        plain=_plain(known),
-        cannot=_cannot(known, len(found)),
+        finding=_finding(known, directions),
+        plain=_plain(known, directions),
+        cannot=_cannot(known, directions, len(found)),
         how=_how(evidence, known),
-        tables=(
-            _figures(found, level),
-            _brier(known, level),
-            _selective(known, level),
-            _bins(known, level),
-        ),
+        tables=(_by_model(found), _brier(known), _selective(known), _bins(known)),
         figures=(reliability_diagram(by_label), risk_curves(by_label)),
     )
-
-
-def _model(
-    evidence: Evidence, sheet: Sheet, label: str, respondent: int, keys: SharedKeys | None
-) -> _Model:
-    rows = np.flatnonzero(sheet.table.respondent == respondent)
-    confidence = sheet.table.confidence
-    stated = np.full(len(rows), np.nan) if confidence is None else confidence[rows]
-    scores, unit = sheet.counted[rows], sheet.table.unit[rows]
-    level, seed = evidence.board.confidence, evidence.seed
-    by_width = calibrate(stated, scores, unit=unit, keys=keys, seed=seed, level=level)
-    by_mass = calibrate(
-        stated, scores, unit=unit, keys=keys, binning="equal mass", seed=seed, level=level
-    )
-    return _Model(label, by_width, by_mass)
 
 
 def _directions(known: Sequence[_Model]) -> list[int]:
@@ -156,24 +167,22 @@ def _directions(known: Sequence[_Model]) -> list[int]:
     ]
 
 
-def _finding(known: Sequence[_Model]) -> str:
-    directions = _directions(known)
-    over, under = directions.count(1), directions.count(-1)
+def _finding(known: Sequence[_Model], directions: Sequence[int]) -> str:
     return say_of(
-        over,
+        directions.count(1),
         "{over} of {models} is significantly overconfident, {under} underconfident "
         "(Holm-adjusted); the others show no significant over- or underconfidence.",
         "{over} of {models} are significantly overconfident, {under} underconfident "
         "(Holm-adjusted); the others show no significant over- or underconfidence.",
-        over=over,
-        under=under,
+        over=directions.count(1),
+        under=directions.count(-1),
         models=counted(len(known), "model"),
     )
 
 
-def _plain(known: Sequence[_Model]) -> str:
+def _plain(known: Sequence[_Model], directions: Sequence[int]) -> str:
     """The largest gap seen, where it is significant; that it is the largest is not tested."""
-    sure = [each for each, way in zip(known, _directions(known), strict=True) if way > 0]
+    sure = [each for each, way in zip(known, directions, strict=True) if way > 0]
     if not sure:
         return ""
     worst = max(sure, key=lambda each: each.by_width.over_confidence.value)
@@ -189,26 +198,26 @@ def _plain(known: Sequence[_Model]) -> str:
     )
 
 
-def _cannot(known: Sequence[_Model], n: int) -> str:
+def _cannot(known: Sequence[_Model], directions: Sequence[int], n: int) -> str:
+    parts = []
+    if n > len(known):
+        parts.append(
+            say(
+                "The calibration of {models} is not known: they state no confidence.",
+                models=counted(n - len(known), "model"),
+            )
+        )
     alike = sum(
-        not way and each.by_width.ece_p > 0.05
-        for each, way in zip(known, _directions(known), strict=True)
+        not way and each.by_width.ece_p > 0.05 for each, way in zip(known, directions, strict=True)
     )
-    parts = [
-        say(
-            "The calibration of {models} is not known: they state no confidence.",
-            models=counted(n - len(known), "model"),
+    if alike:
+        parts.append(
+            say(
+                "The data do not show that {models} are miscalibrated: perfectly calibrated ones "
+                "would often show as much error on as many answers.",
+                models=counted(alike, "model"),
+            )
         )
-        if n > len(known)
-        else "",
-        say(
-            "The data do not show that {models} are miscalibrated: perfectly calibrated ones would "
-            "often show as much error on as many answers.",
-            models=counted(alike, "model"),
-        )
-        if alike
-        else "",
-    ]
     return paragraph(*parts)
 
 
@@ -236,173 +245,103 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
     )
 
 
-def _figures(found: Sequence[_Model], level: float) -> Table:
-    return Table(
-        title=say("Calibration by model"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="n", name="n", help=say("answers with a stated confidence")),
-            Column(key="over_confidence", name=say("over-confidence"), unit="points",
-                   help=say("mean confidence less the share of right answers")),
-            Column(key="ece", name=say("calibration error"), unit="points",
-                   help=say("mean distance of confidence and score over bins of equal width")),
-            Column(key="ece_by_chance", name=say("by chance"), unit="points",
-                   help=say("what a perfectly calibrated model would show")),
-            Column(key="ece_p", name="p", unit="probability",
-                   help=say("how often a perfectly calibrated model would show as much")),
-            Column(key="ece_equal_mass", name=say("error, equal bins"), unit="points",
-                   help=say("the same over bins of equally many answers")),
-            Column(key="groups", name=say("groups"), digits=0,
-                   help=say("effective number of independent groups of answers")),
-        ),
-        rows=tuple(_row(each, level) for each in found),
+def _by_model(found: Sequence[_Model]) -> Table:
+    return table_of(
+        say("Calibration by model"),
+        found,
+        column("model", say("model"), "label"),
+        column("n", "n", "by_width.n", help=say("answers with a stated confidence")),
+        column("over_confidence", say("over-confidence"),
+               lambda m: m.estimate(m.by_width.over_confidence, "t"), unit="points",
+               help=say("mean confidence less the share of right answers")),
+        column("ece", say("calibration error"), lambda m: m.estimate(m.by_width.ece, _INVERTED),
+               unit="points",
+               help=say("mean distance of confidence and score over bins of equal width")),
+        column("ece_by_chance", say("by chance"), lambda m: _known(m.by_width.ece_by_chance),
+               unit="points", help=say("what a perfectly calibrated model would show")),
+        column("ece_p", "p", lambda m: _known(m.by_width.ece_p), unit="probability",
+               help=say("how often a perfectly calibrated model would show as much")),
+        column("ece_equal_mass", say("error, equal bins"),
+               lambda m: m.estimate(m.by_mass.ece, _INVERTED, of=m.by_mass), unit="points",
+               help=say("the same over bins of equally many answers")),
+        column("groups", say("groups"),
+               lambda m: round(m.by_width.groups, 1) if m.by_width.n else None, digits=0,
+               help=say("effective number of independent groups of answers")),
     )  # fmt: skip
 
 
-def _row(model: _Model, level: float) -> tuple[Cell, ...]:
-    each = model.by_width
-    return (
-        model.label,
-        each.n,
-        _estimate(each, each.over_confidence, level, "t"),
-        _estimate(each, each.ece, level, _INVERTED),
-        _known(each.ece_by_chance),
-        _known(each.ece_p),
-        _estimate(model.by_mass, model.by_mass.ece, level, _INVERTED),
-        round(each.groups, 1) if each.n else None,
-    )
-
-
-def _brier(known: Sequence[_Model], level: float) -> Table:
-    return Table(
-        title=say("Brier score and its parts"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="brier", name=say("Brier"), digits=3,
-                   help=say("reliability - resolution + uncertainty + within bins")),
-            Column(key="reliability", name=say("reliability"), digits=3,
-                   help=say("squared distance of confidence and score over bins; 0 is honest")),
-            Column(key="resolution", name=say("resolution"), digits=3,
-                   help=say("how far bins differ in score; more is better")),
-            Column(key="uncertainty", name=say("uncertainty"), digits=3,
-                   help=say("what the share of right answers alone leaves open")),
-            Column(key="within_bins", name=say("within bins"), digits=3,
-                   help=say("what binning leaves over")),
-        ),
-        rows=tuple(
-            (
-                each.label,
-                *(
-                    _estimate(each.by_width, interval, level, how)
-                    for interval, how in _parts(each.by_width)
-                ),
-            )
-            for each in known
-        ),
+def _brier(known: Sequence[_Model]) -> Table:
+    return table_of(
+        say("Brier score and its parts"),
+        known,
+        column("model", say("model"), "label"),
+        column("brier", say("Brier"), lambda m: m.estimate(m.by_width.brier, _WILSON), digits=3,
+               help=say("reliability - resolution + uncertainty + within bins")),
+        column("reliability", say("reliability"),
+               lambda m: m.estimate(m.by_width.reliability, _INVERTED), digits=3,
+               help=say("squared distance of confidence and score over bins; 0 is honest")),
+        column("resolution", say("resolution"),
+               lambda m: m.estimate(m.by_width.resolution, _INVERTED), digits=3,
+               help=say("how far bins differ in score; more is better")),
+        column("uncertainty", say("uncertainty"),
+               lambda m: m.estimate(m.by_width.uncertainty, "Wilson of the mean"), digits=3,
+               help=say("what the share of right answers alone leaves open")),
+        column("within_bins", say("within bins"),
+               lambda m: m.estimate(m.by_width.within_bins, "t"), digits=3,
+               help=say("what binning leaves over")),
     )  # fmt: skip
 
 
 _INVERTED = "noise along the gaps seen"
 
 
-def _parts(found: Calibration) -> list[tuple[Interval, str]]:
-    return [
-        (found.brier, "Wilson at the effective size"),
-        (found.reliability, _INVERTED),
-        (found.resolution, _INVERTED),
-        (found.uncertainty, "Wilson of the mean"),
-        (found.within_bins, "t"),
-    ]
-
-
-def _selective(known: Sequence[_Model], level: float) -> Table:
-    return Table(
-        title=say("Answering only when sure"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="auroc", name=say("right told from wrong"), digits=2,
-                   help=say("how often a right answer was the surer one; 0.5 is chance")),
-            Column(key="risk_area", name=say("risk over coverages"), unit="points",
-                   help=say("mean share wrong over all shares answered, surest first")),
-            Column(key="risk", name=say("wrong of all"), unit="points",
-                   help=say("share wrong where everything is answered")),
-            Column(key="risk_half", name=say("wrong of the surer half"), unit="points"),
-        ),
-        rows=tuple(
-            (
-                each.label,
-                _estimate(each.by_width, each.by_width.auroc, level, _WILSON),
-                _estimate(each.by_width, each.by_width.risk_area, level, _WILSON),
-                *(_risk_at(each.by_width, coverage, level) for coverage in (1.0, 0.5)),
-            )
-            for each in known
-        ),
+def _selective(known: Sequence[_Model]) -> Table:
+    return table_of(
+        say("Answering only when sure"),
+        known,
+        column("model", say("model"), "label"),
+        column("auroc", say("right told from wrong"),
+               lambda m: m.estimate(m.by_width.auroc, _WILSON),
+               help=say("how often a right answer was the surer one; 0.5 is chance")),
+        column("risk_area", say("risk over coverages"),
+               lambda m: m.estimate(m.by_width.risk_area, _WILSON), unit="points",
+               help=say("mean share wrong over all shares answered, surest first")),
+        column("risk", say("wrong of all"), lambda m: _risk_at(m, 1.0), unit="points",
+               help=say("share wrong where everything is answered")),
+        column("risk_half", say("wrong of the surer half"), lambda m: _risk_at(m, 0.5),
+               unit="points"),
     )  # fmt: skip
 
 
 _WILSON = "Wilson at the effective size"
 
 
-def _risk_at(found: Calibration, coverage: float, level: float) -> Cell:
+def _risk_at(model: _Model, coverage: float) -> Cell:
     """The risk at the coverage nearest to this one; None where none is near."""
-    point = min(found.curve, key=lambda each: abs(each.coverage - coverage))
+    point = min(model.by_width.curve, key=lambda each: abs(each.coverage - coverage))
     if abs(point.coverage - coverage) > 0.1:
         return None
     interval = Interval(value=point.risk, low=point.low, high=point.high)
-    return _estimate(found, interval, level, _WILSON, n=point.n)
-
-
-def _estimate(
-    found: Calibration, interval: Interval, level: float, made_by: str, *, n: int | None = None
-) -> Estimate | None:
-    if math.isnan(interval.value):
-        return None
-    shared = found.groups < found.n - 0.5
-    return Estimate(
-        value=interval.value,
-        n=found.n if n is None else n,
-        low=interval.low,
-        high=interval.high,
-        level=level,
-        estimand="answers like these",
-        made_by=made_by,
-        resampled="items" if shared else "answers",
-        effective_n=found.groups,
-        flags=("few-groups",) if found.groups < 50 else (),
-    )
+    return model.estimate(interval, _WILSON, n=point.n)
 
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _bins(known: Sequence[_Model], level: float) -> Table:
-    return Table(
-        title=say("Stated confidence and share right, by bin"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="from", name=say("from"), unit="points"),
-            Column(key="to", name=say("to"), unit="points"),
-            Column(key="n", name="n"),
-            Column(key="confidence", name=say("mean confidence"), unit="points"),
-            Column(key="accuracy", name=say("share right"), unit="points"),
-        ),
-        rows=tuple(
-            (
-                each.label,
-                part.start,
-                part.end,
-                part.n,
-                part.confidence,
-                _estimate(
-                    each.by_width,
-                    Interval(value=part.accuracy, low=part.low, high=part.high),
-                    level,
-                    _WILSON,
-                    n=part.n,
-                ),
-            )
-            for each in known
-            for part in each.by_width.bins
-        ),
+def _bins(known: Sequence[_Model]) -> Table:
+    return table_of(
+        say("Stated confidence and share right, by bin"),
+        [(each, part) for each in known for part in each.by_width.bins],
+        column("model", say("model"), lambda row: row[0].label),
+        column("from", say("from"), lambda row: row[1].start, unit="points"),
+        column("to", say("to"), lambda row: row[1].end, unit="points"),
+        column("n", "n", lambda row: row[1].n),
+        column("confidence", say("mean confidence"), lambda row: row[1].confidence, unit="points"),
+        column("accuracy", say("share right"), lambda row: _share_right(*row), unit="points"),
     )
+
+
+def _share_right(model: _Model, part: ConfidenceBin) -> Estimate | None:
+    interval = Interval(value=part.accuracy, low=part.low, high=part.high)
+    return model.estimate(interval, _WILSON, n=part.n)

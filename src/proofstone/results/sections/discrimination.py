@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.section import (
-    Cell,
     Column,
     Curve,
     Figure,
     Mark,
     Section,
     Table,
+    column,
     points,
     shown_estimate,
+    table_of,
 )
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import (
     Evidence,
-    RankedValues,
     ranked_values,
 )
 from proofstone.results.sections.items import DescribedItems, described_items
@@ -36,10 +36,10 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
 )
-from proofstone.results.sections.strata import document_cells, document_columns
+from proofstone.results.sections.strata import document_column
 from proofstone.stats.dimension import DimensionCheck, check_dimension
 from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.intervals import benjamini_hochberg, equal_weights
+from proofstone.stats.intervals import benjamini_hochberg, equal_weights, over_known
 from proofstone.stats.items import ItemResponse, fit_two_parameter
 from proofstone.stats.stability import (
     Discrimination,
@@ -70,36 +70,50 @@ _MOST_DRAWS, _FEWEST_DRAWS, _MOST_WORK = 500, 99, 20_000_000
 def dimension_section(evidence: Evidence) -> Section | None:
     """How far models' profiles over groups are their own, beside what groups at random would show.
     None without a level of two groups or more, of five items each on average."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or not len(ranked.units):
+    ranked = ranked_values(evidence)
+    if ranked is None or not len(ranked.units):
         return None
-    found = {
-        level: _check(evidence, ranked, sheet.table.strata[level][ranked.units], len(names))
-        for level, names in sheet.table.stratum_names.items()
-        if 1 < len(names) <= len(ranked.units) / _FEWEST_ITEMS
-    }
-    found = {level: check for level, check in found.items() if not math.isnan(check.p)}
+    table = ranked.sheet.table
+    found = {}
+    for level, names in table.stratum_names.items():
+        if 1 < len(names) <= len(ranked.units) / _FEWEST_ITEMS:
+            check = check_dimension(
+                ranked.values,
+                table.strata[level][ranked.units],
+                # Of fresh forms of one bank items are independent, whatever facts they share.
+                keys=ranked.clusters,
+                n_draws=min(
+                    _MOST_DRAWS,
+                    max(_FEWEST_DRAWS, _MOST_WORK // (len(ranked.units) * len(names))),
+                ),
+                seed=ranked.seed,
+            )
+            if not math.isnan(check.p):
+                found[level] = check
     if not found:
         return None
+    # The levels whose groups differ, at 5% over all levels (Bonferroni).
+    rejected = [level for level, check in found.items() if check.p < 0.05 / len(found)]
     return Section(
         name="dimension",
         title=say("Model × group interaction"),
-        finding=_finding(found),
-        plain=_plain(found),
-        cannot=_cannot(found),
+        finding=_finding(found, rejected),
+        plain=say(
+            "Which model is better depends on the {level} asked about: one overall number hides "
+            "that.",
+            level=word(rejected[0]),
+        )
+        if rejected
+        else "",
+        cannot=""
+        if rejected
+        else say(
+            "The test does not show that all groups measure the same construct; small interactions "
+            "may go undetected."
+        ),
         how=_how(found, evidence.seed),
         tables=(_table(found),),
     )
-
-
-def _check(
-    evidence: Evidence, ranked: RankedValues, strata: NDArray[np.int32], n_strata: int
-) -> DimensionCheck:
-    work = max(len(ranked.units) * n_strata, 1)
-    n_draws = min(_MOST_DRAWS, max(_FEWEST_DRAWS, _MOST_WORK // work))
-    # Of fresh forms of one bank items are independent, whatever facts they share.
-    keys = ranked.keys if evidence.estimand == "knowledge" else None
-    return check_dimension(ranked.values, strata, keys=keys, n_draws=n_draws, seed=evidence.seed)
 
 
 _HOW = {
@@ -133,70 +147,36 @@ def _how(found: dict[str, DimensionCheck], seed: int) -> str:
     )
 
 
-def _rejected(found: dict[str, DimensionCheck]) -> list[str]:
-    """The levels whose groups differ, at 5% over all levels (Bonferroni)."""
-    return [level for level, check in found.items() if check.p < 0.05 / len(found)]
-
-
-def _finding(found: dict[str, DimensionCheck]) -> str:
-    rejected = _rejected(found)
+def _finding(found: dict[str, DimensionCheck], rejected: list[str]) -> str:
     if not rejected:
         return say(
             "No significant model × group interaction by {levels}.",
             levels=joined([word(name) for name in found]),
         )
     level = max(rejected, key=lambda name: found[name].corrected)
-    check = found[level]
     return say(
         "The model × group interaction is significant by {levels}. By {level}, models deviate "
         "from their own level by {interaction} points, against {by_chance} in random groups.",
         levels=joined([word(name) for name in rejected]),
         level=word(level),
-        interaction=points(check.interaction),
-        by_chance=points(check.by_chance),
-    )
-
-
-def _plain(found: dict[str, DimensionCheck]) -> str:
-    rejected = _rejected(found)
-    if not rejected:
-        return ""
-    return say(
-        "Which model is better depends on the {level} asked about: one overall number hides that.",
-        level=word(rejected[0]),
-    )
-
-
-def _cannot(found: dict[str, DimensionCheck]) -> str:
-    if _rejected(found):
-        return ""
-    return say(
-        "The test does not show that all groups measure the same construct; small interactions may "
-        "go undetected."
+        interaction=points(found[level].interaction),
+        by_chance=points(found[level].by_chance),
     )
 
 
 def _table(found: dict[str, DimensionCheck]) -> Table:
-    return Table(
-        title=say("Profiles over groups"),
-        columns=(
-            Column(key="by", name=say("by")),
-            Column(key="groups", name=say("groups")),
-            Column(key="n", name=say("n"), help=say("items")),
-            Column(key="interaction", name=say("seen"), unit="points",
-                   help=say("how far models' means in groups stray from their own level")),
-            Column(key="by_chance", name=say("by chance"), unit="points",
-                   help=say("the same in groups drawn at random")),
-            Column(key="corrected", name=say("beyond chance"), unit="points"),
-            Column(key="p", name=say("p"), unit="probability"),
-        ),
-        rows=tuple(
-            (
-                word(level), check.n_strata, check.n_units, check.interaction, check.by_chance,
-                check.corrected, check.p,
-            )
-            for level, check in found.items()
-        ),
+    return table_of(
+        say("Profiles over groups"),
+        found.items(),
+        column("by", say("by"), lambda row: word(row[0])),
+        column("groups", say("groups"), "1.n_strata"),
+        column("n", say("n"), "1.n_units", help=say("items")),
+        column("interaction", say("seen"), "1.interaction", unit="points",
+               help=say("how far models' means in groups stray from their own level")),
+        column("by_chance", say("by chance"), "1.by_chance", unit="points",
+               help=say("the same in groups drawn at random")),
+        column("corrected", say("beyond chance"), "1.corrected", unit="points"),
+        column("p", say("p"), "1.p", unit="probability"),
     )  # fmt: skip
 
 
@@ -239,14 +219,16 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
         (each, name) for each, name in zip(found, names, strict=True) if not math.isnan(each.p)
     ]
     beyond = [name for each, name in known if each.p < 0.05 / max(len(known), 1)]
+    rest = [name for _, name in known if name not in beyond]
     k = max(each.k for each in found)
     widest = max(found, key=lambda each: -1.0 if math.isnan(each.range) else each.range)
-    if widest.range == 0.0:
-        return _all_alike(by, names, found, how)
-    return Section(
-        name="discrimination",
-        title=say("Where the strongest stand apart"),
-        finding=say(
+    if widest.range == 0.0:  # nobody differs from anybody in any group
+        rest = []
+        finding = say(
+            "Nowhere: the top {k} score the same in every group by {by}.", k=k, by=word(by)
+        )
+    else:
+        finding = say(
             "In {n} of {groups} groups by {by}, the range of the top {k} is significant "
             "(Bonferroni-adjusted). The largest observed range is {range} points, in {widest} "
             "({items}); {by_chance} points are expected of equal models there.",
@@ -258,67 +240,41 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
             n=len(beyond),
             groups=len(known),
             by=word(by),
-        ),
-        cannot=_discrimination_cannot(by, known, beyond),
-        how=paragraph(say("Standard deviation and CV divide by {k}.", k=k), how),
-        tables=(_discrimination_table(by, names, found),),
-    )
-
-
-def _all_alike(by: str, names: list[str], found: Sequence[Discrimination], how: str) -> Section:
-    """The section where nobody differs from anybody in any group."""
-    k = max(each.k for each in found)
+        )
     return Section(
         name="discrimination",
         title=say("Where the strongest stand apart"),
-        finding=say(
-            "Nowhere: the top {k} score the same in every group by {by}.", k=k, by=word(by)
-        ),
+        finding=finding,
+        cannot=say(
+            "No significant differences among the strongest models within {shown} (each {by} "
+            "tested at 5%, Bonferroni-adjusted). This does not show that they are equal.",
+            shown=listed(rest, 6),
+            by=word(by),
+        )
+        if rest
+        else "",
         how=paragraph(say("Standard deviation and CV divide by {k}.", k=k), how),
         tables=(_discrimination_table(by, names, found),),
-    )
-
-
-def _discrimination_cannot(
-    by: str, known: Sequence[tuple[Discrimination, str]], beyond: Sequence[str]
-) -> str:
-    rest = [name for _, name in known if name not in beyond]
-    if not rest:
-        return ""
-    return say(
-        "No significant differences among the strongest models within {shown} (each {by} tested "
-        "at 5%, Bonferroni-adjusted). This does not show that they are equal.",
-        shown=listed(rest, 6),
-        by=word(by),
     )
 
 
 def _discrimination_table(by: str, names: list[str], found: Sequence[Discrimination]) -> Table:
-    return Table(
-        title=say("Discrimination by {by}", by=word(by)),
-        columns=(
-            Column(key=by, name=word(by)),
-            Column(key="n", name=say("n"), help=say("items")),
-            Column(key="mean", name=say("mean"), unit="points"),
-            Column(key="sd", name=say("SD"), unit="points",
-                   help=say("over the models, dividing by k")),
-            Column(key="cv", name=say("CV, %"), digits=1, help=say("100 SD / mean")),
-            Column(key="max", name=say("max"), unit="points"),
-            Column(key="min", name=say("min"), unit="points"),
-            Column(key="range", name=say("range"), unit="points"),
-            Column(key="range_by_chance", name=say("by chance"), unit="points",
-                   help=say("the range to expect of as many models of equal skill")),
-            Column(key="sd_corrected", name=say("SD less chance"), unit="points"),
-            Column(key="p", name=say("p"), unit="probability",
-                   help=say("probability of a range at least this large if all models were equal")),
-        ),
-        rows=tuple(
-            (
-                name, each.n_units, each.mean, each.sd, each.cv, each.high, each.low, each.range,
-                each.range_by_chance, each.sd_corrected, each.p,
-            )
-            for each, name in zip(found, names, strict=True)
-        ),
+    return table_of(
+        say("Discrimination by {by}", by=word(by)),
+        zip(names, found, strict=True),
+        column(by, word(by), "0"),
+        column("n", say("n"), "1.n_units", help=say("items")),
+        column("mean", say("mean"), "1.mean", unit="points"),
+        column("sd", say("SD"), "1.sd", unit="points", help=say("over the models, dividing by k")),
+        column("cv", say("CV, %"), "1.cv", digits=1, help=say("100 SD / mean")),
+        column("max", say("max"), "1.high", unit="points"),
+        column("min", say("min"), "1.low", unit="points"),
+        column("range", say("range"), "1.range", unit="points"),
+        column("range_by_chance", say("by chance"), "1.range_by_chance", unit="points",
+               help=say("the range to expect of as many models of equal skill")),
+        column("sd_corrected", say("SD less chance"), "1.sd_corrected", unit="points"),
+        column("p", say("p"), "1.p", unit="probability",
+               help=say("probability of a range at least this large if all models were equal")),
     )  # fmt: skip
 
 
@@ -529,12 +485,18 @@ def item_model_section(evidence: Evidence) -> Section | None:
     if not _FEWEST_MODELED <= len(found.ranked.units) <= _MOST_ITEMS:
         return None
     fit = fit_two_parameter(found.ranked.values)
-    misfits = _misfits(fit)
+    misfits = over_known(benjamini_hochberg, fit.fit_p) < _FALSE_SHARE  # the curve is wrong
     return Section(
         name="item-model",
         title=say("A model of items and skills"),
         finding=_model_finding(found, fit, misfits, evidence.board.confidence),
-        cannot=_model_cannot(fit),
+        cannot=say(
+            "Slopes and difficulties of single items: with {models} (fewer than 50) the priors "
+            "speak with the data.",
+            models=counted(len(fit.skill), "model"),
+        )
+        if "few-respondents" in fit.flags
+        else "",
         how=paragraph(
             say(
                 "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin "
@@ -559,15 +521,6 @@ def item_model_section(evidence: Evidence) -> Section | None:
         ),
         tables=(_skills(found, fit), _modeled_items(found, fit, misfits)),
     )
-
-
-def _misfits(fit: ItemResponse) -> NDArray[np.bool_]:
-    """Whose curve is wrong, at a false discovery rate of 10%."""
-    known = ~np.isnan(fit.fit_p)
-    adjusted = np.ones(len(fit.fit_p))
-    if known.any():
-        adjusted[known] = benjamini_hochberg(fit.fit_p[known])
-    return np.asarray(adjusted < _FALSE_SHARE)
 
 
 def _model_finding(
@@ -625,72 +578,38 @@ def _reliability(alpha: Reliability) -> str:
     )
 
 
-def _model_cannot(fit: ItemResponse) -> str:
-    n = len(fit.skill)
-    if "few-respondents" not in fit.flags:
-        return ""
-    return say(
-        "Slopes and difficulties of single items: with {models} (fewer than 50) the priors "
-        "speak with the data.",
-        models=counted(n, "model"),
-    )
-
-
 def _skills(found: DescribedItems, fit: ItemResponse) -> Table:
-    return Table(
-        title=say("Skill by model"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="n", name=say("n"), help=say("items")),
-            Column(
-                key="skill", name=say("skill"), help=say("in standard deviations of all skills")
-            ),
-            Column(key="skill_sd", name=say("its deviation"), help=say("of the posterior")),
-        ),
-        rows=tuple(
-            (label, len(found.ranked.units), float(skill), float(sd))
-            for label, skill, sd in zip(found.ranked.labels, fit.skill, fit.skill_sd, strict=True)
-        ),
+    return table_of(
+        say("Skill by model"),
+        zip(found.ranked.labels, fit.skill.tolist(), fit.skill_sd.tolist(), strict=True),
+        column("model", say("model"), "0"),
+        column("n", say("n"), lambda _: len(found.ranked.units), help=say("items")),
+        column("skill", say("skill"), "1", help=say("in standard deviations of all skills")),
+        column("skill_sd", say("its deviation"), "2", help=say("of the posterior")),
     )
 
 
 def _modeled_items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_]) -> Table:
-    order = np.lexsort((fit.slope, ~misfits))[:_MOST_MODELED]
-    return Table(
-        title=say("Items that fit or discriminate least"),
-        columns=(
-            Column(key="item", name=say("item")),
-            *document_columns(found.table),
-            Column(key="follows", name=say("follows the model")),
-            Column(key="n", name=say("n"), help=say("models that were scored on it")),
-            Column(key="slope", name=say("slope"),
-                   help=say("change of the log odds per standard deviation of skill")),
-            Column(key="difficulty", name=say("difficulty"),
-                   help=say("the skill at which it is right half of the time")),
-            Column(key="outfit", name=say("outfit"), help=say("about 1 where the model holds")),
-            Column(key="infit", name=say("infit"), help=say("the same, weighted by information")),
-            Column(key="fit_p", name=say("p"), unit="probability"),
-        ),
-        rows=tuple(
-            _item_model_row(found, fit, place, wrong=bool(misfits[place]))
-            for place in order.tolist()
-        ),
+    def of(values: NDArray[np.float64]) -> Callable[[int], float]:
+        return lambda place: float(values[place])
+
+    return table_of(
+        say("Items that fit or discriminate least"),
+        np.lexsort((fit.slope, ~misfits))[:_MOST_MODELED].tolist(),
+        column("item", say("item"), lambda place: found.name(found.items[place])),
+        *document_column(found.table, lambda place: found.documents(found.items[place])),
+        column("follows", say("follows the model"),
+               lambda place: say("no") if misfits[place] else say("as far as seen")),
+        column("n", say("n"), lambda place: found.items[place].n,
+               help=say("models that were scored on it")),
+        column("slope", say("slope"), of(fit.slope),
+               help=say("change of the log odds per standard deviation of skill")),
+        column("difficulty", say("difficulty"), of(fit.difficulty),
+               help=say("the skill at which it is right half of the time")),
+        column("outfit", say("outfit"), of(fit.outfit), help=say("about 1 where the model holds")),
+        column("infit", say("infit"), of(fit.infit), help=say("the same, weighted by information")),
+        column("fit_p", say("p"), of(fit.fit_p), unit="probability"),
         note=say("{most} of {items}.", most=_MOST_MODELED, items=counted(len(fit.slope), "item"))
-        if len(fit.slope) > 20
+        if len(fit.slope) > _MOST_MODELED
         else "",
     )  # fmt: skip
-
-
-def _item_model_row(
-    found: DescribedItems, fit: ItemResponse, place: int, *, wrong: bool
-) -> tuple[Cell, ...]:
-    item = found.items[place]
-    columns = (fit.slope, fit.difficulty, fit.outfit, fit.infit, fit.fit_p)
-    values = (float(column[place]) for column in columns)
-    return (
-        found.name(item),
-        *document_cells(found.table, found.documents(item)),
-        say("no") if wrong else say("as far as seen"),
-        item.n,
-        *values,
-    )

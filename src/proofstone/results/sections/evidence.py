@@ -18,13 +18,14 @@ from proofstone.page.section import (
     points,
 )
 from proofstone.records.reviews import Upkeep
+from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.estimates import Spread, measure_spread
+from proofstone.stats.estimates import Spread, mean_estimates, measure_spread
 from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import Weighting, equal_weights, group_weights
 from proofstone.stats.power import Separation, separations
@@ -84,6 +85,7 @@ class RankedValues:
     """
 
     group: Standings
+    sheet: Sheet
     values: NDArray[np.float64]
     units: NDArray[np.int64]
     respondents: tuple[int, ...]
@@ -105,6 +107,29 @@ class RankedValues:
     def clusters(self) -> SharedKeys | None:
         """What items share, where that makes them dependent."""
         return self.keys if self.estimand == "knowledge" else None
+
+    @property
+    def dependent_keys(self) -> SharedKeys | None:
+        """The same of all units of the score table."""
+        return self.sheet.keys if self.estimand == "knowledge" else None
+
+    def means(
+        self, values: NDArray[np.float64], units: NDArray[np.int64] | None = None
+    ) -> tuple[Estimate, ...]:
+        """The mean of each column of ``values`` (units, m), with its interval; of some of the
+        ranked ``units`` where these are named (their places)."""
+        return mean_estimates(
+            values,
+            equal_weights(len(values)),
+            self.keys if units is None else self.keys.among(units),
+            estimand=self.estimand,
+            confidence=self.confidence,
+        )
+
+    def known_mean(self, values: NDArray[np.float64]) -> Estimate | None:
+        """The mean of the values (units) that are known; None where none is."""
+        known = np.flatnonzero(~np.isnan(values))
+        return self.means(values[known][:, None], known)[0] if len(known) else None
 
     @cached_property
     def spread(self) -> Spread:
@@ -166,6 +191,7 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
     level = levels[0] if levels else ""
     return RankedValues(
         group=group,
+        sheet=sheet,
         values=sheet.block(units, chosen),
         units=units,
         respondents=chosen,

@@ -20,8 +20,10 @@ from proofstone.page.section import (
     Mark,
     Section,
     Table,
+    column,
     estimate_mark,
     points,
+    table_of,
 )
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import (
@@ -51,7 +53,7 @@ from proofstone.results.sections.parts import (
     mark_of,
     median_points,
 )
-from proofstone.stats.estimates import mean_estimates, measure_spread
+from proofstone.stats.estimates import measure_spread
 from proofstone.stats.factors import (
     Apart,
     AverageEffect,
@@ -129,33 +131,11 @@ def describe_factor(
                 title,
                 models,
                 levels,
-                [_means(evidence, ranked, values) for values in found.values],
+                [[ranked.known_mean(own) for own in values.T] for values in found.values],
                 chance=chance_levels(ranked.group),
             ),
         ),
     )
-
-
-def _means(
-    evidence: Evidence, ranked: RankedValues, values: NDArray[np.float64]
-) -> list[Estimate | None]:
-    """The mean of each model at one level, over the items that it was asked there; None where it
-    was not asked."""
-    found: list[Estimate | None] = []
-    for column in values.T:
-        units = np.flatnonzero(~np.isnan(column))
-        if not len(units):
-            found.append(None)
-            continue
-        (estimate,) = mean_estimates(
-            column[units, None],
-            equal_weights(len(units)),
-            ranked.keys.among(units),
-            estimand=evidence.estimand,
-            confidence=evidence.board.confidence,
-        )
-        found.append(estimate)
-    return found
 
 
 def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -> Levels | None:
@@ -179,11 +159,11 @@ def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -
 def _ways(ranked: RankedValues) -> Levels | None:
     by_model: dict[str, dict[str, int]] = {}
     # In the order of the file, so that of equally common ways the first one is the reference.
-    order = sorted(range(len(ranked.respondents)), key=lambda column: ranked.respondents[column])
-    for column in order:
-        row = ranked.group.ranked[column]
+    order = sorted(range(len(ranked.respondents)), key=lambda place: ranked.respondents[place])
+    for place in order:
+        row = ranked.group.ranked[place]
         way = " ".join(part for part in (row.way, row.settings) if part) or say("as it is")
-        by_model.setdefault(row.name, {})[way] = column
+        by_model.setdefault(row.name, {})[way] = place
     return levels_of(ranked, by_model)
 
 
@@ -256,26 +236,17 @@ def _named(effect: Effect, names: list[str], levels: list[str]) -> str:
 
 
 def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
-    return Table(
-        title=say("Change from {level}", level=levels[0]),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="level", name=say("asked")),
-            Column(key="change", name=say("change"), unit="points"),
-            Column(key="p", name=say("p"), unit="probability"),
-            Column(key="p_holm", name=say("p (Holm)"), unit="probability",
-                   help=say("adjusted for all changes")),
-            Column(key="beyond", name=say("beyond the others"), unit="points",
-                   help=say("how much more it changes than the mean of the other models")),
-            Column(key="p_beyond", name=say("p (Holm)"), unit="probability"),
-        ),
-        rows=tuple(
-            (
-                names[effect.model], levels[effect.level], effect.change, effect.p, effect.p_holm,
-                effect.beyond, effect.p_beyond,
-            )
-            for effect in found.effects
-        ),
+    return table_of(
+        say("Change from {level}", level=levels[0]),
+        found.effects,
+        column("model", say("model"), lambda effect: names[effect.model]),
+        column("level", say("asked"), lambda effect: levels[effect.level]),
+        column("change", say("change"), unit="points"),
+        column("p", say("p"), unit="probability"),
+        column("p_holm", say("p (Holm)"), unit="probability", help=say("adjusted for all changes")),
+        column("beyond", say("beyond the others"), unit="points",
+               help=say("how much more it changes than the mean of the other models")),
+        column("p_beyond", say("p (Holm)"), unit="probability"),
     )  # fmt: skip
 
 
@@ -410,9 +381,9 @@ def alignment_section(evidence: Evidence) -> Section | None:
     by_model: dict[str, dict[str, int]] = {}
     rows = list(enumerate(ranked.group.ranked))
     # Base models first, so that they are the reference.
-    for column, row in sorted(rows, key=lambda pair: not _is_base(pair[1])):
+    for place, row in sorted(rows, key=lambda pair: not _is_base(pair[1])):
         by_model.setdefault(stem_of(row.name), {}).setdefault(
-            "base" if _is_base(row) else "chat", column
+            "base" if _is_base(row) else "chat", place
         )
     levels = levels_of(ranked, by_model)
     if levels is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from shlex import quote
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
 
-from proofstone.page.section import Cell, Column, Section, Table
+from proofstone.page.section import Section, Table, column, table_of
 from proofstone.page.text import counted_keys, key_column
 from proofstone.records.ids import short
 from proofstone.records.scores import DocumentPages, ScoreTable
@@ -25,7 +26,7 @@ from proofstone.results.sections.evidence import (
     ranked_values,
     replies_of,
 )
-from proofstone.results.sections.strata import document_cells, document_columns, documents_text
+from proofstone.results.sections.strata import document_column, documents_text
 from proofstone.stats.items import (
     ITEM_FLAGS,
     ItemFlag,
@@ -54,46 +55,36 @@ def statements_section(evidence: Evidence) -> Section | None:
     if found is None:
         return None
     flagged = found.flagged()
+    wrong = [each for each in flagged if "probably-wrong" in each.flags]
     return Section(
         name="keys" if found.columns else "statements",
-        title=_title(found.columns),
-        finding=_finding(found, flagged),
-        plain=_plain(flagged),
+        title=say("Which keys in {column} are probably wrong", column=key_column(found.columns))
+        if found.columns
+        else say("Which statements are probably wrong"),
+        finding=say_of(
+            len(wrong),
+            "Of {statements} that items share, {wrong} is probably wrong, and {flagged} stand out.",
+            "Of {statements} that items share, {wrong} are probably wrong, and {flagged} stand "
+            "out.",
+            statements=counted_keys(len(found.statements), found.columns),
+            wrong=len(wrong),
+            flagged=len(flagged),
+        )
+        if flagged
+        else say(
+            "None of {statements} stands out.",
+            statements=counted_keys(len(found.statements), found.columns),
+        ),
+        plain=say(
+            "Look at {name} first: questions that hold it go wrong more often than the others, and "
+            "knowing more does not help.",
+            name=wrong[0].name,
+        )
+        if wrong
+        else "",
         cannot=_cannot(found),
         how=_how(evidence, found.columns),
         tables=(_worst(evidence, flagged, found.columns),) if flagged else (),
-    )
-
-
-def _title(columns: Sequence[str]) -> str:
-    if not columns:
-        return say("Which statements are probably wrong")
-    return say("Which keys in {column} are probably wrong", column=key_column(columns))
-
-
-def _finding(found: DescribedStatements, flagged: list[DescribedStatement]) -> str:
-    n, wrong = len(found.statements), sum("probably-wrong" in each.flags for each in flagged)
-    of = counted_keys(n, found.columns)
-    if not flagged:
-        return say("None of {statements} stands out.", statements=of)
-    return say_of(
-        wrong,
-        "Of {statements} that items share, {wrong} is probably wrong, and {flagged} stand out.",
-        "Of {statements} that items share, {wrong} are probably wrong, and {flagged} stand out.",
-        statements=of,
-        wrong=wrong,
-        flagged=len(flagged),
-    )
-
-
-def _plain(flagged: list[DescribedStatement]) -> str:
-    wrong = [each for each in flagged if "probably-wrong" in each.flags]
-    if not wrong:
-        return ""
-    return say(
-        "Look at {name} first: questions that hold it go wrong more often than the others, and "
-        "knowing more does not help.",
-        name=wrong[0].name,
     )
 
 
@@ -148,52 +139,40 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
 
 
 def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
-    table = None if evidence.sheet is None else evidence.sheet.table
+    def known(by: str, what: str) -> Callable[[DescribedStatement], float | None]:
+        """A number by items or by answers; None where there is none."""
+
+        def cell(each: DescribedStatement) -> float | None:
+            value: float = getattr(getattr(each, by), what, math.nan)
+            return None if math.isnan(value) else value
+
+        return cell
+
     more = len(flagged) - _MOST_LISTED
-    note = ""
-    if more > 0:
-        note = say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
-    return Table(
-        title=say("Keys to look at first") if columns else say("Statements to look at first"),
-        columns=(
-            Column(
-                key="key" if columns else "statement",
-                name=key_column(columns) if columns else say("statement"),
-            ),
-            *document_columns(table),
-            Column(key="reason", name=say("reason")),
-            Column(key="n", name="n", help=say("items that hold it")),
-            Column(key="score", name=say("score"), unit="points"),
-            Column(key="lift", name=say("beside the rest"), unit="points",
-                   help=say("how far scores on its items lie above the models' own level")),
-            Column(key="discrimination", name=say("discrimination"), digits=2,
-                   help=say("correlation over models of scores on its items and on all others")),
-            Column(key="n_answers", name=say("answers to it"),
-                   help=say("times that it was asked alone")),
-            Column(key="score_alone", name=say("right alone"), unit="points"),
-        ),
-        rows=tuple(_row(table, each) for each in flagged[:_MOST_LISTED]),
-        note=note,
+    return table_of(
+        say("Keys to look at first") if columns else say("Statements to look at first"),
+        flagged[:_MOST_LISTED],
+        column("key" if columns else "statement",
+               key_column(columns) if columns else say("statement"), "name"),
+        *document_column(evidence.sheet.table if evidence.sheet else None,
+                         attrgetter("documents")),
+        column("reason", say("reason"),
+               lambda each: reasons_in_words(each.flags, of_statement=True)),
+        column("n", "n", lambda each: each.by_items.n_units if each.by_items else 0,
+               help=say("items that hold it")),
+        column("score", say("score"), known("by_items", "mean"), unit="points"),
+        column("lift", say("beside the rest"), known("by_items", "lift"), unit="points",
+               help=say("how far scores on its items lie above the models' own level")),
+        column("discrimination", say("discrimination"), known("by_items", "discrimination"),
+               help=say("correlation over models of scores on its items and on all others")),
+        column("n_answers", say("answers to it"),
+               lambda each: each.by_answers.n_units if each.by_answers else 0,
+               help=say("times that it was asked alone")),
+        column("score_alone", say("right alone"), known("by_answers", "mean"), unit="points"),
+        note=say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
+        if more > 0
+        else "",
     )  # fmt: skip
-
-
-def _row(table: ScoreTable | None, found: DescribedStatement) -> tuple[Cell, ...]:
-    items, alone = found.by_items, found.by_answers
-    return (
-        found.name,
-        *document_cells(table, found.documents),
-        reasons_in_words(found.flags, of_statement=True),
-        items.n_units if items else 0,
-        _known(items.mean) if items else None,
-        _known(items.lift) if items else None,
-        _known(items.discrimination) if items else None,
-        alone.n_units if alone else 0,
-        _known(alone.mean) if alone else None,
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def items_section(evidence: Evidence) -> Section | None:
@@ -202,40 +181,43 @@ def items_section(evidence: Evidence) -> Section | None:
     found = described_items(evidence)
     if found is None:
         return None
-    ranked, flagged = found.ranked, found.flagged()
+    flagged = found.flagged()
     counts: Counter[ItemFlag] = Counter(flag for item in flagged for flag in item.flags)
-    negative = sum(1 for item in found.items if item.discrimination < 0)
-    known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
+    suspects = sum(bool({"weak-beat-strong", "strong-distractor"} & {*x.flags}) for x in flagged)
+    reasons = table_of(
+        say("Why items are listed"),
+        [flag for flag in ITEM_FLAGS if counts[flag]],
+        column("reason", say("reason"), lambda flag: word(ITEM_FLAGS[flag])),
+        column("items", say("items"), lambda flag: counts[flag]),
+    )
     return Section(
         name="items",
         title=say("Which items to look at first"),
-        finding=_items_finding(ranked, flagged, known),
-        plain=_items_plain(flagged),
-        cannot=_items_cannot(len(ranked.respondents), negative),
-        how=(
-            say(
-                "Difficulty is the mean score over the ranked models. Discrimination is the "
-                "correlation of an item's scores with the mean of all other items. An item is "
-                'flagged only with eight models or more; "the weak are right and the strong '
-                'wrong" is tested at a false discovery rate of 10%.'
-            )
+        finding=_items_finding(found, len(flagged)),
+        plain=say(
+            "On {questions} the best models disagree with the answer that counts as right: "
+            "somebody should check these first.",
+            questions=counted(suspects, "question"),
+        )
+        if suspects
+        else "",
+        cannot=_items_cannot(found),
+        how=say(
+            "Difficulty is the mean score over the ranked models. Discrimination is the "
+            "correlation of an item's scores with the mean of all other items. An item is "
+            'flagged only with eight models or more; "the weak are right and the strong '
+            'wrong" is tested at a false discovery rate of 10%.'
         ),
-        tables=(
-            *([_reasons(counts)] if counts else []),
-            *([_items_worst(found, flagged)] if flagged else []),
-        ),
+        tables=(reasons, _items_worst(found, flagged)) if flagged else (),
     )
 
 
-def _items_finding(
-    ranked: RankedValues, flagged: Sequence[ItemStatistics], known: Sequence[float]
-) -> str:
-    if len(ranked.respondents) < _FEWEST:
-        return say(
-            "{models} are too few to judge single items by.",
-            models=counted(len(ranked.respondents), "model"),
-        )
-    looked = {"items": counted(len(flagged), "item"), "n": len(ranked.units)}
+def _items_finding(found: DescribedItems, n_flagged: int) -> str:
+    n = len(found.ranked.respondents)
+    if n < _FEWEST:
+        return say("{models} are too few to judge single items by.", models=counted(n, "model"))
+    looked = {"items": counted(n_flagged, "item"), "n": len(found.ranked.units)}
+    known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
     if not known:
         return say("{items} of {n:,} should be looked at.", **looked)
     return say(
@@ -246,20 +228,8 @@ def _items_finding(
     )
 
 
-def _items_plain(flagged: Sequence[ItemStatistics]) -> str:
-    suspects = sum(
-        1 for item in flagged if {"weak-beat-strong", "strong-distractor"} & {*item.flags}
-    )
-    if not suspects:
-        return ""
-    return say(
-        "On {questions} the best models disagree with the answer that counts as right: "
-        "somebody should check these first.",
-        questions=counted(suspects, "question"),
-    )
-
-
-def _items_cannot(n: int, negative: int) -> str:
+def _items_cannot(found: DescribedItems) -> str:
+    n, negative = len(found.ranked.respondents), sum(x.discrimination < 0 for x in found.items)
     if n < _FEWEST:
         return say(
             "{models} are too few to tell a wrong answer key from sampling error (at least eight "
@@ -275,53 +245,29 @@ def _items_cannot(n: int, negative: int) -> str:
     )
 
 
-def _reasons(counts: Counter[ItemFlag]) -> Table:
-    return Table(
-        title=say("Why items are listed"),
-        columns=(Column(key="reason", name=say("reason")), Column(key="items", name=say("items"))),
-        rows=tuple((word(ITEM_FLAGS[flag]), counts[flag]) for flag in ITEM_FLAGS if counts[flag]),
-    )
-
-
 def _items_worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
     more = len(flagged) - _MOST_LISTED
-    return Table(
-        title=say("Look at these first"),
-        columns=(
-            Column(key="item", name=say("item")),
-            *document_columns(found.table),
-            Column(key="reason", name=say("reason")),
-            Column(key="n", name=say("n"), help=say("models that were scored on it")),
-            Column(key="difficulty", name=say("mean score"), unit="points"),
-            Column(key="discrimination", name=say("discrimination"), digits=2,
-                   help=say("correlation with the mean of all other items")),
-            Column(key="strong", name=say("best third"), unit="points",
-                   help=say("mean score of the third of the models that do best on the other "
-                            "items")),
-            Column(key="weak", name=say("worst third"), unit="points"),
-            Column(key="distractor", name=say("wrong answer of the best")),
-            Column(key="distractor_share", name=say("its share"), unit="share"),
-        ),
-        rows=tuple(_items_row(found, item) for item in flagged[:_MOST_LISTED]),
+    return table_of(
+        say("Look at these first"),
+        flagged[:_MOST_LISTED],
+        column("item", say("item"), found.name),
+        *document_column(found.table, found.documents),
+        column("reason", say("reason"),
+               lambda item: "; ".join(ITEM_FLAGS[flag] for flag in item.flags)),
+        column("n", say("n"), help=say("models that were scored on it")),
+        column("difficulty", say("mean score"), unit="points"),
+        column("discrimination", say("discrimination"),
+               help=say("correlation with the mean of all other items")),
+        column("strong", say("best third"), unit="points",
+               help=say("mean score of the third of the models that do best on the other items")),
+        column("weak", say("worst third"), unit="points"),
+        column("distractor", say("wrong answer of the best"), found.distractor),
+        column("distractor_share", say("its share"),
+               lambda item: item.distractor_share if item.distractor >= 0 else None, unit="share"),
         note=say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
         if more > 0
         else "",
     )  # fmt: skip
-
-
-def _items_row(found: DescribedItems, item: ItemStatistics) -> tuple[Cell, ...]:
-    return (
-        found.name(item),
-        *document_cells(found.table, found.documents(item)),
-        "; ".join(ITEM_FLAGS[flag] for flag in item.flags),
-        item.n,
-        item.difficulty,
-        item.discrimination,
-        item.strong,
-        item.weak,
-        found.distractor(item),
-        item.distractor_share if item.distractor >= 0 else None,
-    )
 
 
 # Why an item or a statement is to be looked at: the reasons in words, gravest first.
@@ -482,7 +428,12 @@ class DescribedItems:
 
     def flagged(self) -> list[ItemStatistics]:
         """Those with a reason to look at them, gravest first."""
-        return sorted((item for item in self.items if item.flags), key=_gravity)
+
+        def first(item: ItemStatistics) -> tuple[int, float]:
+            known = not math.isnan(item.discrimination)
+            return gravity(item.flags), item.discrimination if known else 0.0
+
+        return sorted((item for item in self.items if item.flags), key=first)
 
     def name(self, item: ItemStatistics) -> str:
         """What the item is called: by its file, or by its id, as commands take it."""
@@ -573,10 +524,6 @@ def _item_work_described(sheet: Sheet, ranked: RankedValues) -> Sequence[ItemSta
         gold = gold_codes(sheet, ranked)
         return describe_items(ranked.values, answers=replies.answers, gold=gold)
     return describe_items(ranked.values)
-
-
-def _gravity(item: ItemStatistics) -> tuple[int, float]:
-    return gravity(item.flags), 0.0 if math.isnan(item.discrimination) else item.discrimination
 
 
 def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:

@@ -20,8 +20,10 @@ from proofstone.page.section import (
     Mark,
     Section,
     Table,
+    column,
     points,
     shown_share,
+    table_of,
 )
 from proofstone.records.runs import OUTCOMES, Estimate, Run
 from proofstone.records.scores import ScoreTable
@@ -336,25 +338,17 @@ def _unparsed(part: Part, model: str) -> str | None:
 
 
 def _agreement(pairs: Sequence[JudgePair]) -> Table:
-    return Table(
-        title=say("Agreement of judges, on the replies that a judge was asked about"),
-        columns=(
-            Column(key="judges", name=say("judges")),
-            Column(key="replies", name=say("replies")),
-            Column(key="agree", name=say("agree"), unit="points"),
-            Column(key="kappa", name=say("kappa")),
-            Column(key="no_label", name=say("no label")),
-            Column(key="tau", name=say("tau-b, over items")),
-            Column(key="order", name=say("order"), unit="mixed"),
-        ),
-        rows=tuple(
-            (
-                pair.names, pair.agree.n, pair.agree, pair.kappa, pair.n_unparsed,
-                None if pair.order is None else pair.order.tau, _said_order(pair.order),
-            )
-            for pair in pairs
-        ),
-    )  # fmt: skip
+    return table_of(
+        say("Agreement of judges, on the replies that a judge was asked about"),
+        pairs,
+        column("judges", say("judges"), "names"),
+        column("replies", say("replies"), "agree.n"),
+        column("agree", say("agree"), unit="points"),
+        column("kappa", say("kappa")),
+        column("no_label", say("no label"), "n_unparsed"),
+        column("tau", say("tau-b, over items"), lambda pair: pair.order and pair.order.tau),
+        column("order", say("order"), lambda pair: _said_order(pair.order), unit="mixed"),
+    )
 
 
 def _changes(pairs: Sequence[JudgePair]) -> Table:
@@ -606,48 +600,34 @@ def _roles_cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
 
 
 def _roles_table(rows: Sequence[BoardRow]) -> Table:
-    return Table(
-        title=say("With and without the items they had a hand in"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="did", name=say("did")),
-            Column(key="all", name=say("all items"), unit="points"),
-            Column(key="rank", name=say("rank")),
-            Column(key="touched", name=say("touched"),
-                   help=say("items that rest on it or its family")),
-            Column(key="rest", name=say("without its own"), unit="points"),
-            Column(key="rank_rest", name=say("rank there")),
-        ),
-        rows=tuple(
-            (
-                row.label, deeds(row.hand), row.estimate, row.rank,
-                row.hand.n_touched, row.hand.untouched if row.hand.untouched.n else None,
-                row.hand.rank,
-            )
-            for row in rows
-            if row.hand is not None
-        ),
+    def rest(row: BoardRow) -> Estimate | None:
+        return row.hand.untouched if row.hand is not None and row.hand.untouched.n else None
+
+    return table_of(
+        say("With and without the items they had a hand in"),
+        rows,
+        column("model", say("model"), "label"),
+        column("did", say("did"), lambda row: deeds(row.hand)),
+        column("all", say("all items"), "estimate", unit="points"),
+        column("rank", say("rank")),
+        column("touched", say("touched"), "hand.n_touched",
+               help=say("items that rest on it or its family")),
+        column("rest", say("without its own"), rest, unit="points"),
+        column("rank_rest", say("rank there"), "hand.rank"),
     )  # fmt: skip
 
 
 def _bias_table(filters: Sequence[_Filter]) -> Table:
-    return Table(
-        title=say("What a filter costs its own model"),
-        columns=(
-            Column(key="filter", name=say("filter by")),
-            Column(key="models", name=say("its models here")),
-            Column(key="filtered", name=say("filtered"), help=say("items that it let through")),
-            Column(key="unfiltered", name=say("unfiltered")),
-            Column(key="own", name=say("change, own"), unit="points"),
-            Column(key="others", name=say("change, others"), unit="points"),
-            Column(key="bias", name=say("bias"), unit="points", help=say("own less others")),
-            Column(key="p", name=say("p"), unit="probability"),
-        ),
-        rows=tuple(
-            (
-                each.model, joined(each.own), each.bias.n_filtered, each.bias.n_unfiltered,
-                each.bias.own, each.bias.others, each.bias.bias, each.bias.p,
-            )
-            for each in filters
-        ),
+    return table_of(
+        say("What a filter costs its own model"),
+        filters,
+        column("filter", say("filter by"), "model"),
+        column("models", say("its models here"), lambda each: joined(each.own)),
+        column("filtered", say("filtered"), "bias.n_filtered",
+               help=say("items that it let through")),
+        column("unfiltered", say("unfiltered"), "bias.n_unfiltered"),
+        column("own", say("change, own"), "bias.own", unit="points"),
+        column("others", say("change, others"), "bias.others", unit="points"),
+        column("bias", say("bias"), "bias.bias", unit="points", help=say("own less others")),
+        column("p", say("p"), "bias.p", unit="probability"),
     )  # fmt: skip

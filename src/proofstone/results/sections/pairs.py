@@ -16,7 +16,9 @@ from proofstone.page.section import (
     Mark,
     Section,
     Table,
+    column,
     points,
+    table_of,
     two_digits,
 )
 from proofstone.records.runs import Estimate
@@ -51,7 +53,7 @@ def further_columns(
     by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
     place_of = {(pair.first, pair.second): n for n, pair in enumerate(group.compared)}
     by_rate = by_rate[[place_of[pair] for pair in pairs]]
-    heads = rate_heads()
+    heads: tuple[Column, ...] = (_rate_head(),)
     columns: list[Sequence[Cell]] = [by_rate.tolist()]
     ranked = ranked_values(evidence)
     if ranked is not None and ((ranked.values == 0) | (ranked.values == 1)).all():
@@ -69,16 +71,6 @@ def further_columns(
                    help=say("the exact test on those items, taken as independent")),
         )  # fmt: skip
     return PairColumns(heads, dict(zip(pairs, zip(*columns, strict=True), strict=True)))
-
-
-def rate_heads() -> tuple[Column, ...]:
-    """The column of p-values that bound the share of false discoveries."""
-    return (
-        Column(key="p_bh", name=say("q (BH)"), unit="probability",
-               help=say("q-value (Benjamini-Hochberg): calling every pair with a q up to "
-                        "this value significant keeps the expected share of false "
-                        "discoveries at or below it")),
-    )  # fmt: skip
 
 
 _MOST_DRAWN = 30  # a larger matrix cannot be read
@@ -100,7 +92,14 @@ def pairs_section(evidence: Evidence) -> Section | None:
         return None
     total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
     paired = evidence.accuracies is None
-    columns = further_columns(evidence, group, _listed(group))
+    listed = [
+        pair
+        for pair in group.compared
+        if total <= _MOST_LISTED
+        or pair.second == pair.first + 1
+        or max(pair.first, pair.second) < _TOP
+    ]
+    columns = further_columns(evidence, group, listed)
     return Section(
         name="pairs",
         title=say("Pairwise differences"),
@@ -160,7 +159,9 @@ def _plain(group: Standings) -> str:
 
 def _cannot(group: Standings) -> str:
     """The closest pairs that are left open, best models first."""
-    open_pairs = [pair for pair in _next_to_each_other(group) if not pair.resolved]
+    open_pairs = [
+        pair for pair in group.compared if pair.second == pair.first + 1 and not pair.resolved
+    ]
     if not open_pairs or len(group.compared) == 1:
         return ""
     shown = [
@@ -225,20 +226,16 @@ def _how(board: Leaderboard, *, paired: bool) -> str:
     )
 
 
-def _next_to_each_other(group: Standings) -> list[Comparison]:
-    return [pair for pair in group.compared if pair.second == pair.first + 1]
-
-
 def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
-    neighbours = _next_to_each_other(group)
+    neighbours = [pair for pair in group.compared if pair.second == pair.first + 1]
     yield _table(board, group, say("Neighbors in the ranking"), neighbours, more)
     if len(group.compared) <= len(neighbours):
         return
     if len(group.compared) <= _MOST_LISTED:
         yield _table(board, group, say("All pairs"), group.compared, more)
         return
+    leading = [pair for pair in group.compared if max(pair.first, pair.second) < _TOP]
     title = say("Pairs among the {n} highest scores", n=_TOP)
-    table = _table(board, group, title, _leading(group), more)
     note = say(
         "{pairs:,} pairs are too many for a page. All are in pairs-all.csv ({tables}) and in "
         "{json}.",
@@ -246,22 +243,7 @@ def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator
         tables="--tables csv",
         json="--json",
     )
-    yield structs.replace(table, note=note)
-
-
-def _leading(group: Standings) -> list[Comparison]:
-    return [pair for pair in group.compared if max(pair.first, pair.second) < _TOP]
-
-
-def _listed(group: Standings) -> Sequence[Comparison]:
-    """The pairs that stand in tables: all, or of many those of neighbors and of the leaders."""
-    if len(group.compared) <= _MOST_LISTED:
-        return group.compared
-    return [
-        pair
-        for pair in group.compared
-        if pair.second == pair.first + 1 or max(pair.first, pair.second) < _TOP
-    ]
+    yield structs.replace(_table(board, group, title, leading, more), note=note)
 
 
 def all_pairs(board: Leaderboard) -> Table | None:
@@ -274,8 +256,17 @@ def all_pairs(board: Leaderboard) -> Table | None:
         (pair.first, pair.second): (rate,)
         for pair, rate in zip(group.compared, by_rate, strict=True)
     }
-    more = PairColumns(rate_heads(), cells)
+    more = PairColumns((_rate_head(),), cells)
     return _table(board, group, say("All pairs"), group.compared, more)
+
+
+def _rate_head() -> Column:
+    """The column of p-values that bound the share of false discoveries."""
+    return Column(
+        key="p_bh", name=say("q (BH)"), unit="probability",
+        help=say("q-value (Benjamini-Hochberg): calling every pair with a q up to this value "
+                 "significant keeps the expected share of false discoveries at or below it"),
+    )  # fmt: skip
 
 
 def _table(
@@ -479,33 +470,22 @@ def _resolution_cannot(found: Resolution, n_pairs: int) -> str:
 
 
 def _resolution_table(ranked: RankedValues) -> Table:
-    return Table(
-        title=say("Items needed to separate neighbors"),
-        columns=(
-            Column(key="first", name=say("model")),
-            Column(key="second", name=say("next")),
-            Column(key="difference", name=say("difference"), unit="points"),
-            Column(key="standard_error", name=say("standard error"), unit="points"),
-            Column(key="needed", name=say("items needed"),
-                   help=say("adjusted for the number of pairs; a dash where the two score the "
-                            "same, or where it cannot be estimated")),
-            Column(key="times", name=say("times these"),
-                   help=say("as a multiple of the items here")),
-        ),
-        rows=tuple(
-            (
-                ranked.labels[pair.first],
-                ranked.labels[pair.second],
-                pair.difference,
-                pair.standard_error,
-                two_digits(pair.needed) if math.isfinite(pair.needed) else None,
-                _times(pair) if math.isfinite(pair.times) else None,
-            )
-            for pair in ranked.separations()
-        ),
+    def times(pair: Separation) -> str | None:
+        """A multiple with two significant digits."""
+        if not math.isfinite(pair.times):
+            return None
+        return f"{two_digits(pair.times):,}" if pair.times >= 10 else f"{pair.times:.1f}"
+
+    return table_of(
+        say("Items needed to separate neighbors"),
+        ranked.separations(),
+        column("first", say("model"), lambda pair: ranked.labels[pair.first]),
+        column("second", say("next"), lambda pair: ranked.labels[pair.second]),
+        column("difference", say("difference"), unit="points"),
+        column("standard_error", say("standard error"), unit="points"),
+        column("needed", say("items needed"),
+               lambda pair: two_digits(pair.needed) if math.isfinite(pair.needed) else None,
+               help=say("adjusted for the number of pairs; a dash where the two score the "
+                        "same, or where it cannot be estimated")),
+        column("times", say("times these"), times, help=say("as a multiple of the items here")),
     )  # fmt: skip
-
-
-def _times(pair: Separation) -> str:
-    """A multiple with two significant digits."""
-    return f"{two_digits(pair.times):,}" if pair.times >= 10 else f"{pair.times:.1f}"

@@ -11,15 +11,16 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.section import (
-    Column,
     Curve,
     Figure,
     Level,
     Mark,
     Section,
     Table,
+    column,
     estimate_mark,
     points,
+    table_of,
 )
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
@@ -108,24 +109,15 @@ def _cannot(group: Standings, usd: Mapping[str, float]) -> str:
 
 
 def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
-    return Table(
-        title=say("Score and cost"),
-        columns=(
-            Column(key="model", name=word("model")),
-            Column(key="score", name=word("score"), unit="points"),
-            Column(key="usd_per_thousand", name=say("USD for 1,000 questions"), digits=_DIGITS),
-            Column(key="calls", name=say("calls")),
-        ),
-        rows=tuple(
-            (
-                row.label,
-                row.estimate,
-                bounded_cell(row, usd[row.label], _DIGITS),
-                row.spent.calls,
-            )
-            for row in rows
-        ),
-    )
+    return table_of(
+        say("Score and cost"),
+        rows,
+        column("model", word("model"), "label"),
+        column("score", word("score"), "estimate", unit="points"),
+        column("usd_per_thousand", say("USD for 1,000 questions"),
+               lambda row: bounded_cell(row, usd[row.label], _DIGITS), digits=_DIGITS),
+        column("calls", say("calls"), "spent.calls"),
+    )  # fmt: skip
 
 
 _FEWEST_SIZES = 3
@@ -191,7 +183,11 @@ def scaling_section(evidence: Evidence) -> Section | None:
         plain=_plain(families[0]),
         cannot=_scaling_cannot(families),
         how=_how(sized, families),
-        tables=(_slopes(families), _shapes(families), *_mixtures(gaps)),
+        tables=(
+            _slopes(families),
+            _shapes(families),
+            *([_mixtures(gaps)] if gaps else []),
+        ),
         figures=(_figure(evidence, group, sized, dense, families),),
     )
 
@@ -382,76 +378,50 @@ def _how(sized: _Sized, families: Sequence[_Family]) -> str:
 
 
 def _slopes(families: Sequence[_Family]) -> Table:
-    return Table(
-        title=say("Points per tenfold of parameters, dense models"),
-        columns=(
-            Column(key="family", name=say("family")),
-            Column(key="n", name=say("models")),
-            Column(key="smallest", name=say("smallest, B"), digits=1),
-            Column(key="largest", name=say("largest, B"), digits=1),
-            Column(key="slope", name=say("slope, over models"), unit="points",
-                   help=say("interval for other models of the family, on these items")),
-            Column(key="slope_items", name=say("slope, over items"), unit="points",
-                   help=say("interval for these models, on other items")),
-            Column(key="residual", name=say("scatter"), unit="points",
-                   help=say("standard deviation about the line")),
-        ),
-        rows=tuple(
-            (
-                family.name, family.n, family.smallest, family.largest, family.slope.models,
-                family.slope.items, family.slope.residual,
-            )
-            for family in families
-        ),
+    return table_of(
+        say("Points per tenfold of parameters, dense models"),
+        families,
+        column("family", say("family"), "name"),
+        column("n", say("models")),
+        column("smallest", say("smallest, B"), digits=1),
+        column("largest", say("largest, B"), digits=1),
+        column("slope", say("slope, over models"), "slope.models", unit="points",
+               help=say("interval for other models of the family, on these items")),
+        column("slope_items", say("slope, over items"), "slope.items", unit="points",
+               help=say("interval for these models, on other items")),
+        column("residual", say("scatter"), "slope.residual", unit="points",
+               help=say("standard deviation about the line")),
     )  # fmt: skip
 
 
 def _shapes(families: Sequence[_Family]) -> Table:
-    return Table(
-        title=say("A straight line, or one that levels off"),
-        columns=(
-            Column(key="family", name=say("family")),
-            Column(key="shape", name=say("shape")),
-            Column(key="slope_ratio", name=say("end slope / start slope"),
-                   help=say("1 for a straight line, below 1 where larger models gain less")),
-            Column(key="p", name=say("p"), unit="probability", help=say("of a straight line")),
-            Column(key="aicc_line", name=say("AICc, line"), digits=1),
-            Column(key="aicc_bent", name=say("AICc, curve"), digits=1, help=say("lower is better")),
-        ),
-        rows=tuple(
-            (
-                family.name, word(family.bend.shape), family.bend.slope_ratio, family.bend.p,
-                family.bend.aicc_line, family.bend.aicc_bent,
-            )
-            for family in families
-        ),
+    return table_of(
+        say("A straight line, or one that levels off"),
+        families,
+        column("family", say("family"), "name"),
+        column("shape", say("shape"), lambda family: word(family.bend.shape)),
+        column("slope_ratio", say("end slope / start slope"), "bend.slope_ratio",
+               help=say("1 for a straight line, below 1 where larger models gain less")),
+        column("p", say("p"), "bend.p", unit="probability", help=say("of a straight line")),
+        column("aicc_line", say("AICc, line"), "bend.aicc_line", digits=1),
+        column("aicc_bent", say("AICc, curve"), "bend.aicc_bent", digits=1,
+               help=say("lower is better")),
         note=say("Told a shape only where the interval of the bend leaves no other."),
     )  # fmt: skip
 
 
-def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Iterator[Table]:
-    if not gaps:
-        return
-    yield Table(
-        title=say("Mixtures of experts above dense models of the same size"),
-        columns=(
-            Column(key="family", name=say("family")),
-            Column(key="basis", name=say("parameters")),
-            Column(key="dense", name=say("dense")),
-            Column(key="mixtures", name=say("mixtures")),
-            Column(
-                key="gap",
-                name=say("gap"),
-                unit="points",
-                help=say("mixtures less dense, on one slope"),
-            ),
-            Column(key="p", name=say("p"), unit="probability"),
-        ),
-        rows=tuple(
-            (name, word(gap.basis), gap.n_dense, gap.n_mixtures, gap.gap, gap.p)
-            for name, gap in gaps
-        ),
-    )
+def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Table:
+    return table_of(
+        say("Mixtures of experts above dense models of the same size"),
+        gaps,
+        column("family", say("family"), "0"),
+        column("basis", say("parameters"), lambda row: word(row[1].basis)),
+        column("dense", say("dense"), "1.n_dense"),
+        column("mixtures", say("mixtures"), "1.n_mixtures"),
+        column("gap", say("gap"), "1.gap", unit="points",
+               help=say("mixtures less dense, on one slope")),
+        column("p", say("p"), "1.p", unit="probability"),
+    )  # fmt: skip
 
 
 def cost_figure(

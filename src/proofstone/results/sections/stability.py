@@ -8,18 +8,20 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.page.section import (
     MISSING,
-    Cell,
     Column,
     Figure,
     Mark,
     Section,
     Table,
+    column,
     points,
     shown_share,
+    table_of,
 )
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Estimate
@@ -35,6 +37,7 @@ from proofstone.results.sections.parts import (
 from proofstone.stats.ranks import RankInterval, homogeneity, tau_b
 from proofstone.stats.stability import (
     Shrinkage,
+    ShrunkenScore,
     Stability,
     bootstrap_stability,
     subsample_stability,
@@ -76,7 +79,11 @@ def stability_section(evidence: Evidence) -> Section | None:
         plain=paragraph(_plain(ranked, boot), probability_of_best(ranked)),
         cannot=_cannot(boot),
         how=_how(ranked, by_rate[0], boot),
-        tables=(_schemes((*by_rate, boot)), _ranks(ranked, boot), *_true_scores(ranked)),
+        tables=(
+            _schemes((*by_rate, boot)),
+            _ranks(ranked, boot),
+            *([_true_scores(ranked, ranked.shrinkage)] if ranked.shrinkage else []),
+        ),
         figures=tuple(_figure(ranked, boot)),
     )
 
@@ -120,7 +127,7 @@ def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
             "With random halves of the items, the top-{k} ranking has a mean Kendall's tau of "
             "{mean} with the full ranking.",
             k=half.k,
-            mean=_two(half.tau.mean),
+            mean=MISSING if math.isnan(half.tau.mean) else f"{half.tau.mean:z.2f}",
         ),
         _first_alone(ranked, boot),
     )
@@ -180,130 +187,82 @@ def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
             "as much."
         ),
         say("Ranks are computed in each sample."),
-        _modeled(ranked.shrinkage),
+        say(
+            "Hierarchical model: true scores are normal around a common mean, observed scores have "
+            "the items' covariance between models. The standard deviation of true scores is "
+            "integrated out under a half-Cauchy prior (posterior median {sd} points [{low}, "
+            "{high}]).",
+            sd=points(found.spread),
+            low=points(found.spread_low),
+            high=points(found.spread_high),
+        )
+        if (found := ranked.shrinkage)
+        else "",
     )
 
 
-def _modeled(found: Shrinkage | None) -> str:
-    if found is None:
-        return ""
-    return say(
-        "Hierarchical model: true scores are normal around a common mean, observed scores have the "
-        "items' covariance between models. The standard deviation of true scores is integrated "
-        "out under a half-Cauchy prior (posterior median {sd} points [{low}, {high}]).",
-        sd=points(found.spread),
-        low=points(found.spread_low),
-        high=points(found.spread_high),
-    )
-
-
-def _true_scores(ranked: RankedValues) -> Iterator[Table]:
+def _true_scores(ranked: RankedValues, found: Shrinkage) -> Table:
     """True scores under the hierarchical model, beside the scores seen."""
-    found = ranked.shrinkage
-    if found is None:
-        return
-    seen = [row.estimate for row in ranked.group.ranked]
-    yield Table(
-        title=say("True scores under the hierarchical model"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="score", name=say("score"), unit="points"),
-            Column(key="shrunken", name=say("shrunken score"), unit="points",
-                   help=say("posterior mean and credible interval of the true score")),
-            Column(key="best", name=say("probability of being best"), unit="share",
-                   help=say("posterior probability of the highest true score of all models here")),
-        ),
-        rows=tuple(
-            (ranked.labels[each.respondent], seen[each.respondent].value,
-             _credible(found, seen[each.respondent], place), each.best)
-            for place, each in enumerate(found.scores)
-        ),
+
+    def credible(each: ShrunkenScore) -> Estimate:
+        return structs.replace(
+            ranked.group.ranked[each.respondent].estimate,
+            value=each.value,
+            low=each.low,
+            high=each.high,
+            level=found.confidence,
+            made_by=f"hierarchical normal model, {found.n_draws} draws, seed {found.seed}",
+            flags=(),
+        )
+
+    return table_of(
+        say("True scores under the hierarchical model"),
+        found.scores,
+        column("model", say("model"), lambda each: ranked.labels[each.respondent]),
+        column("score", say("score"),
+               lambda each: ranked.group.ranked[each.respondent].estimate.value, unit="points"),
+        column("shrunken", say("shrunken score"), credible, unit="points",
+               help=say("posterior mean and credible interval of the true score")),
+        column("best", say("probability of being best"), unit="share",
+               help=say("posterior probability of the highest true score of all models here")),
     )  # fmt: skip
 
 
-def _credible(found: Shrinkage, seen: Estimate, place: int) -> Estimate:
-    each = found.scores[place]
-    return Estimate(
-        value=each.value,
-        n=seen.n,
-        low=each.low,
-        high=each.high,
-        level=found.confidence,
-        estimand=seen.estimand,
-        made_by=f"hierarchical normal model, {found.n_draws} draws, seed {found.seed}",
-        resampled=seen.resampled,
-        effective_n=seen.effective_n,
-    )
-
-
 def _schemes(found: Sequence[Stability]) -> Table:
-    return Table(
-        title=say("Stability by scheme of drawing"),
-        columns=(
-            Column(key="scheme", name=say("scheme")),
-            Column(key="rate", name=say("rate"), digits=2),
-            Column(key="items", name=say("items drawn")),
-            Column(key="variance_share", name=say("share of the variance"), digits=2,
-                   help=say("relative to a new set of as many items")),
-            Column(key="tau", name=say("tau"), digits=3,
-                   help=say("Kendall's tau-b over the top, between the whole and a draw")),
-            Column(key="tau_low", name="2.5%", digits=3,
-                   help=say("quantile of tau over the draws")),
-            Column(key="tau_high", name="97.5%", digits=3,
-                   help=say("quantile of tau over the draws")),
-            Column(key="first", name=say("first stays"), unit="share",
-                   help=say("the leader is first, and no other ties with it")),
-            Column(key="overlap", name=say("top kept"), unit="share",
-                   help=say("share of the top that a draw has in its own top")),
-        ),
-        rows=tuple(
-            (
-                word(each.scheme), each.rate, each.n_drawn, each.variance_share, each.tau.mean,
-                each.tau.low, each.tau.high, each.first_alone, each.overlap.mean,
-            )
-            for each in found
-        ),
+    return table_of(
+        say("Stability by scheme of drawing"),
+        found,
+        column("scheme", say("scheme"), lambda each: word(each.scheme)),
+        column("rate", say("rate")),
+        column("items", say("items drawn"), "n_drawn"),
+        column("variance_share", say("share of the variance"),
+               help=say("relative to a new set of as many items")),
+        column("tau", say("tau"), "tau.mean", digits=3,
+               help=say("Kendall's tau-b over the top, between the whole and a draw")),
+        column("tau_low", "2.5%", "tau.low", digits=3, help=say("quantile of tau over the draws")),
+        column("tau_high", "97.5%", "tau.high", digits=3,
+               help=say("quantile of tau over the draws")),
+        column("first", say("first stays"), "first_alone", unit="share",
+               help=say("the leader is first, and no other ties with it")),
+        column("overlap", say("top kept"), "overlap.mean", unit="share",
+               help=say("share of the top that a draw has in its own top")),
         sorts=False,
     )  # fmt: skip
 
 
 def _ranks(ranked: RankedValues, boot: Stability) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            ranked.labels[spread.respondent],
-            spread.rank,
-            spread.low,
-            spread.high,
-            spread.mean,
-            spread.counts[0] / boot.n_draws,
-        )
-        for spread in sorted(boot.ranks, key=lambda spread: spread.rank)
-    ]
-    return Table(
-        title=say("Ranks over bootstrap resamples"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(
-                key="rank",
-                name=say("rank"),
-                help=say("on all items; equal means share the best rank"),
-            ),
-            Column(
-                key="low",
-                name=say("best"),
-                help=say("95% of the draws give this rank or a worse one"),
-            ),
-            Column(
-                key="high",
-                name=say("worst"),
-                help=say("95% of the draws give this rank or a better one"),
-            ),
-            Column(key="mean", name=say("mean rank"), digits=1),
-            Column(key="first", name=say("first, alone or tied"), unit="share"),
-        ),
-        rows=tuple(rows),
+    return table_of(
+        say("Ranks over bootstrap resamples"),
+        sorted(boot.ranks, key=lambda spread: spread.rank),
+        column("model", say("model"), lambda spread: ranked.labels[spread.respondent]),
+        column("rank", say("rank"), help=say("on all items; equal means share the best rank")),
+        column("low", say("best"), help=say("95% of the draws give this rank or a worse one")),
+        column("high", say("worst"), help=say("95% of the draws give this rank or a better one")),
+        column("mean", say("mean rank"), digits=1),
+        column("first", say("first, alone or tied"),
+               lambda spread: spread.counts[0] / boot.n_draws, unit="share"),
         note=say("The bootstrap: as many items as there are, with replacement."),
-    )
+    )  # fmt: skip
 
 
 def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
@@ -343,10 +302,6 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         value_axis=say("percent of draws"),
         table=2,
     )
-
-
-def _two(value: float) -> str:
-    return MISSING if math.isnan(value) else f"{value:z.2f}"
 
 
 # How much results move between forms that differ by their seed alone (Encyclo-K 5.2, Figure 4).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -16,9 +17,11 @@ from proofstone.page.section import (
     Curve,
     Figure,
     Mark,
+    ReadColumn,
     Section,
     Span,
     Table,
+    column,
     estimate_mark,
     points,
     shown_estimate,
@@ -474,21 +477,22 @@ _MOST_NAMED = 3  # documents of one item
 def documents_section(evidence: Evidence) -> Section | None:
     """The documents of most items, each with the score of every ranked model; None where no
     document is known."""
-    group = _group(evidence.board)
+    standings = evidence.board.standings
+    group = next((group for group in standings if group.documents is not None), None)
     if group is None or group.documents is None:
         return None
     groups = group.documents.groups
     named = [each for each in groups if each.name != NOT_GIVEN]
-    n_without = sum(each.n for each in groups) - sum(each.n for each in named)
-    n_several = sum(each.n for each in groups) - group.n_items
-    few = sum(1 for each in named if each.n < FEW_ITEMS)
-    table = breakdown_table(group, _shown(group.documents))
-    more = len(groups) - len(table.rows)
-    if more:
+    n_of_documents = sum(each.n for each in groups)
+    n_without = n_of_documents - sum(each.n for each in named)
+    few = sum(each.n < FEW_ITEMS for each in named)
+    shown = structs.replace(group.documents, groups=groups[:_MOST_LISTED])
+    table = breakdown_table(group, shown)
+    if more := len(groups) - len(table.rows):
         note = say("{n:,} more are not shown; --tables csv writes all.", n=more)
         table = structs.replace(table, note=note)
     notes = []
-    if n_several:
+    if n_of_documents > group.n_items:
         notes.append(
             say(
                 "An item composed of statements from several documents counts in each of them, "
@@ -531,29 +535,21 @@ def documents_section(evidence: Evidence) -> Section | None:
 
 def all_documents(board: Leaderboard) -> Table | None:
     """Every document, where the section lists only some; None where it lists all."""
-    group = _group(board)
-    if group is None or group.documents is None:
-        return None
-    if len(group.documents.groups) <= _MOST_LISTED:
+    group = next((group for group in board.standings if group.documents is not None), None)
+    if group is None or group.documents is None or len(group.documents.groups) <= _MOST_LISTED:
         return None
     table = breakdown_table(group, group.documents)
     return structs.replace(table, title=say("All documents"))
 
 
-def document_columns(table: ScoreTable | None) -> tuple[Column, ...]:
-    """The column of the documents of items or statements; none where no document is known."""
+def document_column(
+    table: ScoreTable | None, documents: Callable[[Any], Sequence[DocumentPages]]
+) -> tuple[ReadColumn, ...]:
+    """The column of the ``documents`` of items or statements; none where no document is known."""
     if table is None or table.documents is None:
         return ()
-    return (Column(key="document", name=word("document")),)
-
-
-def document_cells(
-    table: ScoreTable | None, documents: Sequence[DocumentPages]
-) -> tuple[Cell, ...]:
-    """The cell of an item or statement in ``document_columns``."""
-    if table is None or table.documents is None:
-        return ()
-    return (documents_text(documents) or None,)
+    name = word("document")
+    return (column("document", name, lambda record: documents_text(documents(record)) or None),)
 
 
 def documents_text(documents: Sequence[DocumentPages], most: int | None = _MOST_NAMED) -> str:
@@ -572,14 +568,6 @@ def _documents_named(document: DocumentPages) -> str:
         document=document.name,
         pages=listed(document.pages),
     )
-
-
-def _group(board: Leaderboard) -> Standings | None:
-    return next((group for group in board.standings if group.documents is not None), None)
-
-
-def _shown(part: Breakdown) -> Breakdown:
-    return structs.replace(part, groups=part.groups[:_MOST_LISTED])
 
 
 _MOST_STRIPS = 30  # groups of a figure that fits on a printed page
