@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import cache
 from html import escape
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -326,7 +327,8 @@ def _page(figure: Figure, spec: Mapping[str, Any], svg: str) -> str:
     in words, and its numbers."""
     # A script ends at the first "</", whatever it stands in.
     data = json.dumps(spec, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    return _HTML.format(
+    template = resources.files(__package__) / "templates" / "figure.html"
+    return template.read_text(encoding="utf-8").format(
         lang=language_tag(),
         policy=_POLICY,
         title=escape(figure.title),
@@ -396,39 +398,6 @@ def _drawn(character: str) -> bytes:
         f'<text x="4" y="30" font-size="24" font-family="sans-serif">{character}</text></svg>'
     )
     return bytes(needed("vl_convert").svg_to_png(svg))
-
-
-_HTML = """<!DOCTYPE html>
-<html lang="{lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; margin: 1.5rem auto;
-  max-width: 64rem; padding: 0 1rem; }}
-figure {{ margin: 0; overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: .9375rem; font-variant-numeric: tabular-nums; }}
-caption {{ text-align: left; color: #555; padding: .5rem 0; }}
-th, td {{ padding: .2rem .75rem .2rem 0; text-align: left; border-bottom: 1px solid #c8c8c8; }}
-p {{ max-width: 72ch; color: #555; }}
-#vg-tooltip-element {{ position: fixed; visibility: hidden; z-index: 1; padding: .4rem .6rem;
-  background: #fff; border: 1px solid #555; font-size: .8125rem; pointer-events: none; }}
-#vg-tooltip-element.visible {{ visibility: visible; }}
-</style>
-</head>
-<body>
-<main>
-<figure id="figure">{svg}</figure>
-<p>{words}</p>
-{table}
-</main>
-<script type="application/json" id="data">{data}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
 
 
 # Figures of a page that are drawn elsewhere while the rest of it is made.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import textwrap
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
+from importlib import resources
 from itertools import groupby
 
 from msgspec import Struct
@@ -245,48 +247,26 @@ PREAMBLE = r"""\ifdefined\proofstonetext\else
 """
 
 
-# NUL stands where a ligature is broken. Brackets are held in braces: behind the end of a row they
-# would be read as its option.
-_COMMANDS = {
-    "\0": "{}",
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "^": r"\textasciicircum{}", "_": r"\_", "~": r"\textasciitilde{}", "%": r"\%",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedblright{}",
-    "`": r"\textquoteleft{}", "[": "{[}", "]": "{]}", "*": "{*}",
-    "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}",
-    "\u201c": r"\textquotedblleft{}", "\u201d": r"\textquotedblright{}",
-    "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
-    "\u2022": r"\textbullet{}", "\u00a0": "~", "\u00a1": r"\textexclamdown{}",
-    "\u00bf": r"\textquestiondown{}", "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}",
-    "\u0153": r"\oe{}", "\u0152": r"\OE{}", "\u00f8": r"\o{}", "\u00d8": r"\O{}",
-    "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}", "\u00a7": r"\S{}", "\u00b6": r"\P{}",
-    "\u00a9": r"\copyright{}", "\u00a3": r"\pounds{}", "\u2020": r"\dag{}", "\u2021": r"\ddag{}",
-}  # fmt: skip
+_FILE = resources.files(__package__) / "tex.toml"
 
 
-_MATHS = {
-    "\u2212": "-", "\u00b1": r"\pm", "\u00d7": r"\times", "\u00f7": r"\div", "\u00b7": r"\cdot",
-    "\u2264": r"\le", "\u2265": r"\ge", "\u2260": r"\ne", "\u2248": r"\approx",
-    "\u221e": r"\infty", "\u221a": r"\surd", "\u2192": r"\to", "\u2190": r"\leftarrow",
-    "\u2194": r"\leftrightarrow", "\u0394": r"\Delta", "\u03a3": r"\Sigma", "\u03a9": r"\Omega",
-    "\u00b5": r"\mu", "\u00b0": r"^{\circ}", "\u00b2": "^{2}", "\u00b3": "^{3}", "\u00b9": "^{1}",
-    **{
-        chr(code): rf"\{unicodedata.name(chr(code)).rpartition(' ')[2].lower()}"
-        for code in range(0x03B1, 0x03CA)
-        if code not in (0x03BB, 0x03BF, 0x03C2)
-    },
-    "\u03bb": r"\lambda",
-}  # fmt: skip
+_SIGNS: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
-_COMMANDS |= {sign: rf"\ensuremath{{{maths}}}" for sign, maths in _MATHS.items()}
+_ACCENTS = _SIGNS["accents"]
 
 
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u",
-    "\u0307": ".", "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
-    "\u0323": "d",
-}  # fmt: skip
+_GREEK = {
+    chr(code): rf"\{unicodedata.name(chr(code)).rpartition(' ')[2].lower()}"
+    for code in range(0x03B1, 0x03CA)
+    if code not in (0x03BB, 0x03BF, 0x03C2)
+}
+
+
+# NUL stands where a ligature is broken.
+_COMMANDS = {"\0": "{}", **_SIGNS["commands"]} | {
+    sign: rf"\ensuremath{{{maths}}}" for sign, maths in (_SIGNS["maths"] | _GREEK).items()
+}
 
 
 # Signs that join with the next of their kind to another one: two hyphens to a dash.

@@ -41,12 +41,7 @@ from proofstone.results.audit.consistency import (
 )
 from proofstone.results.board import BoardRow, Breakdown, BreakdownGroup, Standings
 from proofstone.results.board_text import Leaderboard
-from proofstone.stats.ranks import (
-    rank_shares,
-    share_estimate,
-    stated_estimate,
-    tied_runs,
-)
+from proofstone.stats.ranks import rank_shares, share_estimate, stated_estimate, tied_runs
 from proofstone.wording.messages import joined, listed, say
 
 # A leaderboard of accuracies alone, with what can be said of them without the items.

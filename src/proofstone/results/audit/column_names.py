@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from importlib import resources
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from proofstone.records.runs import Outcome
 from proofstone.wording.messages import listed, noted, say, word
@@ -165,122 +168,9 @@ def _named(names: tuple[str, ...]) -> str:
     )
 
 
-# A column has a role where its plain name is one of these; the first that occurs is taken.
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "item": (
-        "item", "item_id", "qid", "question_id", "questionid", "doc_hash", "problem_id",
-        "task_id", "prompt_id", "doc_id", "uid", "uuid", "id", "idx", "index", "question_no",
-        "item_no", "nr", "no", "question", "problem",
-    ),
-    "model": (
-        "model", "models", "model_name", "model_id", "respondent", "system", "llm", "llms",
-        "engine", "solver", "contestant", "participant",
-    ),
-    "way": ("way", "setting", "settings", "condition", "prompt_name", "mode", "ask"),
-    "score": (
-        "score", "correct", "is_correct", "iscorrect", "value", "right", "passed", "pass",
-        "exact_match", "em", "acc", "accuracy", "grade", "reward", "result", "points",
-        "verdict", "judgment", "judgement",
-    ),
-    "sample": (
-        "sample", "epoch", "sample_no", "sample_number", "sample_idx", "repeat", "repetition",
-        "replicate", "trial", "attempt", "rollout", "iteration", "run", "seed",
-    ),
-    "outcome": ("outcome",),
-    "answer": (
-        "answer", "predicted", "prediction", "pred", "extracted", "extracted_answer", "choice",
-        "model_answer", "parsed_answer",
-    ),
-    "gold": (
-        "gold", "gold_answer", "correct_answer", "answer_key", "key", "target", "label",
-        "reference_answer",
-    ),
-    "options": ("n_options", "num_options", "options", "n_choices", "num_choices", "choices"),
-    "simulated": ("simulated",),
-    "parameters": (
-        "params", "parameters", "params_b", "parameters_b", "params_m", "n_params", "num_params",
-        "total_params", "total_parameters", "total_params_b", "total_parameters_b", "model_size",
-        "size_b", "params_billions", "parameters_billions",
-    ),
-    "active": (
-        "active_params", "active_parameters", "active_params_b", "active_parameters_b",
-        "activated_params",
-    ),
-    # Who graded a score. People's and judges' labels of the same record are named by options.
-    "grader": (
-        "judge", "judges", "judge_model", "judge_name", "judged_by", "grader", "grader_model",
-        "graded_by", "llm_judge",
-    ),
-    "family": ("family", "model_family", "series", "model_series"),
-    "count": (
-        "n", "items", "n_items", "num_items", "count", "questions", "n_questions",
-        "num_questions", "size",
-    ),
-    "overall": (
-        "all", "overall", "average", "avg", "avg_", "mean", "total", "micro_avg", "macro_avg",
-    ),
-    "strata": (
-        "discipline", "field", "subfield", "domain", "subdomain", "category", "subcategory",
-        "primary_category", "secondary_category", "subject", "topic", "area", "section", "task",
-        "subtask", "subset", "dataset", "benchmark", "language", "lang", "level", "difficulty",
-        "stratum", "group", "type", "question_type", "skill", "form",
-    ),
-    "certainty": ("confidence", "stated_confidence", "self_confidence", "certainty"),
-    "tokens": ("completion_tokens", "output_tokens", "reply_tokens", "tokens", "n_tokens"),
-    "clusters": (
-        "cluster", "clusters", "book", "source", "document", "doc", "passage", "paper", "article",
-        "entity", "fact", "facts", "statement", "statements", "chapter", "context", "context_id",
-        "template", "author",
-    ),
-}  # fmt: skip
-
-
 # What a column of numbers holds that is no score: a reading of its name, never of its values.
 Quantity = Literal["rank", "count", "stderr", "spread", "low", "high", "difference", "statistic",
                    "measured", "flag"]  # fmt: skip
-
-
-# Words of a name, in the order in which they decide: ``acc_stderr`` is a standard error.
-_WORDS: tuple[tuple[Quantity, frozenset[str]], ...] = (
-    ("stderr", frozenset({"stderr", "se", "sem"})),
-    ("spread", frozenset({"std", "sd", "stdev", "stddev", "deviation", "uncertainty"})),
-    ("low", frozenset({"lower"})),
-    ("high", frozenset({"upper"})),
-    ("difference", frozenset({"delta", "diff", "difference", "gain", "drop", "improvement"})),
-    ("statistic", frozenset({"var", "variance", "percentile", "quantile"})),
-    ("measured", frozenset({
-        "params", "param", "parameters", "billions", "cost", "costs", "usd", "eur", "price",
-        "prices", "token", "tokens", "latency", "seconds", "duration", "throughput", "perplexity",
-        "loss", "logprob", "logprobs", "probability", "prob", "temperature", "date", "released",
-        "year", "flops", "vram", "downloads", "votes", "characters", "chars", "length", "words",
-    })),
-)  # fmt: skip
-
-
-_WHOLE: Mapping[Quantity, frozenset[str]] = {
-    "rank": frozenset({"rank", "ranking", "place", "position", "pos", "standing"}),
-    "count": frozenset({*NAMES["count"], "counts", "support", "num", "number", "nums"}),
-    "stderr": frozenset({"standard_error", "std_err", "std_error"}),
-    "low": frozenset({"ci_low", "ci_lo", "lo", "ci95_low", "low_ci", "ci_min"}),
-    "high": frozenset({"ci_high", "ci_hi", "hi", "ci95_high", "high_ci", "ci_max"}),
-    "statistic": frozenset({
-        "median", "cv", "min", "max", "minimum", "maximum", "range", "p", "p_value",
-    }),
-    "measured": frozenset({
-        "time", "time_s", "month", "day", "days", "context_window", "context_length", "size_b",
-        "confidence", "runs", "n_runs", "seeds", "n_seeds", "k", "shots", "n_shots", "layers",
-        "epochs", "steps", "released_at", "active_b", "total_b", "params_b",
-    }),
-}  # fmt: skip
-
-
-_FLAGS = ("has", "is", "needs", "uses", "contains", "requires", "supports", "was")
-
-
-_SIGNS: Mapping[str, Quantity] = {
-    "#": "rank", "\u0394": "difference", "\u2206": "difference", "\u03c3": "spread",
-    "\u00b1": "spread",
-}  # fmt: skip
 
 
 class Metric(Struct, frozen=True):
@@ -296,46 +186,26 @@ class Metric(Struct, frozen=True):
     is_unbounded: bool = False
 
 
-_SHARES = {
-    "accuracy": ("acc", "accuracy", "accuracies"),
-    "exact match": ("em", "exact_match"),
-    "correct": ("co", "correct", "correct_rate", "is_correct"),
-    "not attempted": ("na", "not_attempted"),
-    "incorrect": ("in", "incorrect", "incorrect_rate"),
-    "precision": ("precision", "prec"),
-    "recall": ("recall",),
-    "win rate": ("win_rate", "winrate"),
-    "refusal": ("refusal_rate", "refusals"),
-    "hallucination": ("hallucination_rate", "hallucinations"),
-}
+class _Known(Struct, frozen=True):
+    """What ``column_names.toml`` holds."""
+
+    names: dict[str, tuple[str, ...]]
+    words: dict[Quantity, frozenset[str]]
+    whole: dict[Quantity, frozenset[str]]
+    signs: dict[str, Quantity]
+    metrics: dict[str, dict[str, tuple[str, ...]]]
+    flags: frozenset[str]
+    beside: frozenset[str]
+    whole_only: frozenset[str]
 
 
-_MEANS = {
-    "pass@k": ("pass_k",),
-    "score": ("score", "scores", "points", "rating_100", "grade"),
-}
+_FILE = resources.files(__package__) / "column_names.toml"
 
 
-_RATIOS = {
-    "correct given attempted": ("cga", "correct_given_attempted"),
-    "f1": ("f1", "f_1", "f1_score", "f_score", "f", "fscore", "f_measure"),
-    "bleu": ("bleu", "sacrebleu"),
-    "rouge": ("rouge",),
-    "chrf": ("chrf",),
-    "auroc": ("auroc", "auc", "roc_auc"),
-    "bertscore": ("bertscore",),
-    "map": ("map", "mrr", "ndcg"),
-}
+_KNOWN = convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), _Known)
 
 
-_UNBOUNDED = {"elo": ("elo", "elo_rating", "arena_score", "bt_score"), "mcc": ("mcc",)}
-
-
-# These are known by the whole name alone: as a word among others they are too short to mean it.
-_BESIDE = {"co", "na", "in", "f"}
-
-
-_WHOLE_ONLY = {"co", "na", "in", "f", "em", "map", "correct", "prec", "points", "grade", "score"}
+NAMES: Mapping[str, tuple[str, ...]] = _KNOWN.names
 
 
 def plain(name: str) -> str:
@@ -357,20 +227,24 @@ def first_named(names: Iterable[str], role: str) -> str:
 
 def quantity_of(name: str) -> Quantity | None:
     """What a column holds that is no score, by its name; None where the name does not say."""
-    for sign, quantity in _SIGNS.items():
+    for sign, quantity in _KNOWN.signs.items():
         if name.strip().startswith(sign) and not plain(name):
             return quantity
     known = plain(name)
     words = known.split("_")
-    for quantity, whole in _WHOLE.items():
-        if known in whole:
+    for quantity, whole in _KNOWN.whole.items():
+        if known in whole or (quantity == "count" and is_named(name, "count")):
             return quantity
-    for quantity, some in _WORDS:
+    for quantity, some in _KNOWN.words.items():
         if some.intersection(words):
             return quantity
     if "ci" in words or "ci95" in words:
         return _bound(words)
-    return "flag" if words[0] in _FLAGS and len(words) > 1 and known not in NAMES["score"] else None
+    return (
+        "flag"
+        if words[0] in _KNOWN.flags and len(words) > 1 and known not in NAMES["score"]
+        else None
+    )
 
 
 def _bound(words: list[str]) -> Quantity:
@@ -394,7 +268,7 @@ def metrics_of(names: Iterable[str]) -> dict[str, Metric]:
     return {
         name: metric
         for name, metric in found.items()
-        if plain(name) not in _BESIDE or (is_f if plain(name) == "f" else shares > 2)
+        if plain(name) not in _KNOWN.beside or (is_f if plain(name) == "f" else shares > 2)
     }
 
 
@@ -403,18 +277,19 @@ def _metric(name: str) -> Metric | None:
     if match := re.fullmatch(r"(?:(.+)_)?(pass|avg|maj|cons|best)_(\d+)", known):
         is_mean = match[2] == "avg"
         return Metric(f"{match[2]}@{match[3]}", match[1] or "", is_share=is_mean)
-    for kinds, is_share, is_mean, is_unbounded in (
-        (_SHARES, True, True, False),
-        (_MEANS, False, True, False),
-        (_RATIOS, False, False, False),
-        (_UNBOUNDED, False, False, True),
-    ):
+    for group, kinds in _KNOWN.metrics.items():
+        metric = partial(
+            Metric,
+            is_share=group == "shares",
+            is_mean=group in ("shares", "means"),
+            is_unbounded=group == "unbounded",
+        )
         for kind, names in kinds.items():
             for each in names:
                 if known == each:
-                    return Metric(kind, "", is_share, is_mean, is_unbounded)
+                    return metric(kind)
                 pattern = rf"(?:(.+)_)?{each}(?:_(.+))?"
-                if each not in _WHOLE_ONLY and (match := re.fullmatch(pattern, known)):
+                if each not in _KNOWN.whole_only and (match := re.fullmatch(pattern, known)):
                     qualifier = "_".join(part for part in match.groups() if part)
-                    return Metric(kind, qualifier, is_share, is_mean, is_unbounded)
+                    return metric(kind, qualifier)
     return None

@@ -23,10 +23,7 @@ from proofstone.page.section import (
 )
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies
-from proofstone.results.sections.evidence import (
-    Evidence,
-    ranked_values,
-)
+from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.items import DescribedItems, described_items
 from proofstone.results.sections.parts import (
     Analysis,
@@ -48,16 +45,7 @@ from proofstone.stats.stability import (
     discriminate_shares,
     measure_reliability,
 )
-from proofstone.wording.messages import (
-    counted,
-    joined,
-    listed,
-    noted,
-    paragraph,
-    say,
-    say_of,
-    word,
-)
+from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
 # Do groups of items measure one thing, or rank models each in its own way?
 

@@ -13,10 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.page.section import (
-    Level,
-    points,
-)
+from proofstone.page.section import Level, points
 from proofstone.records.reviews import Upkeep
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable

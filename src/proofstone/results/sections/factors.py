@@ -26,12 +26,7 @@ from proofstone.page.section import (
     table_of,
 )
 from proofstone.records.ids import canonical_json
-from proofstone.records.items import (
-    CONTEXT_SETTINGS,
-    context_label,
-    context_of,
-    search_label,
-)
+from proofstone.records.items import CONTEXT_SETTINGS, context_label, context_of, search_label
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow
 from proofstone.results.cards import is_base, stem_of

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
@@ -14,15 +15,15 @@ from proofstone.page.section import (
     Cell,
     Column,
     Figure,
-    Level,
     Mark,
     Section,
     Table,
+    column,
     estimate_mark,
     points,
+    table_of,
 )
 from proofstone.records.runs import Estimate
-from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
@@ -52,25 +53,31 @@ Floats = NDArray[np.float64]
 _BINS, _THIRDS = 5, 3
 
 
-def length_bins(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Table | None:
-    """The share right of all ranked models' replies by fifths of their length, of all items and of
-    the easy, middling and hard third; None where lengths hardly differ."""
-    found = _binned(evidence, sheet, ranked)
-    if found is None:
-        return None
-    ranges, cells = found
-    return Table(
-        title=say("Scores by length and difficulty"),
-        columns=(
-            Column(key="from", name=say("tokens from"), digits=0),
-            Column(key="to", name=say("to"), digits=0),
-            Column(key="n", name="n", help=say("replies of this length")),
-            Column(key="all", name=say("all items"), unit="points"),
-            *(Column(key=key, name=name, unit="points") for key, name in _thirds().items()),
-        ),
-        rows=tuple(
-            (low, high, row[0].n, *(each if each.n else None for each in row))
-            for (low, high), row in zip(ranges, cells, strict=True)
+@dataclass(frozen=True, slots=True)
+class _Bin:
+    """Replies from ``low`` to ``high`` tokens, with their scores: of all items, then of the easy,
+    the middling and the hard third."""
+
+    low: float
+    high: float
+    scores: list[Estimate]
+
+
+def _bins_table(bins: Sequence[_Bin], names: Mapping[str, str]) -> Table:
+    """The share right of all ranked models' replies by fifths of their length."""
+
+    def score(place: int) -> Callable[[_Bin], Estimate | None]:
+        return lambda each: each.scores[place] if each.scores[place].n else None
+
+    return table_of(
+        say("Scores by length and difficulty"),
+        bins,
+        column("from", say("tokens from"), "low", digits=0),
+        column("to", say("to"), "high", digits=0),
+        column("n", "n", "scores.0.n", help=say("replies of this length")),
+        *(
+            column(key, name, score(place), unit="points")
+            for place, (key, name) in enumerate(names.items())
         ),
         note=say(
             "Fifths of all replies by length; items in thirds by their mean score. Down a column "
@@ -80,23 +87,18 @@ def length_bins(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Table
     )
 
 
-def length_curves(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Figure | None:
+def _bins_figure(bins: Sequence[_Bin], names: Mapping[str, str]) -> Figure:
     """The same as curves: one for each third of the items by difficulty."""
-    found = _binned(evidence, sheet, ranked)
-    if found is None:
-        return None
-    ranges, cells = found
-    names = [say("all items"), *_thirds().values()]
     return Figure(
         name="length",
         kind="curves",
         title=say("Scores by length and difficulty"),
         subtitle=say("fifths of all replies by their tokens, with intervals"),
         marks=tuple(
-            estimate_mark(each, row=name, x=(low + high) / 2.0)
-            for place, name in enumerate(names)
-            for (low, high), row in zip(ranges, cells, strict=True)
-            if (each := row[place]).n
+            estimate_mark(each.scores[place], row=name, x=(each.low + each.high) / 2.0)
+            for place, name in enumerate(names.values())
+            for each in bins
+            if each.scores[place].n
         ),
         x_axis=say("tokens"),
         x_unit="number",
@@ -106,41 +108,32 @@ def length_curves(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Fig
     )
 
 
-def _thirds() -> dict[str, str]:
-    return {"easy": say("easy third"), "middle": say("middle third"), "hard": say("hard third")}
-
-
-def _binned(
-    evidence: Evidence, sheet: Sheet, ranked: RankedValues
-) -> tuple[list[tuple[float, float]], list[list[Estimate]]] | None:
-    """The range of tokens of each bin, and its scores: of all items, then of each third."""
-    table = sheet.table
+def length_bins(ranked: RankedValues) -> list[_Bin]:
+    """The scores of all ranked models' replies by fifths of their length; none where lengths hardly
+    differ."""
+    sheet, table = ranked.sheet, ranked.sheet.table
     if table.tokens is None:
-        return None
+        return []
     kept = np.isin(table.respondent, list(ranked.respondents)) & (np.nan_to_num(table.tokens) > 0)
     kept &= ~np.isnan(sheet.counted) & np.isin(table.unit, ranked.units)
     tokens, scores, unit = table.tokens[kept], sheet.counted[kept], table.unit[kept]
     if not len(tokens):
-        return None
+        return []
     edges = np.unique(np.quantile(tokens, np.linspace(0.0, 1.0, _BINS + 1)))
     if len(edges) < 3:
-        return None
+        return []
     place = np.clip(np.searchsorted(edges, tokens, side="right") - 1, 0, len(edges) - 2)
-    ease = np.full(len(table.items), np.nan)
-    ease[ranked.units] = ranked.values.mean(axis=1)
-    order = np.argsort(np.argsort(-ease[ranked.units], kind="stable"), kind="stable")
+    ease = ranked.values.mean(axis=1)
+    order = np.argsort(np.argsort(-ease, kind="stable"), kind="stable")
     third = np.zeros(len(table.items), dtype=np.int64)
     third[ranked.units] = order * _THIRDS // max(len(order), 1)
-    keys = sheet.keys if evidence.estimand == "knowledge" else None
-    dependence = Dependence.of(len(unit), unit, keys)
+    dependence = Dependence.of(len(unit), unit, ranked.dependent_keys)
     sets = [np.ones(len(unit), dtype=bool), *(third[unit] == k for k in range(_THIRDS))]
-    ranges, cells = [], []
-    for number in range(len(edges) - 1):
-        inside = place == number
-        member = np.column_stack([inside & chosen for chosen in sets]).astype(np.float64)
-        ranges.append((float(edges[number]), float(edges[number + 1])))
-        cells.append(_estimates(member, scores, dependence, evidence.board.confidence))
-    return ranges, cells
+    found = []
+    for number, (low, high) in enumerate(pairwise(edges.tolist())):
+        member = np.column_stack([(place == number) & own for own in sets]).astype(np.float64)
+        found.append(_Bin(low, high, _estimates(member, scores, dependence, ranked.confidence)))
+    return found
 
 
 def _estimates(
@@ -169,73 +162,92 @@ _PARTS = 5
 def lengths_section(evidence: Evidence) -> Section | None:
     """The change of score for a reply twice as long, over items and within items. None unless the
     tokens of replies are known."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or sheet.table.tokens is None:
+    ranked = ranked_values(evidence)
+    if ranked is None or ranked.sheet.table.tokens is None:
         return None
-    table, tokens = sheet.table, sheet.table.tokens
-    level = evidence.board.confidence
-    keys = sheet.keys if evidence.estimand == "knowledge" else None
-    rows: list[tuple[Cell, ...]] = []
-    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
-        own = np.flatnonzero(table.respondent == who)
-        effect = length_effect(
-            sheet.counted[own], tokens[own], table.unit[own], keys=keys, confidence=level
+    table, tokens, level = ranked.sheet.table, ranked.sheet.table.tokens, ranked.confidence
+
+    def effect(chosen: NDArray[np.bool_], respondents: NDArray[np.int32] | None) -> LengthEffect:
+        return length_effect(
+            ranked.sheet.counted[chosen],
+            tokens[chosen],
+            table.unit[chosen],
+            respondents,
+            keys=ranked.dependent_keys,
+            confidence=level,
         )
-        length = np.nanmedian(tokens[own]) if (~np.isnan(tokens[own])).any() else math.nan
-        rows.append((label, *_cells(float(length), effect, level)))
-    chosen = np.flatnonzero(np.isin(table.respondent, list(ranked.respondents)))
-    everyone = length_effect(
-        sheet.counted[chosen],
-        tokens[chosen],
-        table.unit[chosen],
-        table.respondent[chosen],
-        keys=keys,
-        confidence=level,
-    )
+
+    chosen = np.isin(table.respondent, list(ranked.respondents))
+    everyone = effect(chosen, table.respondent[chosen])
     if not everyone.over_items.n:
         return None
-    middle = float(np.nanmedian(tokens[chosen]))
-    bins, curves = length_bins(evidence, sheet, ranked), length_curves(evidence, sheet, ranked)
+    rows = [(say("all models"), float(np.nanmedian(tokens[chosen])), everyone)]
+    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
+        own = table.respondent == who
+        known = tokens[own & ~np.isnan(tokens)]
+        median = float(np.median(known)) if len(known) else math.nan
+        rows.append((label, median, effect(own, None)))
+    bins = length_bins(ranked)
+    names = {
+        "all": say("all items"),
+        "easy": say("easy third"),
+        "middle": say("middle third"),
+        "hard": say("hard third"),
+    }
     return Section(
         name="length",
         title=say("Score by response length"),
         finding=_finding(everyone),
         cannot=_cannot(everyone),
-        how=(
-            say(
-                "The slope of the score on the binary logarithm of the reply's tokens: the "
-                "change for a reply twice as long. Over items difficulty is in it, since hard "
-                "items draw long replies; within items replies to the same item are compared, "
-                "each model's own level taken out. Errors are clustered by item and by what "
-                "items share; {level:g}% intervals.",
-                level=100 * level,
-            )
+        how=say(
+            "The slope of the score on the binary logarithm of the reply's tokens: the "
+            "change for a reply twice as long. Over items difficulty is in it, since hard "
+            "items draw long replies; within items replies to the same item are compared, "
+            "each model's own level taken out. Errors are clustered by item and by what "
+            "items share; {level:g}% intervals.",
+            level=100 * level,
         ),
-        tables=(
-            _table([(say("all models"), *_cells(middle, everyone, level)), *rows]),
-            *([bins] if bins else []),
-        ),
-        figures=(*([curves] if curves else []), *_figures(evidence, ranked, sheet)),
+        tables=(_table(rows, level), *([_bins_table(bins, names)] if bins else [])),
+        figures=(*([_bins_figure(bins, names)] if bins else []), *_figures(ranked)),
     )
 
 
-def _figures(evidence: Evidence, ranked: RankedValues, sheet: Sheet) -> Iterator[Figure]:
-    """Each model's score on its replies in five parts by their length."""
-    bins = [
-        each
+def _figures(ranked: RankedValues) -> Iterator[Figure]:
+    """Each model's score on its replies in five parts by their length: a curve a model over tokens;
+    none with fewer than two parts of any."""
+    marks = [
+        estimate_mark(score, row=label, x=tokens)
         for label, who in zip(ranked.labels, ranked.respondents, strict=True)
-        for each in _bins(evidence, sheet, label, who)
+        for tokens, score in _parts(ranked, who)
     ]
-    figure = lengths_figure(
-        bins, level=evidence.board.confidence, chance=chance_levels(ranked.group)
+    labels = list(dict.fromkeys(mark.row for mark in marks))
+    shown = labels[:_MOST_DRAWN]
+    if len(marks) < 2 or len(marks) == len(labels):
+        return
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
+    yield Figure(
+        name="length-by-model",
+        kind="curves",
+        title=say("Score by length of the reply"),
+        subtitle=say(
+            "a model's replies in five parts, shortest first, at their median tokens; {level:g}% "
+            "intervals by items; difficulty is in it: hard items draw long replies",
+            level=100 * ranked.confidence,
+        )
+        + (cut if len(shown) < len(labels) else ""),
+        marks=tuple(mark for mark in marks if mark.row in shown),
+        levels=chance_levels(ranked.group),
+        value_axis=say("points"),
+        x_axis=say("tokens of the reply"),
+        x_unit="number",
+        is_log=True,
     )
-    if figure is not None:
-        yield figure
 
 
-def _bins(evidence: Evidence, sheet: Sheet, label: str, who: int) -> Iterator[LengthBin]:
-    """The parts in order; equal lengths stay together, so that some may be larger than others."""
-    table, tokens = sheet.table, sheet.table.tokens
+def _parts(ranked: RankedValues, who: int) -> Iterator[tuple[float, Estimate]]:
+    """The median tokens and the score of each part, in order; equal lengths stay together, so that
+    some may be larger than others."""
+    sheet, table, tokens = ranked.sheet, ranked.sheet.table, ranked.sheet.table.tokens
     if tokens is None:
         return
     own = np.flatnonzero((table.respondent == who) & ~np.isnan(sheet.counted) & (tokens > 0))
@@ -252,10 +264,10 @@ def _bins(evidence: Evidence, sheet: Sheet, label: str, who: int) -> Iterator[Le
             (sums / np.bincount(places))[:, None],
             equal_weights(len(units)),
             sheet.keys.among(units),
-            estimand=evidence.estimand,
-            confidence=evidence.board.confidence,
+            estimand=ranked.estimand,
+            confidence=ranked.confidence,
         )
-        yield LengthBin(label=label, tokens=float(np.median(tokens[rows])), score=score)
+        yield float(np.median(tokens[rows])), score
 
 
 def _finding(found: LengthEffect) -> str:
@@ -288,15 +300,6 @@ def _cannot(found: LengthEffect) -> str:
     return ""
 
 
-def _cells(length: float, effect: LengthEffect, level: float) -> tuple[Cell, ...]:
-    return (
-        length,
-        _estimate(effect.over_items, level),
-        _estimate(effect.within_items, level),
-        effect.confounded,
-    )
-
-
 def _estimate(slope: Slope, level: float) -> Estimate:
     return Estimate(
         value=slope.value,
@@ -311,19 +314,19 @@ def _estimate(slope: Slope, level: float) -> Estimate:
     )
 
 
-def _table(rows: list[tuple[Cell, ...]]) -> Table:
-    return Table(
-        title=say("Points for a reply twice as long"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="tokens", name=say("median tokens"), digits=0),
-            Column(key="over_items", name=say("over items"), unit="points"),
-            Column(key="within_items", name=say("on the same item"), unit="points",
-                   help=say("needs several replies to an item")),
-            Column(key="confounded", name=say("by difficulty"), unit="points",
-                   help=say("the part of the first that the second does not bear out")),
-        ),
-        rows=tuple(rows),
+def _table(rows: Sequence[tuple[str, float, LengthEffect]], level: float) -> Table:
+    return table_of(
+        say("Points for a reply twice as long"),
+        rows,
+        column("model", say("model"), "0"),
+        column("tokens", say("median tokens"), "1", digits=0),
+        column("over_items", say("over items"), lambda row: _estimate(row[2].over_items, level),
+               unit="points"),
+        column("within_items", say("on the same item"),
+               lambda row: _estimate(row[2].within_items, level), unit="points",
+               help=say("needs several replies to an item")),
+        column("confounded", say("by difficulty"), "2.confounded", unit="points",
+               help=say("the part of the first that the second does not bear out")),
     )  # fmt: skip
 
 
@@ -436,44 +439,3 @@ def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
 
 
 _MOST_DRAWN = 12  # models of a figure
-
-
-class LengthBin(Struct, frozen=True, kw_only=True):
-    """A model's score on a part of its replies, by their length: the median tokens of these."""
-
-    label: str
-    tokens: float
-    score: Estimate
-
-
-def lengths_figure(
-    bins: Sequence[LengthBin], *, level: float, chance: Sequence[Level] = (), table: int = 0
-) -> Figure | None:
-    """A curve a model over the tokens of its replies; None with fewer than two bins of any."""
-    labels = list(dict.fromkeys(each.label for each in bins))
-    shown = labels[:_MOST_DRAWN]
-    if len(bins) < 2 or len(bins) == len(labels):
-        return None
-    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
-    return Figure(
-        name="length-by-model",
-        kind="curves",
-        title=say("Score by length of the reply"),
-        subtitle=say(
-            "a model's replies in five parts, shortest first, at their median tokens; {level:g}% "
-            "intervals by items; difficulty is in it: hard items draw long replies",
-            level=100 * level,
-        )
-        + (cut if len(shown) < len(labels) else ""),
-        marks=tuple(
-            estimate_mark(each.score, row=each.label, x=each.tokens)
-            for each in bins
-            if each.label in shown
-        ),
-        levels=tuple(chance),
-        value_axis=say("points"),
-        x_axis=say("tokens of the reply"),
-        x_unit="number",
-        is_log=True,
-        table=table,
-    )

@@ -28,10 +28,7 @@ from proofstone.page.section import (
     Table,
     estimate_mark,
 )
-from proofstone.records.items import (
-    ItemSet,
-    shown_name,
-)
+from proofstone.records.items import ItemSet, shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind

@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.page.section import Cell, Column, Mark, points
 from proofstone.records.ids import canonical_json
-from proofstone.records.items import (
-    LEFT_OUT,
-    PROMPT_NAME,
-)
+from proofstone.records.items import LEFT_OUT, PROMPT_NAME
 from proofstone.records.runs import Estimate
 from proofstone.results.measured_scores import SAMPLE_WISE
 from proofstone.results.sections.parts import (
@@ -33,9 +30,7 @@ from proofstone.results.sections.parts import (
 )
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates, outcome_code
-from proofstone.stats.factors import (
-    relative_drop,
-)
+from proofstone.stats.factors import relative_drop
 from proofstone.stats.intervals import equal_weights, group_weights
 from proofstone.stats.ranks import tau_b
 from proofstone.wording.messages import noted, paragraph, say, say_of, word

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.page.section import (
-    Cell,
     Column,
     Figure,
-    Level,
     Section,
     Table,
+    column,
     estimate_mark,
     points,
     shown_share,
+    table_of,
 )
 from proofstone.records.runs import Estimate
-from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
@@ -29,9 +27,7 @@ from proofstone.results.sections.evidence import (
     ranked_values,
     replies_of,
 )
-from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.intervals import equal_weights
-from proofstone.stats.power import split_variance
+from proofstone.stats.power import VarianceSplit, split_variance
 from proofstone.stats.repeats import (
     average_at_k,
     consistency,
@@ -49,45 +45,31 @@ _MOST_PAIRS = 100_000_000
 Cube = NDArray[np.float64]
 
 
+def _asked_again(evidence: Evidence) -> tuple[RankedValues, Replies, int] | None:
+    """The ranked values with the replies behind them, and how often each item was asked at least;
+    None where nobody was asked twice."""
+    ranked = ranked_values(evidence)
+    if ranked is None or not len(ranked.units):
+        return None
+    replies = replies_of(ranked.sheet, ranked)
+    k = int((~np.isnan(replies.scores)).sum(axis=2).min())
+    return (ranked, replies, k) if k and replies.scores.shape[2] > 1 else None
+
+
 def samples_section(evidence: Evidence) -> Section | None:
     """AVG@k, at least one of k right, the majority's answer, and how much of the uncertainty comes
     from items. None unless the ranked respondents have two or more samples of an item."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None:
+    found = _asked_again(evidence)
+    if found is None:
         return None
-    replies = replies_of(sheet, ranked)
-    scores, answers = replies.scores, replies.answers
-    k = int((~np.isnan(scores)).sum(axis=2).min(initial=10**9)) if scores.size else 0
-    if scores.shape[2] < 2 or k < 1:
-        return None
-    columns = dict(_measures(scores, answers, k))
+    ranked, replies, k = found
+    scores = replies.scores
     estimates = {
-        name: mean_estimates(
-            np.nan_to_num(values),
-            equal_weights(len(values)),
-            ranked.keys,
-            estimand=evidence.estimand,
-            confidence=evidence.board.confidence,
-        )
-        for name, values in columns.items()
+        name: ranked.means(np.nan_to_num(values))
+        for name, values in _measures(scores, replies.answers, k)
         if not np.isnan(values).any()
     }
     splits = [split_variance(scores[:, place]) for place in range(scores.shape[1])]
-    rows: list[tuple[Cell, ...]] = []
-    for place, label in enumerate(ranked.labels):
-        average = average_at_k(*_own(sheet, ranked, place))
-        split = splits[place]
-        rows.append(
-            (
-                label,
-                *(estimate[place] for estimate in estimates.values()),
-                average.sd,
-                average.sd_population,
-                split.repeatability,
-                split.error,
-                split.error_at_best,
-            )
-        )
     return Section(
         name="samples",
         title=say("The same items asked again"),
@@ -101,15 +83,8 @@ def samples_section(evidence: Evidence) -> Section | None:
             "samples leaves.",
             k=k,
         ),
-        tables=(_table(tuple(estimates), rows),),
+        tables=(_table(ranked, k, estimates, splits),),
     )
-
-
-def _own(
-    sheet: Sheet, ranked: RankedValues, place: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    rows = sheet.table.respondent == ranked.respondents[place]
-    return sheet.table.sample[rows], sheet.counted[rows]
 
 
 def _measures(scores: Cube, answers: NDArray[np.int32], k: int) -> Iterator[tuple[str, Cube]]:
@@ -161,38 +136,34 @@ def _plain(ranked: RankedValues, found: dict[str, tuple[Estimate, ...]], k: int)
     )
 
 
-def _heading(name: str) -> str:
-    """A measure's name as a column's head: of k the number is read back from the name."""
-    found = re.fullmatch(r"one of (\d+) right", name)
-    return say(_ONE_OF, k=found[1]) if found else word(name)
-
-
-def _table(measures: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> Table:
-    return Table(
-        title=say("What repetition shows"),
-        columns=(
-            Column(key="model", name=say("model")),
-            *(
-                Column(
-                    key=name.replace(" ", "_"),
-                    name=_heading(name),
-                    unit="points",
-                    help=word(_HELP.get(name, "")),
-                )
-                for name in measures
-            ),
-            Column(key="sd", name=say("SD over samples"), unit="points",
-                   help=say("dividing by k - 1")),
-            Column(key="sd_population", name=say("by k"), unit="points",
-                   help=say("the same, dividing by k")),
-            Column(key="repeatability", name=say("between items"), unit="share",
-                   help=say("share of the variance that lies between items, not between samples")),
-            Column(key="error", name=say("standard error"), unit="points",
-                   help=say("of the mean, items taken as independent")),
-            Column(key="error_at_best", name=say("at best"), unit="points",
-                   help=say("what any number of samples would leave of it")),
+def _table(
+    ranked: RankedValues,
+    k: int,
+    estimates: dict[str, tuple[Estimate, ...]],
+    splits: Sequence[VarianceSplit],
+) -> Table:
+    table, counted = ranked.sheet.table, ranked.sheet.counted
+    owns = [table.respondent == who for who in ranked.respondents]
+    averages = [average_at_k(table.sample[own], counted[own]) for own in owns]
+    heads = {_ONE_OF.format(k=k): say(_ONE_OF, k=k)}
+    return table_of(
+        say("What repetition shows"),
+        zip(ranked.labels, averages, splits, zip(*estimates.values(), strict=True), strict=True),
+        column("model", say("model"), "0"),
+        *(
+            column(name.replace(" ", "_"), heads.get(name) or word(name), f"3.{place}",
+                   unit="points", help=word(_HELP.get(name, "")))
+            for place, name in enumerate(estimates)
         ),
-        rows=tuple(rows),
+        column("sd", say("SD over samples"), "1.sd", unit="points", help=say("dividing by k - 1")),
+        column("sd_population", say("by k"), "1.sd_population", unit="points",
+               help=say("the same, dividing by k")),
+        column("repeatability", say("between items"), "2.repeatability", unit="share",
+               help=say("share of the variance that lies between items, not between samples")),
+        column("error", say("standard error"), "2.error", unit="points",
+               help=say("of the mean, items taken as independent")),
+        column("error_at_best", say("at best"), "2.error_at_best", unit="points",
+               help=say("what any number of samples would leave of it")),
     )  # fmt: skip
 
 
@@ -229,48 +200,37 @@ _NAMES = {
 def best_of_section(evidence: Evidence) -> Section | None:
     """Best-of-N, and the majority and the surest of N, for N up to the samples at hand. None unless
     each item has two or more samples of every ranked respondent."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None:
+    found = _asked_again(evidence)
+    if found is None or found[2] < 2:
         return None
-    replies = replies_of(sheet, ranked)
-    k = int((~np.isnan(replies.scores)).sum(axis=2).min(initial=10**9)) if len(ranked.units) else 0
-    if replies.scores.shape[2] < 2 or k < 2:
-        return None
+    ranked, replies, k = found
     sizes = _chosen(k)
-    curves = _curves(evidence, ranked, replies, sizes)
+    curves: Curves = {}
+    for size in sizes:
+        for name, values in _values(replies, size, evidence.seed):
+            if not np.isnan(values).any():
+                curves.setdefault(name, {})[size] = ranked.means(values)
     return Section(
         name="best-of",
         title=say("What asking again buys"),
         finding=_best_of_finding(ranked.labels, curves, k),
         plain=_best_of_plain(ranked.labels, curves, k),
-        cannot=(
-            ""
-            if {"majority", "surest"} & curves.keys()
-            else say(
-                "The gain from asking again is not known: there are no answers or confidences "
-                "to choose by."
-            )
+        cannot=""
+        if {"majority", "surest"} & curves.keys()
+        else say(
+            "The gain from asking again is not known: there are no answers or confidences "
+            "to choose by."
         ),
-        how=(
-            say(
-                "At least one of N right is unbiased from all samples (Chen et al. 2021) and "
-                "needs somebody who knows the right answer. What a user can have without one: "
-                "the answer that most of N samples give (mean over draws of N samples, seed "
-                "{seed}), and the one stated as surest (exact). Intervals by items, as on the "
-                "leaderboard.",
-                seed=evidence.seed,
-            )
+        how=say(
+            "At least one of N right is unbiased from all samples (Chen et al. 2021) and "
+            "needs somebody who knows the right answer. What a user can have without one: "
+            "the answer that most of N samples give (mean over draws of N samples, seed "
+            "{seed}), and the one stated as surest (exact). Intervals by items, as on the "
+            "leaderboard.",
+            seed=evidence.seed,
         ),
         tables=(_best_of_table(ranked.labels, curves, sizes),),
-        figures=(
-            samples_figure(
-                ranked.labels,
-                {word(_NAMES[name]): curve for name, curve in curves.items()},
-                level=evidence.board.confidence,
-                chance=chance_levels(ranked.group),
-                table=1,
-            ),
-        ),
+        figures=(_best_of_figure(ranked, curves),),
     )
 
 
@@ -281,23 +241,6 @@ def _chosen(k: int) -> list[int]:
         return sizes
     places = np.unique(np.linspace(0, len(sizes) - 1, _MOST_SIZES).round().astype(int))
     return [sizes[place] for place in places.tolist()]
-
-
-def _curves(
-    evidence: Evidence, ranked: RankedValues, replies: Replies, sizes: Sequence[int]
-) -> Curves:
-    found: Curves = {}
-    for size in sizes:
-        for name, values in _values(replies, size, evidence.seed):
-            if not np.isnan(values).any():
-                found.setdefault(name, {})[size] = mean_estimates(
-                    values,
-                    equal_weights(len(values)),
-                    ranked.keys,
-                    estimand=evidence.estimand,
-                    confidence=evidence.board.confidence,
-                )
-    return found
 
 
 def _values(replies: Replies, size: int, seed: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -388,38 +331,32 @@ _BEST_OF_HELP = {
 _MOST_DRAWN = 12  # models of a figure
 
 
-def samples_figure(
-    labels: Sequence[str],
-    curves: Mapping[str, Mapping[int, Sequence[Estimate]]],
-    *,
-    level: float,
-    chance: Sequence[Level] = (),
-    table: int = 0,
-) -> Figure:
-    """A panel a model, in it a curve a rule (its name -> N -> an estimate a model); with one rule
-    alone, a curve a model."""
-    shown = labels[:_MOST_DRAWN]
-    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(labels))
+def _best_of_figure(ranked: RankedValues, curves: Curves) -> Figure:
+    """A panel a model, in it a curve a rule; with one rule alone, a curve a model."""
+    shown = ranked.labels[:_MOST_DRAWN]
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(ranked.labels))
     alone = len(curves) == 1
-    marks = tuple(
-        estimate_mark(
-            found[place], row=label if alone else rule, column="" if alone else label, x=float(size)
-        )
-        for place, label in enumerate(shown)
-        for rule, by_size in curves.items()
-        for size, found in by_size.items()
-    )
     return Figure(
         name="best-of",
         kind="curves",
         title=say("Scores by number of samples"),
-        subtitle=say("{level:g}% intervals by items", level=100 * level)
-        + (cut if len(shown) < len(labels) else ""),
-        marks=marks,
-        levels=tuple(chance),
+        subtitle=say("{level:g}% intervals by items", level=100 * ranked.confidence)
+        + (cut if len(shown) < len(ranked.labels) else ""),
+        marks=tuple(
+            estimate_mark(
+                found[place],
+                row=label if alone else word(_NAMES[rule]),
+                column="" if alone else label,
+                x=float(size),
+            )
+            for place, label in enumerate(shown)
+            for rule, by_size in curves.items()
+            for size, found in by_size.items()
+        ),
+        levels=chance_levels(ranked.group),
         value_axis=say("points"),
         x_axis=say("samples"),
         x_unit="number",
         is_log=True,
-        table=table,
+        table=1,
     )

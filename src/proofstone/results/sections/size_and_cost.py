@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec import Struct
+from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.page.section import (
     Curve,
     Figure,
-    Level,
     Mark,
     Section,
     Table,
@@ -23,7 +22,6 @@ from proofstone.page.section import (
     table_of,
 )
 from proofstone.results.board import BoardRow, Standings
-from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import ModelSize, size_of
 from proofstone.results.sections.evidence import Evidence, chance_levels, ranked_values
 from proofstone.results.summary import bounded_cell, bounded_sentence, cost_of_thousand, least_cost
@@ -48,27 +46,57 @@ _DIGITS = 4
 def costs_section(evidence: Evidence) -> Section | None:
     """The ranked models whose calls all have a price; None with fewer than two that cost anything.
     Nothing of simulated respondents, whom nobody pays."""
-    groups = (g for g in evidence.board.standings if g.ranked and not g.experiment)
-    group = next((g for g in groups if not g.simulated), None)
+    board = evidence.board
+    groups = (g for g in board.standings if g.ranked and not g.experiment and not g.simulated)
+    group = next(groups, None)
     if group is None:
         return None
     usd = {row.label: cost for row in group.ranked if (cost := cost_of_thousand(row)) is not None}
-    figure = cost_figure(evidence.board, group.ranked, usd, table=1)
-    if figure is None:
-        return None
     priced = [row for row in group.ranked if row.label in usd]
+    marks = tuple(
+        estimate_mark(row.estimate, row=row.label, x=usd[row.label])
+        for row in priced
+        if usd[row.label] > 0 and not math.isnan(row.estimate.value)
+    )
+    if len(marks) < 2:
+        return None
+    n_unpriced = len(group.ranked) - len(priced)
+    unpriced = say(
+        "The cost of {n} of {all} models is not known: they have no price.",
+        n=n_unpriced,
+        all=len(group.ranked),
+    )
+    kind = say(
+        "{level:g}% intervals for {estimand}",
+        level=100 * board.confidence,
+        estimand=word(board.estimand),
+    )
     return Section(
         name="cost",
         title=say("What quality costs"),
         finding=_finding(priced, usd),
-        cannot=" ".join(filter(None, [_cannot(group, usd), *bounded_sentence(group, priced)])),
+        cannot=" ".join([*([unpriced] if n_unpriced else []), *bounded_sentence(group, priced)]),
         how=say(
             "What all calls of these questions cost when they were asked, also those that were "
             "billed and of no use, over the questions that were answered, times 1,000. Prices are "
             "those of then."
         ),
         tables=(_table(priced, usd),),
-        figures=(figure,),
+        figures=(
+            Figure(
+                name="cost",
+                kind="points",
+                title=say("{measure} against cost", measure=word(board.measure).capitalize()),
+                subtitle=f"{counted(len(marks), 'model')}; {kind}",
+                marks=marks,
+                row_axis=word("model"),
+                value_axis=say("points"),
+                x_axis=say("USD for 1,000 questions"),
+                x_unit="usd",
+                is_log=True,
+                table=1,
+            ),
+        ),
     )
 
 
@@ -92,19 +120,6 @@ def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
         dear=dear.label,
         high=usd[dear.label],
         high_score=points(dear.estimate.value),
-    )
-
-
-def _cannot(group: Standings, usd: Mapping[str, float]) -> str:
-    n = sum(row.label not in usd for row in group.ranked)
-    return (
-        say(
-            "The cost of {n} of {all} models is not known: they have no price.",
-            n=n,
-            all=len(group.ranked),
-        )
-        if n
-        else ""
     )
 
 
@@ -147,12 +162,12 @@ class _Sized:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
+    """The dense models of a family, the line through them, and the curve where it levels off."""
+
     name: str
-    n: int
+    models: _Sized
     slope: SizeSlope
     bend: Bend
-    smallest: float
-    largest: float
 
 
 def scaling_section(evidence: Evidence) -> Section | None:
@@ -162,20 +177,26 @@ def scaling_section(evidence: Evidence) -> Section | None:
     group = next((group for group in groups if group.ranked), None)
     if group is None:
         return None
-    sized = _sized(evidence, group)
-    dense = {
-        name: [place for place in places if not sized.sizes[place].is_mixture]
-        for name, places in _by_family(sized).items()
-    }
-    families = [
-        _family(name, sized.of(places), evidence.board.confidence)
-        for name, places in dense.items()
-        if len({sized.sizes[place].total_b for place in places}) >= _FEWEST_SIZES
-    ]
+    sized, confidence = _sized(evidence, group), evidence.board.confidence
+    families = []
+    for name, places in _by_family(sized).items():
+        dense = sized.of([place for place in places if not sized.sizes[place].is_mixture])
+        sizes = dense.parameters("total")
+        if len(set(sizes.tolist())) >= _FEWEST_SIZES:
+            slope = slope_of(
+                sizes,
+                dense.scores,
+                covariance=dense.covariance,
+                groups=dense.groups,
+                n_units=dense.n_items,
+                confidence=confidence,
+            )
+            bend = fit_bend(np.log10(sizes), dense.scores, confidence=confidence)
+            families.append(_Family(name, dense, slope, bend))
     if not families:
         return None
     families.sort(key=lambda family: -family.slope.models.value)
-    gaps = list(_gaps(sized, evidence.board.confidence))
+    gaps = list(_gaps(sized, confidence))
     return Section(
         name="scaling",
         title=say("What ten times the parameters are worth"),
@@ -188,39 +209,8 @@ def scaling_section(evidence: Evidence) -> Section | None:
             _shapes(families),
             *([_mixtures(gaps)] if gaps else []),
         ),
-        figures=(_figure(evidence, group, sized, dense, families),),
+        figures=(_sizes_figure(families, confidence, group),),
     )
-
-
-def _figure(
-    evidence: Evidence,
-    group: Standings,
-    sized: _Sized,
-    dense: Mapping[str, Sequence[int]],
-    families: Sequence[_Family],
-) -> Figure:
-    """Every dense model of the families, with what luck in the items leaves open."""
-    reach = normal_quantile(evidence.board.confidence)
-    drawn = []
-    for family in families:
-        own = sized.of(dense[family.name])
-        errors = (
-            np.full(len(own.sizes), np.nan)
-            if own.covariance is None
-            else np.sqrt(np.diag(own.covariance))
-        )
-        drawn.append(
-            SizedFamily(
-                name=family.name,
-                labels=tuple(f"{size.total_b:g}B" for size in own.sizes),
-                sizes=tuple(own.parameters("total").tolist()),
-                scores=tuple(own.scores.tolist()),
-                halves=tuple((reach * errors).tolist()),
-                slope=family.slope,
-                bend=family.bend,
-            )
-        )
-    return sizes_figure(drawn, level=evidence.board.confidence, chance=chance_levels(group))
 
 
 def _sized(evidence: Evidence, group: Standings) -> _Sized:
@@ -248,15 +238,8 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
 
 def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
     """The size with the way of asking as part of its family: other ways, other lines."""
-    how = " ".join(part for part in (row.way, row.settings) if part)
-    family = f"{size.family}, {how}" if how else size.family
-    return ModelSize(
-        family=family,
-        total_b=size.total_b,
-        active_b=size.active_b,
-        is_mixture=size.is_mixture,
-        is_told=size.is_told,
-    )
+    how = [part for part in (row.way, row.settings) if part]
+    return structs.replace(size, family=f"{size.family}, {' '.join(how)}") if how else size
 
 
 def _by_family(sized: _Sized) -> dict[str, list[int]]:
@@ -264,25 +247,6 @@ def _by_family(sized: _Sized) -> dict[str, list[int]]:
     for place, size in enumerate(sized.sizes):
         found.setdefault(size.family, []).append(place)
     return found
-
-
-def _family(name: str, own: _Sized, confidence: float) -> _Family:
-    sizes = own.parameters("total")
-    return _Family(
-        name=name,
-        n=len(sizes),
-        slope=slope_of(
-            sizes,
-            own.scores,
-            covariance=own.covariance,
-            groups=own.groups,
-            n_units=own.n_items,
-            confidence=confidence,
-        ),
-        bend=fit_bend(np.log10(sizes), own.scores, confidence=confidence),
-        smallest=float(sizes.min()),
-        largest=float(sizes.max()),
-    )
 
 
 def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
@@ -332,7 +296,7 @@ def _worth(family: _Family) -> str:
         points=points(slope.value),
         interval=interval,
         family=family.name,
-        models=counted(family.n, "model"),
+        models=counted(len(family.models.sizes), "model"),
     )
 
 
@@ -382,9 +346,11 @@ def _slopes(families: Sequence[_Family]) -> Table:
         say("Points per tenfold of parameters, dense models"),
         families,
         column("family", say("family"), "name"),
-        column("n", say("models")),
-        column("smallest", say("smallest, B"), digits=1),
-        column("largest", say("largest, B"), digits=1),
+        column("n", say("models"), lambda family: len(family.models.sizes)),
+        column("smallest", say("smallest, B"),
+               lambda family: float(family.models.parameters("total").min()), digits=1),
+        column("largest", say("largest, B"),
+               lambda family: float(family.models.parameters("total").max()), digits=1),
         column("slope", say("slope, over models"), "slope.models", unit="points",
                help=say("interval for other models of the family, on these items")),
         column("slope_items", say("slope, over items"), "slope.items", unit="points",
@@ -424,63 +390,12 @@ def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Table:
     )  # fmt: skip
 
 
-def cost_figure(
-    board: Leaderboard, rows: Sequence[BoardRow], usd: Mapping[str, float], *, table: int = 0
-) -> Figure | None:
-    """Quality against US dollars for 1,000 questions (by label); None with fewer than two models
-    whose cost is known and above nothing."""
-    marks = tuple(_priced(rows, usd))
-    if len(marks) < 2:
-        return None
-    kind = say(
-        "{level:g}% intervals for {estimand}",
-        level=100 * board.confidence,
-        estimand=word(board.estimand),
-    )
-    return Figure(
-        name="cost",
-        kind="points",
-        title=say("{measure} against cost", measure=word(board.measure).capitalize()),
-        subtitle=f"{counted(len(marks), 'model')}; {kind}",
-        marks=marks,
-        levels=(),
-        row_axis=word("model"),
-        value_axis=say("points"),
-        x_axis=say("USD for 1,000 questions"),
-        x_unit="usd",
-        is_log=True,
-        table=table,
-    )
-
-
-def _priced(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Iterator[Mark]:
-    for row in rows:
-        cost = usd.get(row.label, 0.0)
-        if cost > 0 and not math.isnan(row.estimate.value):
-            yield estimate_mark(row.estimate, row=row.label, x=cost)
-
-
 _STEPS = 24
 
 
-class SizedFamily(Struct, frozen=True, kw_only=True):
-    """A family's models: their labels, billions of parameters, scores and half intervals (NaN where
-    not known), the line through them, and the curve where it levels off."""
-
-    name: str
-    labels: tuple[str, ...]
-    sizes: tuple[float, ...]
-    scores: tuple[float, ...]
-    halves: tuple[float, ...]
-    slope: SizeSlope
-    bend: Bend
-
-
-def sizes_figure(
-    families: Sequence[SizedFamily], *, level: float, chance: Sequence[Level] = (), table: int = 0
-) -> Figure:
-    """A point a model and a line a family, over parameters by their logarithm."""
-    n = sum(len(family.labels) for family in families)
+def _sizes_figure(families: Sequence[_Family], confidence: float, group: Standings) -> Figure:
+    """A point a dense model with what luck in the items leaves open, and a line a family, over
+    parameters by their logarithm."""
     return Figure(
         name="scaling",
         kind="points",
@@ -488,32 +403,38 @@ def sizes_figure(
         subtitle=say(
             "{models} of {families}; {level:g}% intervals over items; lines: least squares on the "
             "logarithm",
-            models=counted(n, "model"),
+            models=counted(sum(len(family.models.sizes) for family in families), "model"),
             families=counted(len(families), "family", "families"),
-            level=100 * level,
+            level=100 * confidence,
         ),
-        marks=tuple(mark for family in families for mark in _sizes_marks(family)),
+        marks=tuple(mark for family in families for mark in _dots(family, confidence)),
         curves=tuple(_line(family) for family in families),
-        levels=tuple(chance),
+        levels=chance_levels(group),
         value_axis=say("points"),
         x_axis=say("parameters, billions"),
         x_unit="number",
         is_log=True,
-        table=table,
     )
 
 
-def _sizes_marks(family: SizedFamily) -> Sequence[Mark]:
-    rows = zip(family.labels, family.sizes, family.scores, family.halves, strict=True)
-    return [
-        Mark(row=family.name, text=label, x=size, value=score, low=score - half, high=score + half)
-        for label, size, score, half in rows
-    ]
+def _dots(family: _Family, confidence: float) -> Iterator[Mark]:
+    models, reach = family.models, normal_quantile(confidence)
+    halves = np.full(len(models.sizes), np.nan)
+    if models.covariance is not None:
+        halves = reach * np.sqrt(np.diag(models.covariance))
+    for size, score, half in zip(
+        models.sizes, models.scores.tolist(), halves.tolist(), strict=True
+    ):
+        yield Mark(
+            row=family.name, text=f"{size.total_b:g}B", x=size.total_b, value=score,
+            low=score - half, high=score + half,
+        )  # fmt: skip
 
 
-def _line(family: SizedFamily) -> Curve:
+def _line(family: _Family) -> Curve:
     """The straight line, between the smallest and the largest model."""
-    low, high = math.log10(min(family.sizes)), math.log10(max(family.sizes))
+    sizes = family.models.parameters("total")
+    low, high = math.log10(min(sizes)), math.log10(max(sizes))
     places = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
     slope = family.slope
     return Curve(
