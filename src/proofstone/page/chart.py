@@ -663,7 +663,8 @@ def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     titles = panel_titles(columns)
     panels = []
     for side, column in enumerate(columns):
-        layers = [_ground(figure, frame)]
+        base = vega.chart([{"x": frame.across[0]}]).encode(x=_axis(frame, figure))
+        layers = [base.mark("point", opacity=0)]
         top = max(
             (max(x.values, default=0) for x in figure.curves if x.column == column), default=1
         )
@@ -708,12 +709,6 @@ def _axis(frame: Frame, figure: Figure) -> vega.Field:
         .scale(domain=list(frame.across), nice=False, zero=False)
         .axis(domain=False, ticks=False, tickCount=6)
     )
-
-
-def _ground(figure: Figure, frame: Frame) -> vega.Part:
-    """The axis alone, for a panel of which nothing is known."""
-    base = vega.chart([{"x": frame.across[0]}]).encode(x=_axis(frame, figure))
-    return base.mark("point", opacity=0)
 
 
 def _ridge(

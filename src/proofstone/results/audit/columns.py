@@ -100,7 +100,18 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
         found = _with_grader(table, _long_letters(table, found))
     if found.labels and kind == "wide" and not found.models and not named.kind:
         found = structs.replace(found, kind="labels")
-    found = _grouped(table, found)
+    free = found.free(table.columns)
+    strata = found.strata or tuple(
+        name for name in free if is_named(name, "strata") and _groups(table, name)
+    )
+    clusters = found.clusters or tuple(
+        name
+        for name in free
+        if is_named(name, "clusters")
+        and name not in strata
+        and not _CONTEXTS.issuperset(table.columns[name].names)
+    )
+    found = structs.replace(found, strata=strata, clusters=clusters)
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
 
@@ -305,22 +316,6 @@ def _usual(column: Coded) -> float:
 def _is_group(name: str) -> bool:
     is_measured = quantity_of(name) is not None and not re.search(r"\d", name)
     return is_measured or any(is_named(name, role) for role in ("strata", "clusters", "sample"))
-
-
-def _grouped(table: FileColumns, found: Layout) -> Layout:
-    """Strata and clusters by their names, unless a user named either."""
-    free = found.free(table.columns)
-    strata = found.strata or tuple(
-        name for name in free if is_named(name, "strata") and _groups(table, name)
-    )
-    clusters = found.clusters or tuple(
-        name
-        for name in free
-        if is_named(name, "clusters")
-        and name not in strata
-        and not _CONTEXTS.issuperset(table.columns[name].names)
-    )
-    return structs.replace(found, strata=strata, clusters=clusters)
 
 
 def _groups(table: FileColumns, name: str) -> bool:

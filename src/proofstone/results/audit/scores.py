@@ -370,7 +370,8 @@ class LabelCodes:
 def label_codes(columns: Sequence[Coded], *, whose: str, hint: str) -> LabelCodes:
     """The labels of several columns together; spellings of "missing" are none. Raises BadUsage
     where they are more than twenty; ``whose`` they are and ``hint`` are told then."""
-    names = _names(columns)
+    texts = (name.strip() for column in columns for name in column.names)
+    names = [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
     numbers = _numbers(names)
     found = names if numbers is None else [f"{each:.12g}" for each in sorted({*numbers.values()})]
     if len(found) > _MOST_LABELS:
@@ -379,12 +380,6 @@ def label_codes(columns: Sequence[Coded], *, whose: str, hint: str) -> LabelCode
             hint=hint,
         )
     return LabelCodes(tuple(found), numbers)
-
-
-def _names(columns: Sequence[Coded]) -> list[str]:
-    """The labels as written, in the order of their first coming."""
-    texts = (name.strip() for column in columns for name in column.names)
-    return [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
 
 
 def _numbers(names: Sequence[str]) -> dict[str, float] | None:

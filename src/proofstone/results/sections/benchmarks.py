@@ -98,11 +98,7 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
             _freed(pairs),
             *(_moves(pair, models) for pair in pairs if len(pairs) == 1),
         ),
-        figures=(
-            moves_figure(
-                least.first, least.second, least.moves, models, table=3 if len(pairs) == 1 else 0
-            ),
-        ),
+        figures=(_moves_figure(least, models, table=3 if len(pairs) == 1 else 0),),
     )
 
 
@@ -569,33 +565,30 @@ def _notes(both: _Both) -> Iterator[str]:
 _MOST_DRAWN = 40  # rows of a figure
 
 
-def moves_figure(
-    first: str, second: str, moves: Sequence[RankMove], models: Sequence[str], *, table: int = 0
-) -> Figure:
+def _moves_figure(pair: _Pair, models: Sequence[str], *, table: int) -> Figure:
     """A line a model from its rank on the first benchmark to that on the second; who moves by more
     than noise stands out."""
-    order = sorted(moves, key=lambda move: (move.rank_first, move.rank_second))[:_MOST_DRAWN]
-    n_moved = sum(move.moved for move in moves)
-    cut = "; " + say("the first {n} of {all} models", n=len(order), all=len(moves))
+    order = sorted(pair.moves, key=lambda move: (move.rank_first, move.rank_second))[:_MOST_DRAWN]
+    cut = "; " + say("the first {n} of {all} models", n=len(order), all=len(pair.moves))
     return Figure(
         name="rank-moves",
         kind="slopes",
-        title=say("Ranks on {first} and on {second}", first=first, second=second),
+        title=say("Ranks on {first} and on {second}", first=pair.first, second=pair.second),
         subtitle=say(
             "{models}; strong lines: {n} with a significant move",
-            models=counted(len(moves), "model"),
-            n=n_moved,
+            models=counted(len(pair.moves), "model"),
+            n=sum(move.moved for move in pair.moves),
         )
-        + (cut if len(order) < len(moves) else ""),
+        + (cut if len(order) < len(pair.moves) else ""),
         marks=tuple(
             Mark(
                 row=models[move.model],
-                column=column,
+                column=benchmark,
                 value=float(rank),
                 text=say("moves significantly") if move.moved else "",
             )
             for move in order
-            for column, rank in ((first, move.rank_first), (second, move.rank_second))
+            for benchmark, rank in ((pair.first, move.rank_first), (pair.second, move.rank_second))
         ),
         row_axis=word("model"),
         value_axis=say("rank"),

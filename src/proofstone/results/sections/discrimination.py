@@ -10,7 +10,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.page.section import (
-    Column,
     Curve,
     Figure,
     Mark,
@@ -289,6 +288,20 @@ class _Group(Struct, frozen=True):
     failing: NDArray[np.int64]
     mean: Estimate
 
+    @property
+    def by_level(self) -> bool:
+        """Whether it is a part of the questions, and not all of them."""
+        return self.level != _OVERALL
+
+    @property
+    def median(self) -> float:
+        """Of the models that fail a question."""
+        return float(np.median(self.failing))
+
+    def failed_by(self, n: int) -> int:
+        """How many of its questions just so many models fail."""
+        return int((self.failing == n).sum())
+
 
 def study_difficulty(parts: Sequence[Part]) -> Analysis:
     """Of each category the mean share of models that fail a question, with the questions that none
@@ -304,26 +317,15 @@ def study_difficulty(parts: Sequence[Part]) -> Analysis:
         say("How many of {n} models fail each question", n=n),
         _difficulty_finding(groups, n),
         columns=(
-            Column(key="category", name=say("category")),
-            Column(key="by", name=say("by")),
-            Column(key="n", name="n"),
-            Column(key="failing", name=say("models failing, %"), unit="points"),
-            Column(key="median", name=say("median"), unit="mixed"),
-            Column(key="none", name=say("none")),
-            Column(key="all", name=say("all")),
+            column("category", say("category"), lambda group: word(group.name)),
+            column("by", say("by"), lambda group: word(group.level) if group.by_level else ""),
+            column("n", "n", lambda group: len(group.units)),
+            column("failing", say("models failing, %"), "mean", unit="points"),
+            column("median", say("median"), lambda group: f"{group.median:g}", unit="mixed"),
+            column("none", say("none"), lambda group: group.failed_by(0)),
+            column("all", say("all"), lambda group: group.failed_by(n)),
         ),
-        rows=(
-            (
-                word(group.name),
-                "" if group.level == _OVERALL else word(group.level),
-                len(group.units),
-                group.mean,
-                f"{float(np.median(group.failing)):g}",
-                int((group.failing == 0).sum()),
-                int((group.failing == n).sum()),
-            )
-            for group in groups
-        ),
+        rows=groups,
         axes=("models failing", "share of questions"),
         marks=(mark for group in groups for mark in _marks(part, n, group)),
         notes=(
@@ -387,8 +389,8 @@ def _difficulty_finding(groups: Sequence[_Group], n_models: int) -> str:
     said = say(
         "Of {n:,} questions {all:,} are failed by all {models} models and {none:,} by none",
         n=len(every.units),
-        all=int((every.failing == n_models).sum()),
-        none=int((every.failing == 0).sum()),
+        all=every.failed_by(n_models),
+        none=every.failed_by(0),
         models=n_models,
     )
     if len(groups) == 1:
@@ -429,10 +431,7 @@ def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure
                 models=len(labels),
             ),
             marks=tuple(
-                Mark(
-                    row=word(group.name), value=float(np.median(group.failing)), n=len(group.units)
-                )
-                for group in own
+                Mark(row=word(group.name), value=group.median, n=len(group.units)) for group in own
             ),
             curves=tuple(_curve(group, len(labels)) for group in own),
             value_axis=say("models failing"),

@@ -16,7 +16,6 @@ from proofstone.page.section import (
     Cell,
     Column,
     Figure,
-    Level,
     Mark,
     Section,
     Table,
@@ -80,7 +79,6 @@ def factors_section(evidence: Evidence) -> Section | None:
     if ranked is None or levels is None:
         return None
     return describe_factor(
-        evidence,
         ranked,
         levels,
         name="factors",
@@ -91,7 +89,6 @@ def factors_section(evidence: Evidence) -> Section | None:
 
 
 def describe_factor(
-    evidence: Evidence,
     ranked: RankedValues,
     found: Levels,
     *,
@@ -103,7 +100,7 @@ def describe_factor(
     """The section of a factor: what it ``matters`` in plain words, or ``otherwise`` that it does
     not."""
     factor = analyse_factor(
-        found.values, ranked.keys, estimand=evidence.estimand, confidence=evidence.board.confidence
+        found.values, ranked.keys, estimand=ranked.estimand, confidence=ranked.confidence
     )
     models, levels = found.models, found.levels
     return Section(
@@ -120,16 +117,30 @@ def describe_factor(
             level=levels[0],
         ),
         tables=(_table(factor, models, levels),),
-        figures=(
-            dumbbells_figure(
-                name,
-                title,
-                models,
-                levels,
-                [[ranked.known_mean(own) for own in values.T] for values in found.values],
-                chance=chance_levels(ranked.group),
-            ),
+        figures=(_dumbbells(ranked, found, name, title),),
+    )
+
+
+def _dumbbells(ranked: RankedValues, found: Levels, name: str, title: str) -> Figure:
+    """A row a model with a mark for each level that it was asked at, over the items that it was
+    asked there."""
+    shown = found.models[:_MOST_DRAWN]
+    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(found.models))
+    return Figure(
+        name=name,
+        kind="dumbbells",
+        title=title,
+        subtitle=say("scores at each level, with intervals; the same items where they are shared")
+        + (cut if len(shown) < len(found.models) else ""),
+        marks=tuple(
+            estimate_mark(mean, row=model, column=level)
+            for place, model in enumerate(shown)
+            for level, values in zip(found.levels, found.values, strict=True)
+            if (mean := ranked.known_mean(values[:, place])) is not None
         ),
+        levels=chance_levels(ranked.group),
+        row_axis=word("model"),
+        value_axis=say("points"),
     )
 
 
@@ -384,7 +395,6 @@ def alignment_section(evidence: Evidence) -> Section | None:
     if levels is None:
         return None
     return describe_factor(
-        evidence,
         ranked,
         levels,
         name="alignment",
@@ -753,35 +763,3 @@ def _retrieval_finding(
 
 
 _MOST_DRAWN = 40  # rows of a figure
-
-
-def dumbbells_figure(
-    name: str,
-    title: str,
-    models: Sequence[str],
-    levels: Sequence[str],
-    values: Sequence[Sequence[Estimate | None]],
-    *,
-    chance: Sequence[Level] = (),
-    table: int = 0,
-) -> Figure:
-    """A row a model with a mark for each level that it was asked at (``values[level][model]``)."""
-    shown = models[:_MOST_DRAWN]
-    cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(models))
-    return Figure(
-        name=name,
-        kind="dumbbells",
-        title=title,
-        subtitle=say("scores at each level, with intervals; the same items where they are shared")
-        + (cut if len(shown) < len(models) else ""),
-        marks=tuple(
-            estimate_mark(found, row=model, column=level)
-            for place, model in enumerate(shown)
-            for level, by_model in zip(levels, values, strict=True)
-            if (found := by_model[place]) is not None
-        ),
-        levels=tuple(chance),
-        row_axis=word("model"),
-        value_axis=say("points"),
-        table=table,
-    )  # fmt: skip

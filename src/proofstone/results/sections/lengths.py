@@ -352,7 +352,8 @@ def study_lengths(parts: Sequence[Part]) -> Analysis:
         known = np.flatnonzero(~np.isnan(tokens))
         values = part.sheet.values[known, part.complete[label]][:, None]
         length = tokens[known]
-        quarter = _quarters(length)
+        edges = np.quantile(length, [0.25, 0.5, 0.75])
+        quarter = np.asarray(np.searchsorted(edges, length, side="left"))
         estimates = [
             part.means([label], known[quarter == q], values[quarter == q])[0]
             for q in range(_QUARTERS)
@@ -405,12 +406,6 @@ def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[
     sums = np.bincount(units[known], weights=tokens[known], minlength=n)
     found: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return np.where(np.isnan(part.sheet.values[:, part.complete[label]]), np.nan, found)
-
-
-def _quarters(length: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The quarter of each length, equal lengths together."""
-    edges = np.quantile(length, [0.25, 0.5, 0.75])
-    return np.asarray(np.searchsorted(edges, length, side="left"))
 
 
 def _mean(length: NDArray[np.float64]) -> float | None:

@@ -19,14 +19,15 @@ from proofstone.files.write import write_rows
 from proofstone.method import Method
 from proofstone.page.section import (
     AxisUnit,
-    Cell,
     Column,
     Figure,
     FigureKind,
     Mark,
+    ReadColumn,
     Section,
     Table,
     estimate_mark,
+    table_of,
 )
 from proofstone.records.items import ItemSet, shown_name
 from proofstone.records.knowledge import origin_of
@@ -267,8 +268,8 @@ def make_analysis(
     title: str,
     finding: str,
     *,
-    columns: Sequence[Column],
-    rows: Iterable[tuple[Cell, ...]],
+    columns: Sequence[Column | ReadColumn],
+    rows: Iterable[Any],
     axes: tuple[str, str],
     marks: Iterable[Mark],
     notes: Iterable[str] = (),
@@ -276,8 +277,13 @@ def make_analysis(
     figures: Iterable[Figure] = (),
 ) -> Analysis:
     """An analysis with its first table, under the analysis's own title, and ``more``; ``axes`` name
-    what marks stand at and what they show."""
-    table = Table(title=title, columns=tuple(columns), rows=tuple(rows), sorts=False)
+    what marks stand at and what they show. ``rows`` hold the cells of ``columns``, or the records
+    that these read."""
+    read = [each for each in columns if isinstance(each, ReadColumn)]
+    plain = tuple(each for each in columns if isinstance(each, Column))
+    table = Table(title=title, columns=plain, rows=() if read else tuple(rows), sorts=False)
+    if read:
+        table = table_of(title, rows, *read, sorts=False)
     across, up = axes
     data = Figure(name=name, kind="curves", title=title, subtitle="", marks=tuple(marks),
                   x_axis=across, value_axis=up)  # fmt: skip
@@ -448,6 +454,9 @@ def part_of(
     table = _named(method, with_shared_part(read_scores(store, method, selection, view=view)))
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
+    runs = {run.id: run for _key, run in selection.runs}
+    firsts = [runs[who.runs[0]] for who in table.respondents]
+    cards = store.models.cards(sorted({run.respondent for run in firsts}))
     return Part(
         name=", ".join(shown_name(item_set) for item_set in selection.item_sets),
         kind=first.kind,
@@ -456,7 +465,18 @@ def part_of(
         table=table,
         measure=headline(method),
         lengths=_lengths(store, selection, table) if lengths else None,
-        asked=_asked(store, selection, table),
+        asked=tuple(
+            HowAsked(
+                model=run.respondent,
+                way=asked_as(run),
+                settings=run.settings,
+                prompt=run.prompt_hash.hex(),
+                replicate=run.replicate,
+                judge=who.judge,
+                **_known_of(cards.get(run.respondent)),
+            )
+            for who, run in zip(table.respondents, firsts, strict=True)
+        ),
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
     )
@@ -488,25 +508,6 @@ def _beside(method: Method) -> tuple[Measure, ...]:
         each for each in method.measures
         if each.label and each.name != first.name and (each.of, each.unit) == (first.of, first.unit)
     )  # fmt: skip
-
-
-def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAsked, ...]:
-    """How each respondent of the table was asked; sizes are those of the cards kept of models."""
-    runs = {run.id: run for _key, run in selection.runs}
-    firsts = [runs[who.runs[0]] for who in table.respondents]
-    cards = store.models.cards(sorted({run.respondent for run in firsts}))
-    return tuple(
-        HowAsked(
-            model=run.respondent,
-            way=asked_as(run),
-            settings=run.settings,
-            prompt=run.prompt_hash.hex(),
-            replicate=run.replicate,
-            judge=who.judge,
-            **_known_of(cards.get(run.respondent)),
-        )
-        for who, run in zip(table.respondents, firsts, strict=True)
-    )
 
 
 def _known_of(kept: CardSnapshot | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,17 @@ from proofstone.page.section import (
     Mark,
     Section,
     Table,
+    column,
     points,
     shown_estimate,
     shown_share,
+    table_of,
 )
 from proofstone.records.runs import Estimate
 from proofstone.records.scores import ScoreTable
-from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
-    Replies,
     ranked_values,
     replies_of,
 )
@@ -74,23 +75,22 @@ class _Held:
 def orders_section(evidence: Evidence) -> Section | None:
     """How often replies to one item in two orders of its options choose the same one, beside two
     in the same order. None unless the order of options is told, and two were shown of some item."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or sheet.table.order is None:
+    ranked = ranked_values(evidence)
+    if ranked is None or ranked.sheet.table.order is None:
         return None
-    contents = _tells_contents(sheet.table.answers, spelled=sheet.table.orders_spelled)
-    if ranked.values.shape[0] * (int(sheet.table.sample.max(initial=0)) + 1) ** 2 > _MOST_PAIRS:
+    table, shown = ranked.sheet.table, ranked.sheet.table.order
+    # Which option an answer chose is known by a spelled order, or by its text.
+    named = [name for name in table.answers if name]
+    contents = bool(named) and (table.orders_spelled or any(len(x.strip()) > 1 for x in named))
+    if len(ranked.values) * (int(table.sample.max(initial=0)) + 1) ** 2 > _MOST_PAIRS:
         return None
-    replies = replies_of(sheet, ranked)
-    if replies.orders is None:
-        return None
-    found = list(_held(evidence, ranked, replies, replies.orders, contents=contents))
+    found = list(_held(ranked, contents=contents))
     if not any(each.n for each in found):
         return None
-    n_orders = len(np.unique(sheet.table.order[sheet.table.order >= 0]))
     return Section(
         name="orders",
         title=say("Robustness to option order"),
-        finding=_finding(found, n_orders),
+        finding=_finding(found, len(np.unique(shown[shown >= 0]))),
         plain=_plain(found),
         cannot=_cannot(found, contents),
         how=_how(evidence, contents),
@@ -98,70 +98,32 @@ def orders_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _tells_contents(answers: Sequence[str], *, spelled: bool) -> bool:
-    """Whether it is known which option an answer chose: by a spelled order, or by its text."""
-    named = [name for name in answers if name]
-    return bool(named) and (spelled or any(len(name.strip()) > 1 for name in named))
-
-
-def _held(
-    evidence: Evidence,
-    ranked: RankedValues,
-    replies: Replies,
-    orders: NDArray[np.int32],
-    *,
-    contents: bool,
-) -> Iterator[_Held]:
-    scores = replies.scores
-    there = ~np.isnan(scores) & (orders >= 0)
+def _held(ranked: RankedValues, *, contents: bool) -> Iterator[_Held]:
+    replies = replies_of(ranked.sheet, ranked)
+    if replies.orders is None:
+        return
     for place, label in enumerate(ranked.labels):
-        own, told = orders[:, place], there[:, place]
-        if contents:
-            apart, same = (
-                answer_consistency(
-                    replies.answers[:, [place]], told[:, None], own[:, None], same_order=a
-                )
-                for a in (False, True)
-            )
-        else:
-            apart, same = (
-                consistency(
-                    np.where(told, scores[:, place], np.nan)[:, None], own[:, None], same_order=a
-                )
-                for a in (False, True)
-            )
-        chosen = ~np.isnan(apart[:, 0])
-        right = np.where(told, scores[:, place], np.nan)[chosen]
+        own = replies.orders[:, [place]]
+        scores = np.where(own >= 0, replies.scores[:, [place]], np.nan)
+        alike = (
+            partial(answer_consistency, replies.answers[:, [place]], ~np.isnan(scores), own)
+            if contents
+            else partial(consistency, scores, own)
+        )
+        apart, same = (alike(same_order=each)[:, 0] for each in (False, True))
+        chosen = ~np.isnan(apart)
+        mean, least = np.full((2, len(chosen)), np.nan)
+        if chosen.any():
+            mean[chosen] = np.nanmean(scores[chosen, 0], axis=1)
+            least[chosen] = np.nanmin(scores[chosen, 0], axis=1)
         yield _Held(
             label=label,
             n=int(chosen.sum()),
-            apart=_mean(evidence, ranked, apart[:, 0]),
-            same=_mean(evidence, ranked, same[:, 0]),
-            mean=_mean(evidence, ranked, _filled(chosen, np.nanmean, right)),
-            in_all=_mean(evidence, ranked, _filled(chosen, np.nanmin, right)),
+            apart=ranked.known_mean(apart),
+            same=ranked.known_mean(same),
+            mean=ranked.known_mean(mean),
+            in_all=ranked.known_mean(least),
         )
-
-
-def _filled(chosen: NDArray[np.bool_], of: Callable[..., Values], right: Values) -> Values:
-    """A value of each chosen item from its scores (chosen, samples); NaN of the others."""
-    values = np.full(len(chosen), np.nan)
-    if len(right):
-        values[chosen] = of(right, axis=1)
-    return values
-
-
-def _mean(evidence: Evidence, ranked: RankedValues, values: Values) -> Estimate | None:
-    known = np.flatnonzero(~np.isnan(values))
-    if not len(known):
-        return None
-    (estimate,) = mean_estimates(
-        values[known][:, None],
-        equal_weights(len(known)),
-        ranked.keys.among(known),
-        estimand=evidence.estimand,
-        confidence=evidence.board.confidence,
-    )
-    return estimate
 
 
 def _finding(found: Sequence[_Held], n_orders: int) -> str:
@@ -241,53 +203,45 @@ def _how(evidence: Evidence, contents: bool) -> str:
 
 
 def _table(found: Sequence[_Held]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (each.label, each.n, each.apart, each.same, each.mean, each.in_all) for each in found
-    ]
-    return Table(
-        title=say("Answers over orders of the options"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="n", name=say("n"), help=say("items asked in two orders or more")),
-            Column(key="alike_apart", name=say("alike, other order"), unit="points",
-                   help=say("pairs of replies in different orders that are alike")),
-            Column(key="alike_same", name=say("alike, same order"), unit="points",
-                   help=say("pairs of replies in the same order that are alike")),
-            Column(key="score", name=say("score"), unit="points"),
-            Column(key="right_each_time", name=say("right each time"), unit="points",
-                   help=say("each item by the lowest score of its replies")),
-        ),
-        rows=tuple(rows),
+    return table_of(
+        say("Answers over orders of the options"),
+        found,
+        column("model", say("model"), "label"),
+        column("n", say("n"), help=say("items asked in two orders or more")),
+        column("alike_apart", say("alike, other order"), "apart", unit="points",
+               help=say("pairs of replies in different orders that are alike")),
+        column("alike_same", say("alike, same order"), "same", unit="points",
+               help=say("pairs of replies in the same order that are alike")),
+        column("score", say("score"), "mean", unit="points"),
+        column("right_each_time", say("right each time"), "in_all", unit="points",
+               help=say("each item by the lowest score of its replies")),
     )  # fmt: skip
 
 
 def positions_section(evidence: Evidence) -> Section | None:
     """Accuracy by the right option's position, how often each position is chosen, and the tests.
     None unless right answers and answers are letters, and numbers of options are known."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or not _has_positions(sheet.table):
+    ranked = ranked_values(evidence)
+    if ranked is None or not _has_positions(ranked.sheet.table):
         return None
-    found = [_bias(evidence, sheet, who) for who in ranked.respondents]
-    rejected = [
-        (label, bias)
-        for label, bias in zip(ranked.labels, found, strict=True)
-        if bias.error.p < 0.05 / len(found)
+    found = [
+        (label, _bias(ranked, who))
+        for label, who in zip(ranked.labels, ranked.respondents, strict=True)
     ]
+    rejected = [(label, bias) for label, bias in found if bias.error.p < 0.05 / len(found)]
     return Section(
         name="positions",
         title=say("Position bias"),
         finding=_positions_finding(rejected, len(found)),
-        how=(
-            say(
-                "Three chi-square tests by model, added up over questions of the same number "
-                "of options: one accuracy wherever the right option stands; all positions "
-                "chosen alike often; wrong choices spread evenly over the wrong positions, "
-                "which no key can cause. {depends} The finding goes by the last, at 5% "
-                "corrected for all models.",
-                depends=_depends(evidence, found),
-            )
+        how=say(
+            "Three chi-square tests by model, added up over questions of the same number "
+            "of options: one accuracy wherever the right option stands; all positions "
+            "chosen alike often; wrong choices spread evenly over the wrong positions, "
+            "which no key can cause. {depends} The finding goes by the last, at 5% "
+            "corrected for all models.",
+            depends=_depends(evidence, [bias for _, bias in found]),
         ),
-        tables=(_tests(ranked, found), _shares(ranked, found)),
+        tables=(_tests(found), _shares(found)),
     )
 
 
@@ -315,8 +269,8 @@ def _has_positions(table: ScoreTable) -> bool:
     )
 
 
-def _bias(evidence: Evidence, sheet: Sheet, respondent: int) -> PositionBias:
-    table = sheet.table
+def _bias(ranked: RankedValues, respondent: int) -> PositionBias:
+    table = ranked.sheet.table
     rows = np.flatnonzero(table.respondent == respondent)
     unit = table.unit[rows]
     gold = _positions(table.golds)[table.gold[unit]]
@@ -325,13 +279,9 @@ def _bias(evidence: Evidence, sheet: Sheet, respondent: int) -> PositionBias:
         orders = table.order[rows]
         gold, chosen = (_as_shown(each, orders, table.orders) for each in (gold, chosen))
     return position_bias(
-        sheet.counted[rows],
-        gold,
-        chosen,
-        table.n_options[unit],
-        unit=unit,
-        keys=sheet.keys if evidence.estimand == "knowledge" else None,
-    )
+        ranked.sheet.counted[rows], gold, chosen, table.n_options[unit], unit=unit,
+        keys=ranked.dependent_keys,
+    )  # fmt: skip
 
 
 def _as_shown(
@@ -378,70 +328,48 @@ def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> 
     )
 
 
-def _tests(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, bias in zip(ranked.labels, found, strict=True):
-        cells: list[Cell] = [label]
-        for test in (bias.accuracy, bias.choice, bias.error):
-            known = not math.isnan(test.chi_square)
-            cells += [test.chi_square if known else None, test.p if known else None]
-        rows.append((*cells, bias.unread))
-    names = ("accuracy", noted("choice"), noted("wrong choices"))
-    heads = [
-        column
-        for name in names
-        for column in (
-            Column(
-                key=f"{name}_chi_square", name=say("{name}, chi-square", name=word(name)), digits=1
-            ),
-            Column(key=f"{name}_p", name=say("p"), unit="probability"),
-        )
-    ]
-    return Table(
-        title=say("Tests by model"),
-        columns=(
-            Column(key="model", name=say("model")),
-            *heads,
-            Column(key="unread", name=say("no choice"), help=say("replies that chose no position")),
+def _tests(found: Sequence[tuple[str, PositionBias]]) -> Table:
+    def of(test: str, what: str) -> Callable[[tuple[str, PositionBias]], float | None]:
+        """A number of a test; None where it was not made."""
+
+        def cell(row: tuple[str, PositionBias]) -> float | None:
+            made = getattr(row[1], test)
+            value: float = getattr(made, what)
+            return None if math.isnan(made.chi_square) else value
+
+        return cell
+
+    tests = {"accuracy": "accuracy", noted("choice"): "choice", noted("wrong choices"): "error"}
+    return table_of(
+        say("Tests by model"),
+        found,
+        column("model", say("model"), "0"),
+        *(
+            each
+            for name, test in tests.items()
+            for each in (
+                column(f"{name}_chi_square", say("{name}, chi-square", name=word(name)),
+                       of(test, "chi_square"), digits=1),
+                column(f"{name}_p", say("p"), of(test, "p"), unit="probability"),
+            )
         ),
-        rows=tuple(rows),
-    )
+        column("unread", say("no choice"), "1.unread", help=say("replies that chose no position")),
+    )  # fmt: skip
 
 
-def _shares(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
-    rows = [
-        (
-            label,
-            string.ascii_uppercase[each.position],
-            each.right,
-            each.accuracy,
-            each.chosen,
-            round(each.expected, 1),
-        )
-        for label, bias in zip(ranked.labels, found, strict=True)
-        for each in bias.positions
-    ]
-    return Table(
-        title=say("By position"),
-        columns=(
-            Column(key="model", name=say("model")),
-            Column(key="position", name=say("position")),
-            Column(
-                key="right",
-                name=say("right there"),
-                help=say("replies to questions whose right option stood there"),
-            ),
-            Column(key="accuracy", name=say("score"), unit="points"),
-            Column(key="chosen", name=say("chosen")),
-            Column(
-                key="expected",
-                name=say("if even"),
-                digits=1,
-                help=say("choices if all positions were chosen alike"),
-            ),
-        ),
-        rows=tuple(rows),
-    )
+def _shares(found: Sequence[tuple[str, PositionBias]]) -> Table:
+    return table_of(
+        say("By position"),
+        [(label, each) for label, bias in found for each in bias.positions],
+        column("model", say("model"), "0"),
+        column("position", say("position"), lambda row: string.ascii_uppercase[row[1].position]),
+        column("right", say("right there"), "1.right",
+               help=say("replies to questions whose right option stood there")),
+        column("accuracy", say("score"), "1.accuracy", unit="points"),
+        column("chosen", say("chosen"), "1.chosen"),
+        column("expected", say("if even"), lambda row: round(row[1].expected, 1), digits=1,
+               help=say("choices if all positions were chosen alike")),
+    )  # fmt: skip
 
 
 # Accuracy by the position of the right option, and how often each position is chosen (Table 5).
