@@ -34,6 +34,9 @@ _STEP, _LINE = 22, 14  # a row's height, and what each further line of its name 
 _MOST_LANES = 6
 
 
+_VALUES = {"grid": True, "domain": False, "ticks": False, "tickCount": 7}
+
+
 _LANE = 7
 
 
@@ -41,7 +44,7 @@ def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A dot and its interval a row, best first, with the value in words at the right. Bars at the
     left join rows that are tied; where these are too many, a second panel shows the ranks left open
     (``x_low`` to ``x_high``)."""
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    rows = figure.rows()
     looks = series_looks(rows, models)
     step = row_heights(rows)
     frame = _row_frame(figure, _WIDTH, step * len(rows))
@@ -51,7 +54,7 @@ def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     layers = _dots(figure, frame, rows, looks, room)
     if narrow and lanes:
         layers.append(_ties(figure, lanes, step))
-    plain = vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    plain = frame.chart(*layers)
     return plain if narrow else vega.hconcat(plain, _open_ranks(figure, rows, frame), spacing=24)
 
 
@@ -60,7 +63,7 @@ def _dots(
 ) -> Any:
     data = [_row(figure, mark, looks[mark.row]) for mark in figure.marks]
     y = row_axis(rows, room)
-    x = _value_axis(frame, figure)
+    x = frame.across_axis("value:Q", figure.value_axis, **_VALUES)
     base = vega.chart(data).encode(y=y, tooltip=_told(figure))
     colour = vega.COLOUR
     bars = base.mark("rule", strokeWidth=2).encode(
@@ -110,17 +113,8 @@ def row_axis(rows: Sequence[str], room: float = 8, title: str = "") -> vega.Fiel
 
 
 def _row_frame(figure: Figure, width: int, height: int) -> Frame:
-    """A frame whose horizontal axis is that of the values."""
     plane = frame_of(figure, width, height)
     return Frame(width=width, height=height, across=plane.up, up=(0.0, 1.0))
-
-
-def _value_axis(frame: Frame, figure: Figure) -> vega.Field:
-    return (
-        vega.field_of("value:Q", title=figure.value_axis or None)
-        .scale(domain=list(frame.across), nice=False, zero=False)
-        .axis(grid=True, domain=False, ticks=False, tickCount=7)
-    )
 
 
 def level_layers(figure: Figure, frame: Frame, above: float = 5) -> list[vega.Part]:
@@ -178,8 +172,8 @@ def _open_ranks(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
 def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A row a group of items: a tick for each model, and the first three as marks of their own with
     their intervals; the level of guessing across all."""
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
-    series = list(dict.fromkeys(mark.column for mark in figure.marks))
+    rows = figure.rows()
+    series = figure.columns()
     own = series[:3]
     looks = series_looks(series, models)
     if any(looks[name] == OTHER for name in own):
@@ -193,7 +187,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     # Each of the first three on a line of its own, so that their intervals lie side by side.
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(own), 1) - 0.5])
     colour = vega.COLOUR
-    x = _value_axis(frame, figure)
+    x = frame.across_axis("value:Q", figure.value_axis, **_VALUES)
     others = (
         base.only("datum.line === null")
         .mark("tick", color=OTHER.colour, thickness=1, size=step - 10, opacity=0.7)
@@ -211,7 +205,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     layers = [others, bars, points, words, *level_layers(figure, frame)]
     shown = {name: looks[name] for name in own}
     layers += key_layers(shown, above=8 + 14 * len(figure.levels))
-    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return frame.chart(*layers)
 
 
 def _strip_mark(
@@ -239,21 +233,16 @@ def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A row a model: a mark of its own shape for each level of the factor (column), joined by a
     line; intervals one under the other, the first level on top."""
     del models  # shapes are the levels'
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
-    levels = list(dict.fromkeys(mark.column for mark in figure.marks))
+    rows = figure.rows()
+    levels = figure.columns()
     looks = looks_of(levels)
     step = max(row_heights(rows), 9 * len(levels) + 8)
-    plane = frame_of(figure, _WIDTH, step * len(rows))
-    frame = Frame(width=plane.width, height=plane.height, across=plane.up, up=(0.0, 1.0))
+    frame = _row_frame(figure, _WIDTH, step * len(rows))
     data = [_level(figure, mark, looks[mark.column], levels) for mark in figure.marks]
     base = vega.chart(data).encode(
         y=row_axis(rows), tooltip=["row:N", "level:N", "value:Q", "low:Q", "high:Q", "n:Q"]
     )
-    x = (
-        vega.field_of("value:Q", title=figure.value_axis or None)
-        .scale(domain=list(frame.across), nice=False, zero=False)
-        .axis(domain=False, ticks=False, tickCount=7)
-    )
+    x = frame.across_axis("value:Q", figure.value_axis, domain=False, ticks=False, tickCount=7)
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(levels), 1) - 0.5])
     colour = vega.COLOUR
     joined = base.mark("line", color="#9a9a9a", strokeWidth=1.2).encode(
@@ -265,7 +254,7 @@ def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     points = base.points(58, x=x, yOffset=offset)
     layers = [joined, bars, points, *level_layers(figure, frame)]
     layers += key_layers(looks, above=8 + 14 * len(figure.levels))
-    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return frame.chart(*layers)
 
 
 def _level(figure: Figure, mark: Mark, look: Look, levels: Sequence[str]) -> dict[str, Any]:
@@ -286,8 +275,8 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A line a row from its rank (``value``) in the first column to that in the second, best on
     top, with rank and name at both ends. Rows with a ``text`` ("moved") are drawn strong, others
     thin; equal ranks stand one below the other."""
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
-    columns = list(dict.fromkeys(mark.column for mark in figure.marks))[:2]
+    rows = figure.rows()
+    columns = figure.columns()[:2]
     looks = series_looks(rows, models)
     moved = {mark.row for mark in figure.marks if mark.text}
     rank = {(mark.row, mark.column): mark.value for mark in figure.marks}
@@ -380,16 +369,12 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     bars: list[dict[str, Any]] = []
     down = 0
     for column, total in sums.items():
-        if grouped:
-            down += 6
-            lines = wrapped(column)
-            bars.append(_bar(lines, total, down, True, column))
+        members = [(mark.row, mark.value) for mark in figure.marks if mark.column == column]
+        down += 6 if grouped else 0
+        for place, (name, value) in enumerate([*([(column, total)] if grouped else []), *members]):
+            lines = wrapped(name)
+            bars.append(_bar(lines, value, down, grouped and not place, column))
             down += _ROW + _BARS_LINE * lines.count("\n")
-        for mark in figure.marks:
-            if mark.column == column:
-                lines = wrapped(mark.row)
-                bars.append(_bar(lines, mark.value, down, False, column))
-                down += _ROW + _BARS_LINE * lines.count("\n")
     most = max((bar["value"] for bar in bars if bar["value"] and not bar["is_sum"]), default=1)
     base = vega.chart(bars).encode(y=vega.bare("middle"))
     x = vega.field_of("value:Q", title=figure.value_axis or None).scale(
@@ -439,8 +424,8 @@ def sets_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     joined; bars above count the members of just this combination (n), bars at the left those of
     each set."""
     del models
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
-    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    rows = figure.rows()
+    columns = figure.columns()
     dots = [
         {
             "at": _ACROSS * (columns.index(mark.column) + 0.5),
@@ -537,21 +522,14 @@ def heat_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A cell for each mark, darker for more, its number in it."""
     del models  # the colour is the number's
     values = [100 * mark.value for mark in figure.marks if not math.isnan(mark.value)]
-    top = max(values, default=0.0) or 1.0
-    return _grid(figure, domain=[min([0.0, *values]), top])
+    return _grid(figure, domain=[min([0.0, *values]), max(values, default=0.0) or 1.0])
 
 
 def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A cell for each pair that is told apart, darker for more; others stay empty."""
     del models
-    top = (
-        max(
-            (100 * abs(mark.value) for mark in figure.marks if not math.isnan(mark.value)),
-            default=0.0,
-        )
-        or 1.0
-    )
-    return _grid(figure, domain=[0, top], only_with_text=True)
+    values = [100 * abs(mark.value) for mark in figure.marks if not math.isnan(mark.value)]
+    return _grid(figure, domain=[0, max(values, default=0.0) or 1.0], only_with_text=True)
 
 
 def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -634,7 +612,7 @@ _VIOLIN = 30
 
 def ridges_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A density a row, one before the other, each with the mean of its mark as a line."""
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
+    rows = figure.rows()
     looks = series_looks(rows, models)
     frame = _frame(figure, _DISTRIBUTIONS_WIDTH, _step(rows, _RIDGE) * max(len(rows), 1))
     top = max((max(each.values, default=0.0) for each in figure.curves), default=1.0) or 1.0
@@ -649,13 +627,13 @@ def ridges_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         middles += _middle(figure, frame, row, feet, 7)
     names = _names(rows, _step(rows, _RIDGE), 0.8)
     layers += [*middles, names, *level_layers(figure, frame, above=_OVERLAP * _RIDGE - _RIDGE + 8)]
-    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return frame.chart(*layers)
 
 
 def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A panel a column (a level), in it a violin a row, with the median of its mark as a line."""
-    rows = list(dict.fromkeys(mark.row for mark in figure.marks))
-    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    rows = figure.rows()
+    columns = figure.columns()
     looks = series_looks(rows, models)
     step = _step(rows, _VIOLIN)
     width = _DISTRIBUTIONS_WIDTH if len(columns) == 1 else _PANEL
@@ -704,11 +682,7 @@ def _frame(figure: Figure, width: int, height: int) -> Frame:
 
 
 def _axis(frame: Frame, figure: Figure) -> vega.Field:
-    return (
-        vega.field_of("x:Q", title=figure.x_axis or None)
-        .scale(domain=list(frame.across), nice=False, zero=False)
-        .axis(domain=False, ticks=False, tickCount=6)
-    )
+    return frame.across_axis("x:Q", figure.x_axis, domain=False, ticks=False, tickCount=6)
 
 
 def _ridge(
@@ -748,7 +722,6 @@ def _violin(
 def _middle(
     figure: Figure, frame: Frame, row: str, feet: float, high: float, column: str = ""
 ) -> list[vega.Part]:
-    """The middle of a row's scores as a short upright line."""
     found = [
         {
             "x": scaled(mark.value, figure.value_unit),

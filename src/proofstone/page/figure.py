@@ -205,7 +205,6 @@ def vega_lite(
 
 
 def _nothing() -> Part:
-    """The plane of a figure without marks, saying so."""
     words = chart([{"text": say("no value is known")}]).encode(text="text:N")
     return layer(words.mark("text", color=QUIET)).properties(width=200, height=40)
 

@@ -45,7 +45,7 @@ def in_panels(
 ) -> vega.Part:
     """A panel for each column of the marks, drawn by ``layers`` from its part of the figure; axes
     have titles at the left and at the bottom alone."""
-    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    columns = figure.columns()
     plane = frame or frame_of(figure, _WIDE, _HIGH)
     in_row = 3 if len(columns) > 4 or len(columns) == 3 else 2
     titles = panel_titles(columns)
@@ -96,8 +96,8 @@ _FIRM: Mapping[str, Any] = {"color": QUIET, "strokeWidth": 1.4}
 def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """Marks joined along ``x`` in their series, with intervals; panels by column. Seven series or
     more in one column get a panel each; fewer are named at their ends."""
-    series = list(dict.fromkeys(mark.row for mark in figure.marks))
-    columns = list(dict.fromkeys(mark.column for mark in figure.marks))
+    series = figure.rows()
+    columns = figure.columns()
     looks = series_looks(series, models)
     if len(columns) > 1:
         panels = in_panels(
@@ -111,14 +111,13 @@ def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         )
     frame = frame_of(figure, _PLANES_WIDE, _PLANES_HIGH)
     layers = [*plane_layers(figure, frame, looks, joined=True), *_ends(figure, frame, looks)]
-    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return frame.chart(*layers)
 
 
 LONE = structs.replace(OTHER, colour="#0072B2")
 
 
 def _by_series(figure: Figure) -> Figure:
-    """The same with each series in a column of its own."""
     return structs.replace(
         figure,
         marks=tuple(structs.replace(mark, column=mark.row) for mark in figure.marks),
@@ -132,7 +131,7 @@ def _by_series(figure: Figure) -> Figure:
 def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """Marks with intervals on both axes. With curves each series is named at its own curve's
     end; without, every mark is named beside it, or by a number where there are many."""
-    series = list(dict.fromkeys(mark.row for mark in figure.marks))
+    series = figure.rows()
     looks = series_looks(series, models)
     has_fits = any(not each.is_reference for each in figure.curves)
     if has_fits and len(series) >= FEWEST_PANELS:
@@ -150,7 +149,7 @@ def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         texts = [str(place) for place in range(1, len(shown) + 1)] if many else names
         layers += _names(figure, frame, shown, texts)
         layers += numbered_key(names, frame) if many else []
-    return vega.layer(*layers).properties(width=frame.width, height=frame.height)
+    return frame.chart(*layers)
 
 
 def plane_layers(
@@ -536,11 +535,7 @@ class Frame:
             title = say("{axis} (logarithmic)", axis=title)
         if not self.is_log:
             n_ticks = min(_MOST_TICKS, self.width // 60)
-            return (
-                vega.field_of(field, title=title or None)
-                .scale(domain=list(self.across), nice=False, zero=False)
-                .axis(tickCount=n_ticks, grid=False)
-            )
+            return self.across_axis(field, title, tickCount=n_ticks, grid=False)
         ticks = log_ticks(self.across, max(2, self.width // 60))
         form = "~g" if ticks[0] < 1 else ",~r"
         return (
@@ -548,6 +543,15 @@ class Frame:
             .scale(type="log", domain=list(self.across), nice=False)
             .axis(values=ticks, format=form, grid=False)
         )
+
+    def across_axis(self, field: str, title: str, **axis: Any) -> vega.Field:
+        """A horizontal axis of numbers between the frame's ends."""
+        named = vega.field_of(field, title=title or None)
+        return named.scale(domain=list(self.across), nice=False, zero=False).axis(**axis)
+
+    def chart(self, *layers: vega.Part) -> vega.Part:
+        """Layers over each other in a chart of this size."""
+        return vega.layer(*layers).properties(width=self.width, height=self.height)
 
     def y(self, field: str, title: str) -> vega.Field:
         """The vertical axis."""

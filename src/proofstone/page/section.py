@@ -206,6 +206,14 @@ class Figure(Struct, frozen=True, kw_only=True):
     is_log: bool = False
     table: int = 0
 
+    def rows(self) -> list[str]:
+        """The rows, or series, in the order of their first mark."""
+        return list(dict.fromkeys(mark.row for mark in self.marks))
+
+    def columns(self) -> list[str]:
+        """The columns, or panels, in the order of their first mark."""
+        return list(dict.fromkeys(mark.column for mark in self.marks))
+
 
 class Section(Struct, frozen=True, kw_only=True):
     """One part of a report. ``finding`` is its answer in a sentence, ``plain`` what that means to

@@ -72,7 +72,6 @@ def wrapped(name: str, cells: int = 44) -> str:
 
 
 def _fitting(text: str, cells: int) -> tuple[str, str]:
-    """As much of ``text`` as fits, and the rest."""
     end = max(fitting_end(text, cells), 1)
     if end == len(text):
         return text, ""

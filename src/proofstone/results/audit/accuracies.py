@@ -342,7 +342,6 @@ def _row_names(table: FileColumns, layout: Layout) -> list[str]:
 
 
 def _texts(table: FileColumns, name: str) -> list[str]:
-    """The cells of a column, empty where there is none."""
     column = table.columns[name]
     return [column.names[code] if code >= 0 else "" for code in column.codes.tolist()]
 
@@ -720,7 +719,6 @@ def _stratum_errors(models: Sequence[str], found: Sequence[Accuracies]) -> NDArr
 
 
 def _own_errors(found: Accuracies) -> NDArray[np.float64]:
-    """Those of one benchmark."""
     share, n = found.value[:, 0], int(found.counts[0])
     by_items = np.sqrt(share * (1 - share) / n) if n else np.full(len(share), np.nan)
     stated = by_items if found.errors is None else found.errors[:, 0]
@@ -730,7 +728,6 @@ def _own_errors(found: Accuracies) -> NDArray[np.float64]:
 def _joined_metrics(
     models: Sequence[str], found: Sequence[Accuracies]
 ) -> tuple[PrintedColumn, ...]:
-    """The metrics of all files by the models of all."""
     cells: dict[str, list[str]] = {}
     for each in found:
         for column in each.metrics:

@@ -227,7 +227,6 @@ def _fact_columns(layout: Layout) -> Iterator[str]:
 
 
 def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray[np.int64]:
-    """A column's values by score, over all parts."""
     columns = [column_of(part.table, getattr(part.layout, role)) for part in parts]
     return np.concatenate(
         [

@@ -19,7 +19,7 @@ from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Worth
-from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
+from proofstone.records.scores import Accuracies, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.audit.accuracies import (
     accuracy_board,
@@ -217,18 +217,26 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
             f"{joined(counted_by)}: only for accuracies alone, and {title} has its items",
             hint=f"leave {joined(counted_by)} out",
         )
-    measure = _measure(table)
-    return audit_table(
-        table,
-        [measure],
-        measure.name,
-        asked=asked,
-        title=title,
-        files=(*files, *map(tell_models, facts)),
-        judged=judged_labels(parts),
-        annotated=annotator_labels(parts),
+    judged, annotated = judged_labels(parts), annotator_labels(parts)
+    table, measure = table_for(table, asked.audience), _measure(table)
+    evidence = Evidence(
+        board=leaderboard(
+            table,
+            [measure],
+            measure.name,
+            estimand=asked.estimand,
+            level=asked.level,
+            confidence=asked.confidence,
+        ),
+        sheet=Sheet.of(table, measure),
+        judged=judged_for(judged, asked.audience),
+        annotated=annotated_for(annotated, asked.audience),
         families=_families([*facts, *read], cards),
+        seed=asked.seed,
+        estimand=asked.estimand,
     )
+    files = (*files, *map(tell_models, facts))
+    return _made(evidence, title, files, asked.audience, _notes(table, asked))
 
 
 def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure]:
@@ -286,7 +294,6 @@ def _cards(read: Sequence[ReadFile]) -> dict[str, Card]:
 
 
 def _families(read: Sequence[ReadFile], cards: Mapping[str, Card]) -> dict[str, str]:
-    """The families of models, where a file has a column of them."""
     is_told = any(each.layout.family for each in read)
     return {name: card.family for name, card in cards.items()} if is_told else {}
 
@@ -319,42 +326,6 @@ def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
         replace(part, model=part.model._replace(names=tuple(names[n] for n in part.model.names)))
         for part in parts
     ]
-
-
-def audit_table(
-    table: ScoreTable,
-    measures: Sequence[Measure],
-    headline: str,
-    *,
-    asked: Asked,
-    title: str,
-    files: tuple[FileRead, ...],
-    judged: Judged | None = None,
-    annotated: Annotated | None = None,
-    families: Mapping[str, str] | None = None,
-) -> Audit:
-    """The audit of a score table under the measure ``headline``."""
-    table, judged = table_for(table, asked.audience), judged_for(judged, asked.audience)
-    board = leaderboard(
-        table,
-        measures,
-        headline,
-        estimand=asked.estimand,
-        level=asked.level,
-        confidence=asked.confidence,
-    )
-    measure = next(each for each in measures if each.name == headline)
-    sheet = Sheet.of(table, measure)
-    evidence = Evidence(
-        board=board,
-        sheet=sheet,
-        judged=judged,
-        annotated=annotated_for(annotated, asked.audience),
-        families=families or {},
-        seed=asked.seed,
-        estimand=asked.estimand,
-    )
-    return _made(evidence, title, files, asked.audience, _notes(table, asked))
 
 
 def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:

@@ -153,7 +153,6 @@ def chosen(table: FileColumns, where: Mapping[str, str]) -> FileColumns:
 
 
 def _narrowed(column: Coded, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Coded:
-    """The kept records' values; names that occur no more are gone."""
     codes = column.codes[kept]
     used = np.unique(codes[codes >= 0])
     place = np.full(len(column.names) + 1, -1, dtype=np.int32)

@@ -159,13 +159,11 @@ def _describes_models(table: FileColumns, named: Layout) -> bool:
 
 
 def _models(table: FileColumns, found: Layout) -> Layout:
-    """The layout of a table that says what models are."""
     found = _by_name(table, found, ("model", *_FACTS))
     return structs.replace(found, unused=(*found.free(table.columns), *table.unread))
 
 
 def _is_once(table: FileColumns, name: str) -> bool:
-    """Whether no value of a column comes twice."""
     column = table.columns.get(name, _NOTHING)
     return len(column.names) == int((column.codes >= 0).sum())
 
@@ -189,7 +187,6 @@ def _is_between(column: Coded) -> bool:
 
 
 def _wide(table: FileColumns, found: Layout) -> Layout:
-    """The item column and the models of a wide table."""
     item = found.item or next(
         (
             name
@@ -254,7 +251,6 @@ def _with_grader(table: FileColumns, found: Layout) -> Layout:
 
 
 def _n_rows(columns: Sequence[NDArray[np.int32]]) -> int:
-    """How many different rows these columns have."""
     return len(np.unique(np.stack(columns, axis=1), axis=0))
 
 
@@ -377,7 +373,6 @@ def _is_numeral(text: str) -> bool:
 
 
 def _first_texts(table: FileColumns) -> str:
-    """The first column without a number in it."""
     for name, column in table.columns.items():
         if column.names and all(number_of(text) is None for text in column.names):
             return name
@@ -618,7 +613,6 @@ def quoted(text: str) -> str:
 
 
 def _combines(name: str, known: Mapping[str, Metric]) -> bool:
-    """Whether all other metrics are parts of this one."""
     others = {metric.kind for other, metric in known.items() if other != name}
     return bool(others) and any(others <= parts for parts in _PARTS.get(known[name].kind, ()))
 

@@ -61,43 +61,31 @@ def scores_in(table: FileColumns, layout: Layout) -> ScoresIn:
     wrong = _nameless(table, layout.item)
     if layout.kind == "long":
         wrong += _nameless(table, layout.model)
-        found = _long(table, layout, wrong)
+        value = _column(table, layout, layout.score, wrong)
+        is_there = ~np.isnan(value)
+        is_there[[cell.record for cell in wrong if cell.column == layout.score]] = True
+        if layout.outcome:
+            is_there |= table.columns[layout.outcome].codes >= 0
+        record = np.flatnonzero(is_there)
+        model, value = table.columns[layout.model].codes[record], value[record]
+        names = table.columns[layout.model].names
     else:
-        found = _wide(table, layout, wrong)
-    if not wrong and not len(found.value):
+        values = np.empty((len(table), len(layout.models)))
+        for place_of, name in enumerate(layout.models):
+            values[:, place_of] = _column(table, layout, name, wrong)
+        record, at = np.nonzero(~np.isnan(values))
+        model, value, names = at.astype(np.int32), values[record, at], layout.models
+    if not wrong and not len(value):
         raise BadInput(f"{table.name} holds no score", hint=f"as read: {layout.told()}")
-    named = (table.columns[layout.item].codes[found.record] >= 0) & (found.model.codes >= 0)
-    model = Coded(found.model.codes[named], found.model.names)
-    return ScoresIn(table, layout, found.record[named], model, found.value[named], tuple(wrong))
+    named = (table.columns[layout.item].codes[record] >= 0) & (model >= 0)
+    whose = Coded(model[named], names)
+    return ScoresIn(table, layout, record[named], whose, value[named], tuple(wrong))
 
 
 def no_scores(table: FileColumns, layout: Layout) -> ScoresIn:
     """A table of labels alone, in which there is none."""
     nobody = Coded(np.empty(0, dtype=np.int32), ())
     return ScoresIn(table, layout, np.empty(0, dtype=np.int64), nobody, np.empty(0))
-
-
-def _wide(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:
-    n = len(table)
-    values = np.empty((n, len(layout.models)))
-    for place_of, name in enumerate(layout.models):
-        values[:, place_of] = _column(table, layout, name, wrong)
-    record, model = np.nonzero(~np.isnan(values))
-    names = tuple(layout.models)
-    return ScoresIn(
-        table, layout, record, Coded(model.astype(np.int32), names), values[record, model]
-    )
-
-
-def _long(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:
-    value = _column(table, layout, layout.score, wrong)
-    is_there = ~np.isnan(value)
-    is_there[[cell.record for cell in wrong if cell.column == layout.score]] = True
-    if layout.outcome:
-        is_there |= table.columns[layout.outcome].codes >= 0
-    record = np.flatnonzero(is_there)
-    model = table.columns[layout.model]
-    return ScoresIn(table, layout, record, Coded(model.codes[record], model.names), value[record])
 
 
 def _column(

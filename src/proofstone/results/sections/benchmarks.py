@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.section import (
-    Cell,
-    Column,
     Figure,
     Mark,
     Section,
@@ -408,26 +406,32 @@ def study_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = 
             hint="--beside FORM, or --beside FILE with model and score, or with scores by item",
         )
     both = _both(part, beside)
-    first, second = both.first, both.second
+    first, second, moves = both.first, both.second, both.moves
     order = sorted(range(len(both.models)), key=lambda at: -first.drawn.means[at])
     return make_analysis(
         "rankings",
         say("Ranks on {first} and on {second}", first=first.name, second=second.name),
         _rankings_finding(both),
         columns=(
-            Column(key="model", name=say("model")),
-            Column(key="score_first", name=first.name, unit="points"),
-            Column(key="rank_first", name=say("rank"), unit="mixed"),
-            Column(key="score_second", name=second.name, unit="points"),
-            Column(key="rank_second", name=say("rank"), unit="mixed"),
-            Column(key="move", name=say("climbs"), unit="mixed"),
-            Column(key="moved", name=say("significant"), unit="mixed"),
+            column("model", say("model"), lambda at: both.models[at]),
+            column("score_first", first.name, lambda at: first.drawn.means[at], unit="points"),
+            column("rank_first", say("rank"), lambda at: _rank(first, at, moves[at].rank_first),
+                   unit="mixed"),
+            column("score_second", second.name, lambda at: second.drawn.means[at], unit="points"),
+            column("rank_second", say("rank"), lambda at: _rank(second, at, moves[at].rank_second),
+                   unit="mixed"),
+            column("move", say("climbs"),
+                   lambda at: _climbs(moves[at]),
+                   unit="mixed"),
+            column("moved", say("significant"),
+                   lambda at: None if math.isnan(moves[at].p_holm)
+                   else say("yes") if moves[at].moved else say("no"), unit="mixed"),
         ),
-        rows=(_row(both, at) for at in order),
+        rows=order,
         axes=("model", "rank"),
         marks=_marks(both, order),
         notes=_notes(both),
-    )
+    )  # fmt: skip
 
 
 def _both(part: Part, beside: Part | Accuracies) -> _Both:
@@ -445,17 +449,8 @@ def _both(part: Part, beside: Part | Accuracies) -> _Both:
     return _Both(tuple(pair.name for pair in pairs), first, second, tau, rho, moves)
 
 
-def _row(both: _Both, at: int) -> tuple[Cell, ...]:
-    move = both.moves[at]
-    return (
-        both.models[at],
-        both.first.drawn.means[at],
-        _rank(both.first, at, move.rank_first),
-        both.second.drawn.means[at],
-        _rank(both.second, at, move.rank_second),
-        f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]",
-        None if math.isnan(move.p_holm) else say("yes") if move.moved else say("no"),
-    )
+def _climbs(move: RankMove) -> str:
+    return f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]"
 
 
 def _rank(benchmark: Benchmark, at: int, place: int) -> str:

@@ -413,7 +413,6 @@ def _difficulty_finding(groups: Sequence[_Group], n_models: int) -> str:
 
 
 def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure]:
-    """A violin a category, hardest first, a figure a level."""
     for level in dict.fromkeys(group.level for group in groups):
         own = [group for group in groups if group.level == level]
         n = sum(len(group.units) for group in own)

@@ -391,7 +391,6 @@ def _described(
 
 
 def _by_answers(sheet: Sheet) -> tuple[KeyStatistics, ...]:
-    """The statistics of what was asked alone, by the respondents that were asked so."""
     there = ~np.isnan(sheet.values)
     asked = np.flatnonzero(there.any(axis=0))
     return describe_keys(sheet.values[:, asked], sheet.keys, fewest_units=1)
@@ -572,7 +571,6 @@ def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
 
 
 def _typed(row: WorkRow) -> WorkRow:
-    """The row with the commands to type."""
     return structs.replace(
         row,
         show=f"proofstone show {quote(row.target)}",

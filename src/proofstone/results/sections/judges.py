@@ -369,7 +369,6 @@ def _changes(pairs: Sequence[JudgePair]) -> Table:
 
 
 def _said_order(order: JudgeOrder | None) -> str | None:
-    """What becomes of the order of models."""
     if order is None:
         return None
     if order.n_reversed:

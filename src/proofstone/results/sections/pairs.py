@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec import structs
 
 from proofstone.page.section import (
-    Cell,
     Column,
     Figure,
     Mark,
+    ReadColumn,
     Section,
     Table,
     column,
@@ -34,43 +34,27 @@ from proofstone.wording.messages import counted, joined, listed, paragraph, say,
 # What else is said of a pair: another correction, and the items that only one got right.
 
 
-@dataclass(frozen=True, slots=True)
-class PairColumns:
-    """Further columns of the table of pairs, and the cells of each pair that is listed (places in
-    the ranking)."""
-
-    heads: tuple[Column, ...]
-    cells: Mapping[tuple[int, int], tuple[Cell, ...]]
-
-
-def further_columns(
-    evidence: Evidence, group: Standings, listed: Sequence[Comparison]
-) -> PairColumns:
-    """Of each of the pairs that are ``listed``: what Benjamini and Hochberg make of its p-value
-    among all; and where all scores are right or wrong, the items that only one of the two got
-    right, with McNemar's exact test."""
-    pairs = [(pair.first, pair.second) for pair in listed]
-    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
-    place_of = {(pair.first, pair.second): n for n, pair in enumerate(group.compared)}
-    by_rate = by_rate[[place_of[pair] for pair in pairs]]
-    heads: tuple[Column, ...] = (_rate_head(),)
-    columns: list[Sequence[Cell]] = [by_rate.tolist()]
+def further_columns(evidence: Evidence, group: Standings) -> tuple[ReadColumn, ...]:
+    """Of each pair: what Benjamini and Hochberg make of its p-value among all; and where all scores
+    are right or wrong, the items that only one of the two got right, with McNemar's exact test."""
     ranked = ranked_values(evidence)
-    if ranked is not None and ((ranked.values == 0) | (ranked.values == 1)).all():
-        both = (ranked.values.T @ ranked.values).round().astype(np.int64)
-        won = np.array([both[a, a] - both[a, b] for a, b in pairs])
-        lost = np.array([both[b, b] - both[a, b] for a, b in pairs])
-        exact, _ = mcnemar_p(won, lost)
-        columns += [won.tolist(), lost.tolist(), exact.tolist()]
-        heads += (
-            Column(key="only_first", name=say("only A correct"),
-                   help=say("items that only the first model got right")),
-            Column(key="only_second", name=say("only B correct"),
-                   help=say("items that only the second model got right")),
-            Column(key="p_mcnemar", name=say("p, McNemar"), unit="probability",
-                   help=say("the exact test on those items, taken as independent")),
-        )  # fmt: skip
-    return PairColumns(heads, dict(zip(pairs, zip(*columns, strict=True), strict=True)))
+    if ranked is None or not ((ranked.values == 0) | (ranked.values == 1)).all():
+        return (_rate_column(group),)
+    both = (ranked.values.T @ ranked.values).round().astype(np.int64)
+    only = np.diag(both)[:, None] - both  # how often the row's model is right, the column's not
+    exact, _ = mcnemar_p(only, only.T)
+    return (
+        _rate_column(group),
+        column("only_first", say("only A correct"),
+               lambda pair: int(only[pair.first, pair.second]),
+               help=say("items that only the first model got right")),
+        column("only_second", say("only B correct"),
+               lambda pair: int(only[pair.second, pair.first]),
+               help=say("items that only the second model got right")),
+        column("p_mcnemar", say("p, McNemar"), lambda pair: float(exact[pair.first, pair.second]),
+               unit="probability",
+               help=say("the exact test on those items, taken as independent")),
+    )  # fmt: skip
 
 
 _MOST_DRAWN = 30  # a larger matrix cannot be read
@@ -92,14 +76,6 @@ def pairs_section(evidence: Evidence) -> Section | None:
         return None
     total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
     paired = evidence.accuracies is None
-    listed = [
-        pair
-        for pair in group.compared
-        if total <= _MOST_LISTED
-        or pair.second == pair.first + 1
-        or max(pair.first, pair.second) < _TOP
-    ]
-    columns = further_columns(evidence, group, listed)
     return Section(
         name="pairs",
         title=say("Pairwise differences"),
@@ -107,7 +83,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
         plain=_plain(group),
         cannot=paragraph(_cannot(group), _by_extraction(group)),
         how=_how(evidence.board, paired=paired),
-        tables=tuple(_tables(evidence.board, group, columns)),
+        tables=tuple(_tables(evidence, group)),
         figures=tuple(_matrix(group)),
     )
 
@@ -226,16 +202,16 @@ def _how(board: Leaderboard, *, paired: bool) -> str:
     )
 
 
-def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
+def _tables(evidence: Evidence, group: Standings) -> Iterator[Table]:
+    table = partial(_table, evidence.board, group, more=further_columns(evidence, group))
     neighbours = [pair for pair in group.compared if pair.second == pair.first + 1]
-    yield _table(board, group, say("Neighbors in the ranking"), neighbours, more)
+    yield table(say("Neighbors in the ranking"), neighbours)
     if len(group.compared) <= len(neighbours):
         return
     if len(group.compared) <= _MOST_LISTED:
-        yield _table(board, group, say("All pairs"), group.compared, more)
+        yield table(say("All pairs"), group.compared)
         return
     leading = [pair for pair in group.compared if max(pair.first, pair.second) < _TOP]
-    title = say("Pairs among the {n} highest scores", n=_TOP)
     note = say(
         "{pairs:,} pairs are too many for a page. All are in pairs-all.csv ({tables}) and in "
         "{json}.",
@@ -243,7 +219,8 @@ def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator
         tables="--tables csv",
         json="--json",
     )
-    yield structs.replace(_table(board, group, title, leading, more), note=note)
+    title = say("Pairs among the {n} highest scores", n=_TOP)
+    yield structs.replace(table(title, leading), note=note)
 
 
 def all_pairs(board: Leaderboard) -> Table | None:
@@ -251,19 +228,15 @@ def all_pairs(board: Leaderboard) -> Table | None:
     group = next((group for group in board.standings if group.compared), None)
     if group is None or len(group.compared) <= _MOST_LISTED:
         return None
-    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared])).tolist()
-    cells = {
-        (pair.first, pair.second): (rate,)
-        for pair, rate in zip(group.compared, by_rate, strict=True)
-    }
-    more = PairColumns((_rate_head(),), cells)
-    return _table(board, group, say("All pairs"), group.compared, more)
+    return _table(board, group, say("All pairs"), group.compared, (_rate_column(group),))
 
 
-def _rate_head() -> Column:
-    """The column of p-values that bound the share of false discoveries."""
-    return Column(
-        key="p_bh", name=say("q (BH)"), unit="probability",
+def _rate_column(group: Standings) -> ReadColumn:
+    rates = benjamini_hochberg(np.array([pair.p for pair in group.compared])).tolist()
+    places = [(pair.first, pair.second) for pair in group.compared]
+    by_pair = dict(zip(places, rates, strict=True))
+    return column(
+        "p_bh", say("q (BH)"), lambda pair: by_pair[pair.first, pair.second], unit="probability",
         help=say("q-value (Benjamini-Hochberg): calling every pair with a q up to this value "
                  "significant keeps the expected share of false discoveries at or below it"),
     )  # fmt: skip
@@ -274,36 +247,23 @@ def _table(
     group: Standings,
     title: str,
     pairs: Sequence[Comparison],
-    more: PairColumns,
+    more: Sequence[ReadColumn],
 ) -> Table:
     labels = [row.label for row in group.ranked]
-    return Table(
-        title=title,
-        columns=(
-            Column(key="first", name=say("model")),
-            Column(key="second", name=say("against")),
-            Column(key="difference", name=say("difference"), unit="points",
-                   help=say("points out of 100 by which the first scores higher")),
-            Column(key="p", name=say("p"), unit="probability",
-                   help=say("two-sided p: probability of a difference at least this large if both "
-                            "models had the same true score")),
-            Column(key="p_holm", name=say("p (Holm)"), unit="probability",
-                   help=say("adjusted for all pairs")),
-            *more.heads,
-            Column(key="resolved", name=say("significant")),
-        ),
-        rows=tuple(
-            (
-                labels[pair.first],
-                labels[pair.second],
-                _estimate(board, group, pair),
-                pair.p,
-                pair.p_holm,
-                *more.cells[pair.first, pair.second],
-                say("yes") if pair.resolved else say("no"),
-            )
-            for pair in pairs
-        ),
+    return table_of(
+        title,
+        pairs,
+        column("first", say("model"), lambda pair: labels[pair.first]),
+        column("second", say("against"), lambda pair: labels[pair.second]),
+        column("difference", say("difference"), lambda pair: _estimate(board, group, pair),
+               unit="points", help=say("points out of 100 by which the first scores higher")),
+        column("p", say("p"), unit="probability",
+               help=say("two-sided p: probability of a difference at least this large if both "
+                        "models had the same true score")),
+        column("p_holm", say("p (Holm)"), unit="probability", help=say("adjusted for all pairs")),
+        *more,
+        column("resolved", say("significant"),
+               lambda pair: say("yes") if pair.resolved else say("no")),
     )  # fmt: skip
 
 

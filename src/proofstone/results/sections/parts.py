@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from msgspec import structs
@@ -29,7 +29,7 @@ from proofstone.page.section import (
     estimate_mark,
     table_of,
 )
-from proofstone.records.items import ItemSet, shown_name
+from proofstone.records.items import shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
@@ -383,62 +383,51 @@ def _drawn(
 # From targets to the parts that an analysis reads: forms, the scores on them, lengths of replies.
 
 
+class Reads(TypedDict, total=False):
+    """What is read beside scores: how long replies are, what the questions come from."""
+
+    lengths: bool
+    origins: bool
+
+
 def parts_together(
     store: Store,
     find_method: Callable[[str], Method],
     targets: Sequence[Found],
-    *,
-    lengths: bool = False,
-    origins: bool = False,
+    **reads: Unpack[Reads],
 ) -> list[Part]:
     """All targets as one part, as a leaderboard takes them. Raises what ``select_runs`` does."""
     selection = select_runs(store, targets)
-    return [
-        part_of(store, find_method(selection.method), selection, lengths=lengths, origins=origins)
-    ]
+    return [part_of(store, find_method(selection.method), selection, **reads)]
 
 
 def parts_by_form(
     store: Store,
     find_method: Callable[[str], Method],
     targets: Sequence[Found],
-    *,
-    lengths: bool = False,
-    origins: bool = False,
+    **reads: Unpack[Reads],
 ) -> list[Part]:
     """A part a form that was asked; a bank means all of its forms, of whatever recipe.
 
     Raises NotFound where nothing was run on any.
     """
-    parts = []
-    for item_set, runs in _asked_forms(store, targets):
-        selection = Selection(item_sets=(item_set,), runs=runs)
-        parts.append(
-            part_of(
-                store, find_method(selection.method), selection, lengths=lengths, origins=origins
-            )
-        )
-    if not parts:
-        raise not_run(store, targets, [each.id for each in targets if each.kind == "form"])
-    return parts
-
-
-def _asked_forms(
-    store: Store, targets: Sequence[Found]
-) -> list[tuple[ItemSet, tuple[tuple[int, Run], ...]]]:
-    """The forms that targets mean and the runs on each: of a run, that run alone."""
+    # The runs on each form: of a run that was named, that run alone.
     chosen: dict[bytes, dict[bytes, tuple[int, Run]]] = {}
     for target in targets:
         if target.kind == "run":
-            key, run = store.runs.run(target.id)
+            runs = [store.runs.run(target.id)]
+        else:
+            own = target.kind == "form"
+            runs = store.runs.of_sets([target.id] if own else store.items.sets_of_bank(target.id))
+        for key, run in runs:
             chosen.setdefault(run.item_set, {})[run.id] = (key, run)
-            continue
-        forms = [target.id] if target.kind == "form" else store.items.sets_of_bank(target.id)
-        for key, run in store.runs.of_sets(forms):
-            chosen.setdefault(run.item_set, {})[run.id] = (key, run)
-    return [
-        (store.items.item_set(identity), tuple(runs.values())) for identity, runs in chosen.items()
-    ]
+    if not chosen:
+        raise not_run(store, targets, [each.id for each in targets if each.kind == "form"])
+    parts = []
+    for identity, of_form in chosen.items():
+        form = Selection(item_sets=(store.items.item_set(identity),), runs=tuple(of_form.values()))
+        parts.append(part_of(store, find_method(form.method), form, **reads))
+    return parts
 
 
 def part_of(
@@ -483,7 +472,6 @@ def part_of(
 
 
 def _named(method: Method, table: ScoreTable) -> ScoreTable:
-    """The table with what its method calls strata, as leaderboards call them too."""
     if method.grouping is None:
         return table
     return replace(table, level_names=dict(method.grouping.level_names))

@@ -3,7 +3,7 @@ Table 3): three accuracies on the same items, what shuffling changes, and the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.page.section import Cell, Column, Mark, points
+from proofstone.page.section import Cell, Column, Mark, column, points
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME
 from proofstone.records.runs import Estimate
@@ -79,28 +79,23 @@ def study_choices(parts: Sequence[Part]) -> Analysis:
         say("Accuracy over options and open, on the same questions"),
         _finding(found, len(common)),
         columns=(
-            Column(key="model", name=say("model")),
-            Column(key="n", name="n"),
-            *(Column(key=form, name=word(_NAMES[form]), unit="points") for form in forms),
-            Column(key="shuffling", name=say("by shuffling"), unit="change"),
-            Column(key="drop", name=say("relative drop %"), unit="points"),
-            Column(key="ungraded", name=say("no grade"), unit="mixed"),
+            column("model", say("model"), "label"),
+            column("n", "n"),
+            *(
+                column(form, word(_NAMES[form]), _accuracy(form),
+                       unit="points")
+                for form in forms
+            ),
+            column("shuffling", say("by shuffling"), "change", unit="change"),
+            column("drop", say("relative drop %"), unit="points"),
+            column("ungraded", say("no grade"),
+                   lambda each: " + ".join(map(str, each.ungraded.values())), unit="mixed"),
         ),
-        rows=(
-            (
-                each.label,
-                each.n,
-                *(each.accuracies[form] for form in forms),
-                each.change,
-                each.drop,
-                " + ".join(f"{each.ungraded[form]}" for form in forms),
-            )
-            for each in found
-        ),
+        rows=found,
         axes=("form", "accuracy"),
         marks=_marks(found),
         notes=_notes(parts, used, labels, common, forms),
-    )
+    )  # fmt: skip
 
 
 def _notes(
@@ -162,6 +157,10 @@ def _common_origins(parts: Sequence[Part]) -> list[bytes]:
     return common
 
 
+def _accuracy(form: str) -> Callable[[_Asked], Estimate]:
+    return lambda each: each.accuracies[form]
+
+
 def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[bytes]) -> _Asked:
     forms = list(by_form)
     of = by_form[forms[0]][0]
@@ -200,7 +199,6 @@ def _values(parts: Sequence[Part], label: str, common: Sequence[bytes]) -> Float
 
 
 def _ungraded(parts: Sequence[Part], label: str) -> int:
-    """How many of the respondent's replies have no grade."""
     code = outcome_code("unparsed")
     return sum(int(part.sheet.outcomes[part.complete[label], code]) for part in parts)
 

@@ -101,7 +101,6 @@ def costs_section(evidence: Evidence) -> Section | None:
 
 
 def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
-    """The cheapest and the dearest, with what they score."""
     cheap, dear = (pick(rows, key=lambda row: usd[row.label]) for pick in (min, max))
     least = {row.label: least_cost(row) or 0.0 for row in rows}
     is_known = all(
@@ -432,7 +431,6 @@ def _dots(family: _Family, confidence: float) -> Iterator[Mark]:
 
 
 def _line(family: _Family) -> Curve:
-    """The straight line, between the smallest and the largest model."""
     sizes = family.models.parameters("total")
     low, high = math.log10(min(sizes)), math.log10(max(sizes))
     places = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]

@@ -202,7 +202,6 @@ def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
 
 
 def _true_scores(ranked: RankedValues, found: Shrinkage) -> Table:
-    """True scores under the hierarchical model, beside the scores seen."""
 
     def credible(each: ShrunkenScore) -> Estimate:
         return structs.replace(

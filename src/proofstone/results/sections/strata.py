@@ -266,25 +266,22 @@ def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
         kind="heat",
         title=say("Scores by {by}", by=word(part.by)),
         subtitle=said,
-        marks=tuple(_heat_marks(group, part)),
+        marks=tuple(
+            estimate_mark(
+                each.estimates[place],
+                row=row.label,
+                column=_named(each.name),
+                n=each.n,
+                text=points(each.estimates[place].value),
+            )
+            for place, row in enumerate(group.ranked[:_MOST_DRAWN])
+            for each in part.groups
+        ),
         row_axis=say("model"),
         column_axis=word(part.by),
         value_axis=say("points"),
         table=table,
     )
-
-
-def _heat_marks(group: Standings, part: Breakdown) -> Iterator[Mark]:
-    for place, row in enumerate(group.ranked[:_MOST_DRAWN]):
-        for each in part.groups:
-            estimate = each.estimates[place]
-            yield estimate_mark(
-                estimate,
-                row=row.label,
-                column=_named(each.name),
-                n=each.n,
-                text=points(estimate.value),
-            )
 
 
 # Who is best in which topic: the first ten by F in each, ties as ties (Chinese SimpleQA, I and
@@ -297,8 +294,6 @@ _F = "f_score"
 
 
 class _Place(Struct, frozen=True):
-    """One model in one topic."""
-
     label: str
     estimate: Estimate
     rank: RankInterval
