@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property
+from typing import Any
 
+import numpy as np
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, NotFound, TextPurged
 from proofstone.method import Method, Reviewing, find_method
@@ -52,11 +54,6 @@ from proofstone.store.scores import ScoringInfo, load_table
 from proofstone.store.store import Store
 from proofstone.wording.messages import noted, say, word
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
 # The scores of a selection as people corrected them, or as the scorer left them.
 
 FIRST = "first"
@@ -75,41 +72,6 @@ class View(Struct, frozen=True, kw_only=True):
 CURRENT = View()
 
 
-def corrected(
-    store: Store,
-    table: ScoreTable,
-    runs: Mapping[bytes, int],
-    retired: Retired,
-    measure: Measure,
-    until: float | None = None,
-) -> ScoreTable:
-    """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys.
-
-    Rulings are over whole replies, and hold for each part of one that is scored by itself.
-    """
-
-    rulings = _rulings(store, table, runs, retired, until)
-    kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
-    return apply_rulings(kept, rulings, measure)
-
-
-def _rulings(
-    store: Store,
-    table: ScoreTable,
-    runs: Mapping[bytes, int],
-    retired: Retired,
-    until: float | None,
-) -> list[TableRuling]:
-    """The rulings in force over what the table's respondents replied."""
-
-    place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
-    return [
-        TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
-        for found in store.rulings.in_force(list(place), until)
-        if found.ruling.item not in retired.ids
-    ]
-
-
 def chosen_scorings(
     store: Store, runs: Sequence[tuple[int, Run]], view: View
 ) -> dict[int, ScoringInfo]:
@@ -118,10 +80,21 @@ def chosen_scorings(
     Raises NotFound for digits that are no whole scoring of these runs, BadUsage where they fit
     several.
     """
-    known = {key: _whole_by(store, key, view.until) for key, _run in runs}
+    known = {
+        key: [
+            each
+            for each in store.scores.of_run(key)  # whole, oldest first
+            if view.until is None or (each.completed_at and each.completed_at <= view.until)
+        ]
+        for key, _run in runs
+    }
     if view.scorings == (FIRST,):
         return {key: scorings[0] for key, scorings in known.items() if scorings}
-    chosen = {key: _latest(scorings) for key, scorings in known.items() if scorings}
+    chosen = {
+        key: max(scorings, key=lambda each: (each.completed_at or 0.0, each.key))
+        for key, scorings in known.items()
+        if scorings
+    }
     every = [scoring for scorings in known.values() for scoring in scorings]
     keys = {run.id: key for key, run in runs}
     for text in view.scorings:
@@ -136,22 +109,81 @@ def chosen_scorings(
     return chosen
 
 
-def _whole_by(store: Store, run: int, until: float | None) -> list[ScoringInfo]:
-    """The whole scorings of a run, oldest first; only those that were whole at a time."""
-    scorings = store.scores.of_run(run)
-    if until is None:
-        return scorings
-    return [each for each in scorings if each.completed_at and each.completed_at <= until]
-
-
-def _latest(scorings: Sequence[ScoringInfo]) -> ScoringInfo:
-    """The one that became whole last."""
-    return max(scorings, key=lambda each: (each.completed_at or 0.0, each.key))
-
-
 def headline(method: Method) -> Measure:
     """The measure that a leaderboard of the method ranks by."""
     return next(measure for measure in method.measures if measure.name == method.headline)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The runs of a selection, and what of their scores ``view`` wants."""
+
+    store: Store
+    selection: Selection
+    view: View
+
+    @cached_property
+    def keys(self) -> Mapping[bytes, int]:
+        """The runs' keys by their ids."""
+        return {run.id: key for key, run in self.selection.runs}
+
+    @cached_property
+    def sets(self) -> Mapping[bytes, str]:
+        """What the item sets are called, by their ids."""
+        return {each.id: shown_name(each) for each in self.selection.item_sets}
+
+    @cached_property
+    def chosen(self) -> Mapping[bytes, ScoringInfo]:
+        """The scoring to read of each run that has one, by the run's id."""
+        found = chosen_scorings(self.store, self.selection.runs, self.view)
+        return {scoring.run: scoring for scoring in found.values()}
+
+    @cached_property
+    def retired(self) -> Retired:
+        """The items that are left out."""
+        if self.view.as_scored:
+            return Retired()
+        return self.store.corrections.retired(list(self.sets), self.view.until)
+
+    def scorings(self, respondents: Sequence[Respondent]) -> dict[int, int]:
+        """The scorings that are read, each with its respondent's place."""
+        return {
+            self.chosen[run].key: place
+            for place, who in enumerate(respondents)
+            for run in who.runs
+            if run in self.chosen
+        }
+
+    def table(
+        self,
+        respondents: Sequence[Respondent],
+        measure: Measure,
+        expected: Sequence[int],
+        failed: Sequence[int] | None = None,
+    ) -> ScoreTable:
+        """The scores that ``measure`` is of, with retired items left out and rulings applied: these
+        are over whole replies, and hold for each part of one that is scored by itself."""
+        table = load_table(
+            self.store.database,
+            respondents=respondents,
+            scorings=self.scorings(respondents),
+            item_sets=self.sets,
+            expected=expected,
+            failed=failed,
+            measure=measure.of,
+            kind=measure.unit,
+        )
+        if self.view.as_scored:
+            return table
+        retired = self.retired.ids
+        place = {self.keys[run]: at for at, who in enumerate(respondents) for run in who.runs}
+        rulings = [
+            TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
+            for found in self.store.rulings.in_force(list(place), self.view.until)
+            if found.ruling.item not in retired
+        ]
+        kept = replace(leave_out(table, retired), n_retired=len(retired))
+        return apply_rulings(kept, rulings, measure)
 
 
 def read_scores(
@@ -168,56 +200,39 @@ def read_scores(
     full number expected, so that it shows as incomplete. ``family`` gives the family of a model,
     by which contestants that had a hand in the items are known.
     """
-    sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
-    keys = {run.id: key for key, run in selection.runs}
-    samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
-    respondents = _on_their_scales(method, selection)
-    chosen = chosen_scorings(store, selection.runs, view)
-    retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
-    n_items = sum(sizes.values()) - retired.n_places
-    unasked = {run.id: _unasked(store, key, run, retired) for key, run in selection.runs}
-    whole = [n_items - sum(unasked[run] for run in who.runs) for who in respondents]
-    beyond = _beyond_limits(store, selection, retired)
-    respondents = [
-        _limited(who, n, sum(beyond.get(run, 0) for run in who.runs), samples[who.runs[0]])
-        for who, n in zip(respondents, whole, strict=True)
-    ]
-    expected = [n * samples[who.runs[0]] for who, n in zip(respondents, whole, strict=True)]
-    last_step = {run.id: run.last_step for _key, run in selection.runs}
-    failed = [
-        sum(
-            failure.item not in retired.keys
-            for run in who.runs
-            for failure in store.runs.failures(keys[run], last_step[run])
+    read = _Read(store, selection, view)
+    runs = {run.id: run for _key, run in selection.runs}
+    n_items = sum(each.n_items for each in selection.item_sets) - read.retired.n_places
+    unasked = {run.id: _unasked(store, key, run, read.retired) for key, run in selection.runs}
+    beyond = _beyond_limits(store, selection, read.retired)
+    respondents, expected, failed = [], [], []
+    for who in _on_their_scales(method, selection):
+        n = n_items - sum(unasked[run] for run in who.runs)
+        samples = int(runs[who.runs[0]].settings.get("samples", 1))
+        expected.append(n * samples)
+        failed.append(
+            sum(
+                failure.item not in read.retired.keys
+                for run in who.runs
+                for failure in store.runs.failures(read.keys[run], runs[run].last_step)
+            )
         )
-        for who in respondents
-    ]
-    table = load_table(
-        store.database,
-        respondents=[
-            replace(_with_calls(store, selection, who), judge=_judges(who, keys, chosen))
-            for who in respondents
-        ],
-        scorings=_scorings(selection, respondents, chosen),
-        item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
-        expected=expected,
-        failed=failed,
-        measure=headline(method).of,
-        kind=headline(method).unit,
-    )
-    if not view.as_scored:
-        table = corrected(store, table, keys, retired, headline(method), view.until)
-    labels = store.items.labels_of_sets(list(sizes))
+        part = None
+        if out := sum(beyond.get(run, 0) for run in who.runs):
+            part = FormPart(n_asked=n - out, n_items=n, unasked=out * samples)
+        told = _with_calls(store, selection, who)
+        respondents.append(replace(told, part=part, judge=_judges(who, read.chosen)))
+    table = read.table(respondents, headline(method), expected, failed)
+    labels = store.items.labels_of_sets(list(read.sets))
     called = {item: label.name for item, label in labels.items() if label.name}
-    return replace(with_hands(store, table, list(sizes), family), called=called)
+    return replace(with_hands(store, table, list(read.sets), family), called=called)
 
 
-def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, ScoringInfo]) -> str:
+def _judges(who: Respondent, chosen: Mapping[bytes, ScoringInfo]) -> str:
     """The judges of the scorings that are read of a respondent's runs. Who verified triples against
     a reference has no part in how much was said, which a table of items ranks by."""
-    scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
-    judges = [each.judge for each in scorings if each.judge and not each.settings]
-    return ", ".join(dict.fromkeys(judges))
+    scorings = [chosen[run] for run in who.runs if run in chosen]
+    return ", ".join(dict.fromkeys(one.judge for one in scorings if one.judge and not one.settings))
 
 
 def with_shared_part(table: ScoreTable) -> ScoreTable:
@@ -247,13 +262,6 @@ def _beyond_limits(store: Store, selection: Selection, retired: Retired) -> dict
     return found
 
 
-def _limited(who: Respondent, n_items: int, beyond: int, samples: int) -> Respondent:
-    if not beyond:
-        return who
-    part = FormPart(n_asked=n_items - beyond, n_items=n_items, unasked=beyond * samples)
-    return replace(who, part=part)
-
-
 def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:
     """How many items of its set, not counting retired ones, a run leaves out."""
     n = left_out_of(run.settings)
@@ -268,44 +276,14 @@ def read_more_scores(
     """The scores that the method's other measures are of, by their name, where there are any: for
     the respondents of ``table``, in its order, corrected as it is. None of the tables is complete
     or incomplete."""
-    chosen = chosen_scorings(store, selection.runs, view)
-    scorings = _scorings(selection, table.respondents, chosen)
-    sets = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
-    retired = Retired() if view.as_scored else store.corrections.retired(list(sets), view.until)
-    keys = {run.id: key for key, run in selection.runs}
+    read, who = _Read(store, selection, view), table.respondents
     measures = {measure.of: measure for measure in reversed(method.measures)}
     del measures[headline(method).of]
-    found = {
-        of: load_table(
-            store.database,
-            respondents=table.respondents,
-            scorings=scorings,
-            item_sets=sets,
-            expected=[0] * len(table.respondents),
-            measure=of,
-            kind=measure.unit,
-        )
+    scorings = list(read.scorings(who))
+    return {
+        of: read.table(who, measure, [0] * len(who))
         for of, measure in measures.items()
-        if store.scores.has_any(list(scorings), [of])
-    }
-    if view.as_scored:
-        return found
-    return {
-        of: corrected(store, more, keys, retired, measures[of], view.until)
-        for of, more in found.items()
-    }
-
-
-def _scorings(
-    selection: Selection, respondents: Sequence[Respondent], chosen: Mapping[int, ScoringInfo]
-) -> dict[int, int]:
-    """The scorings that are read, each with its respondent's place; ``chosen`` is by run's key."""
-    keys = {run.id: key for key, run in selection.runs}
-    return {
-        chosen[keys[run]].key: place
-        for place, who in enumerate(respondents)
-        for run in who.runs
-        if keys[run] in chosen
+        if store.scores.has_any(scorings, [of])
     }
 
 
@@ -619,8 +597,6 @@ def _documents(
     store: Store, item_sets: Sequence[ItemSet], items: Sequence[bytes]
 ) -> Documents | None:
     """The documents that items rest on; one of a title that another has is named with its id."""
-    import numpy as np  # noqa: PLC0415 - not for --help
-
     rows = [row for each in item_sets for row in store.origins.documents_of_set(each.id)]
     shared_rows = [row for each in item_sets for row in store.origins.documents_of_shared(each.id)]
     titles = {row.source: row.title for row in [*rows, *shared_rows]}
@@ -676,8 +652,6 @@ def _text(value: Any) -> str:
 
 
 def _coded(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    import numpy as np  # noqa: PLC0415 - not for --help
-
     names = tuple(sorted(set(texts)))
     places = {name: place for place, name in enumerate(names)}
     return np.array([places[text] for text in texts], dtype=np.int32), names
@@ -706,46 +680,38 @@ def _page(
                 continue
 
 
-_WHAT = noted(
-    "the passages that a question rests on stood in the prompt, so the scores show reading, not "
-    "memory"
-)
-
-
-_SEARCHED = noted(
-    "what a search of the sources found stood in the prompt, so the scores show memory and search "
-    "together"
-)
-
-
-_OWN = Scale(name=noted("With the evidence"), what=_WHAT, chance=None, values_as="")
-
-
-_OWN_SEARCHED = Scale(
-    name=noted("With what a search found"), what=_SEARCHED, chance=None, values_as=""
-)
+# What stood in the prompt besides: the scale's name, alone and behind that of a way of asking, and
+# what its scores show.
+_READING: Mapping[ContextName, tuple[str, str, str]] = {
+    "evidence": (
+        noted("With the evidence"),
+        noted("{scale}, with the evidence"),
+        noted(
+            "the passages that a question rests on stood in the prompt, so the scores show "
+            "reading, not memory"
+        ),
+    ),
+    "retrieved": (
+        noted("With what a search found"),
+        noted("{scale}, with what a search found"),
+        noted(
+            "what a search of the sources found stood in the prompt, so the scores show memory "
+            "and search together"
+        ),
+    ),
+}
 
 
 def reading_scale(own: Scale | None, context: ContextName = "evidence") -> Scale:
     """The scale of respondents that were asked with evidence, or with what was retrieved, in a way
     whose scale is ``own`` (None: the items'), named in the language in force. The values are on
     that scale still, so they compare item by item."""
-    if context == "retrieved":
-        return _OWN_SEARCHED if own is None else _searched(own)
+    alone, behind, what = _READING[context]
     if own is None:
-        return _OWN
+        return Scale(name=alone, what=what, chance=None, values_as="")
     return Scale(
-        name=say("{scale}, with the evidence", scale=word(own.name)),
-        what=say("{what}; {more}", what=word(own.what), more=word(_WHAT)),
-        chance=own.chance,
-        values_as=own.name,
-    )
-
-
-def _searched(own: Scale) -> Scale:
-    return Scale(
-        name=say("{scale}, with what a search found", scale=word(own.name)),
-        what=say("{what}; {more}", what=word(own.what), more=word(_SEARCHED)),
+        name=say(behind, scale=word(own.name)),
+        what=say("{what}; {more}", what=word(own.what), more=word(what)),
         chance=own.chance,
         values_as=own.name,
     )
@@ -765,8 +731,6 @@ def with_hands(
     found = store.roles.of_items(item_sets)
     if not found:
         return table
-    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
-
     roles = []
     for role, items in found.items():
         units = [place for place, identity in enumerate(table.items) if identity in items]
