@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from proofstone.keep import backup as keep_backup
     from proofstone.keep import purge as keep_purge
     from proofstone.results import compare_inputs
-    from proofstone.results import leaderboard as boards
     from proofstone.results import plan as results_plan
+    from proofstone.results import report as boards
     from proofstone.review import agreement as review_agreement
     from proofstone.review import decide as review_decide
     from proofstone.review import import_reviews as review_import
@@ -100,7 +100,7 @@ if not TYPE_CHECKING:
     keep_purge = _Module("keep.purge")
     compare_inputs = _Module("results.compare_inputs")
     results_plan = _Module("results.plan")
-    boards = _Module("results.leaderboard")
+    boards = _Module("results.report")
     review_agreement = _Module("review.agreement")
     review_decide = _Module("review.decide")
     review_import = _Module("review.import_reviews")

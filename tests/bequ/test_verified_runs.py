@@ -16,7 +16,7 @@ from proofstone.method import find_method
 from proofstone.methods.bequ.records import VerifiedRuns
 from proofstone.methods.bequ.verification.measures import Counted, measure_all
 from proofstone.methods.bequ.verification.stored_verdicts import read_verified
-from proofstone.results.table import CURRENT, View
+from proofstone.results.request import CURRENT, View
 from proofstone.run.forms import select_runs
 from scripted_server import ScriptedServer
 from told import Proofstone

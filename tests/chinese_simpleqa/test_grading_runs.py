@@ -13,7 +13,8 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
 from proofstone.results.board_text import Leaderboard, render_breakdowns
-from proofstone.results.leaderboard import board_of, selection_of
+from proofstone.results.report import board_of, selection_of
+from proofstone.results.request import BoardAsked
 from proofstone.run.forms import method_of_file
 from proofstone.run.score import metrics_of_file
 from scripted_server import Act, Seen, answer
@@ -207,7 +208,7 @@ def test_stated_confidence_reaches_the_calibration_of_a_report(tmp_path: Path) -
             form = workspace.import_form(write_rows(tmp_path, made_rows(N)), method=METHOD)
             workspace.run(form, models="scripted/solver", ask="confidence", judge="scripted/judge")
         (row,) = workspace.leaderboard(form).standings[0].ranked
-        evidence = board_of(workspace, selection_of(workspace, [form]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, [form]), BoardAsked()).evidence
     stated = next(other for other in row.others if other.name == "confidence")
     assert stated.estimate.value == pytest.approx((0.5 + 0.6 + 0.7 + 0.8) / 4)
     assert row.estimate.value == pytest.approx(3 / 4)

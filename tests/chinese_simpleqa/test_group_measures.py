@@ -15,8 +15,9 @@ from scripted_solver import SAYINGS, Desk, made_rows, write_rows
 from proofstone.api import Workspace, create_workspace
 from proofstone.results.board import Breakdown
 from proofstone.results.board_text import Leaderboard, render_breakdowns, to_json
-from proofstone.results.leaderboard import board_of, selection_of
 from proofstone.results.page_files import TablesAsked
+from proofstone.results.report import board_of, selection_of
+from proofstone.results.request import BoardAsked
 from proofstone.results.sections.strata import strata_section
 from proofstone.wording.messages import speaking
 from serving import HurriedClock, configure, serving
@@ -119,7 +120,7 @@ def test_a_group_of_one_question_has_no_interval(tmp_path: Path) -> None:
 def test_several_models_have_a_table_a_measure_also_on_the_page(tmp_path: Path) -> None:
     with asked(tmp_path, times=2) as workspace:
         texts = list(render_breakdowns(workspace.leaderboard("found"), ["answer_type"], width=120))
-        evidence = board_of(workspace, selection_of(workspace, ["found"]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, ["found"]), BoardAsked()).evidence
     titles = [text.splitlines()[0].partition("  ")[0] for text in texts]
     assert titles == [f"answer type, {name}" for name in ("correct", "NA", "IN", "CGA", "F")]
     section = strata_section(evidence)
@@ -133,7 +134,7 @@ def test_page_and_table_files_hold_all_measures(tmp_path: Path) -> None:
     tables = TablesAsked(folder=tmp_path / "tables", kinds=("csv", "tex"))
     with asked(tmp_path) as workspace:
         workspace.report("found", path=tmp_path / "report.html", tables=tables)
-        evidence = board_of(workspace, selection_of(workspace, ["found"]), {}).evidence
+        evidence = board_of(workspace, selection_of(workspace, ["found"]), BoardAsked()).evidence
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "By answer type, other measures" in page
     assert "20 items by secondary category within primary category" in page

@@ -11,7 +11,8 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
 from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
-from proofstone.results.leaderboard import board_of, selection_of
+from proofstone.results.report import board_of, selection_of
+from proofstone.results.request import BoardAsked
 from proofstone.results.trace import show_replies
 from proofstone.results.trust import trust_lines
 from proofstone.run.judges import verdict_lines
@@ -73,7 +74,7 @@ def test_a_reply_without_a_label_shows_what_the_judge_last_said(
 
 def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]) -> None:
     workspace, run = judged
-    made = board_of(workspace, selection_of(workspace, [run]), {})
+    made = board_of(workspace, selection_of(workspace, [run]), BoardAsked())
     (row,) = made.board.standings[0].ranked
     (advice,) = row.warnings
     assert advice.what == f"{100 / N:.1f}% unparsed (1 of {N})"

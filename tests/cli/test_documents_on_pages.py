@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from proofstone.api import create_workspace, open_workspace
-from proofstone.results.leaderboard import selection_of
-from proofstone.results.report import make_board
+from proofstone.results.report import make_board, selection_of
+from proofstone.results.request import BoardAsked
 from proofstone.results.sections.evidence import table_for
 from report.made_up import two_small
 from small_bank import rows, write_lines
@@ -172,7 +172,8 @@ def test_the_work_list_names_the_documents_and_pages_of_items_and_statements(
         (form,) = workspace.build_form(bank, questions=16)
         workspace.run(form, models=[f"sim/n{who}?ability=1" for who in range(9)])
         made = make_board(
-            workspace.store, lambda: workspace.config, selection_of(workspace, [form]), family=str,
+            workspace.store, lambda: workspace.config, selection_of(workspace, [form]),
+            BoardAsked(), family=str,
         )  # fmt: skip
         assert made.evidence.sheet is not None
         table = made.evidence.sheet.table

@@ -15,7 +15,7 @@ from proofstone.errors import BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.ids import short
 from proofstone.records.verdicts import PanelVerdict
-from proofstone.results.leaderboard import bank_sections
+from proofstone.results.report import bank_sections
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold")

@@ -13,7 +13,6 @@ from proofstone.errors import BadUsage
 from proofstone.records.runs import OUTCOMES, Scale
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.compare import (
-    Ask,
     Party,
     Side,
     SideShown,
@@ -21,6 +20,7 @@ from proofstone.results.compare import (
     moved_rows,
     render_compared,
 )
+from proofstone.results.request import Ask
 
 SCALE = Scale(name="single statements", what="shares of statements", chance=0.5)
 

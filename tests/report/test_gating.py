@@ -13,7 +13,6 @@ from test_between import SCALE, one, renamed, side
 
 from proofstone.errors import BadUsage
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.compare import Ask
 from proofstone.results.gate import (
     Gated,
     GateRule,
@@ -25,6 +24,7 @@ from proofstone.results.gate import (
     to_junit,
     to_markdown,
 )
+from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair
 

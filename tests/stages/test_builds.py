@@ -239,7 +239,7 @@ def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None
     """The sources whose passages entered, at the endpoint that was asked; and a page of a form of
     its bank says how that was built."""
     from proofstone.ingest.ingest import ingest_paths  # noqa: PLC0415
-    from proofstone.results.leaderboard import bank_sections  # noqa: PLC0415
+    from proofstone.results.report import bank_sections  # noqa: PLC0415
     from proofstone.session.egress import what_was_sent  # noqa: PLC0415
 
     book = workspace.folder / "book.txt"

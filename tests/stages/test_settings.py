@@ -9,7 +9,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage
-from proofstone.results.table import View
+from proofstone.results.request import View
 from small_bank import write_bank
 
 ANN = "sim/ann?ability=0.6&bias=1.0&miss=0.1"

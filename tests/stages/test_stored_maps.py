@@ -14,7 +14,7 @@ from proofstone.check.semantic_map import stored_map_section
 from proofstone.page.section import Section
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import GroupsApart, GroupSeparation, StoredMap
-from proofstone.results.leaderboard import bank_sections
+from proofstone.results.report import bank_sections
 from proofstone.store.copies import merge
 from small_bank import BOOKS, PER_BOOK
 

@@ -23,7 +23,7 @@ from proofstone.records.items import context_of, own_prompt_of, shown_name
 from proofstone.records.runs import OUTCOMES, Run, Score
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board import board_rows
-from proofstone.results.leaderboard import leaderboard, selection_of
+from proofstone.results.report import leaderboard, selection_of
 from proofstone.results.table import headline, read_scores
 from proofstone.run.run_facts import plan_row
 from proofstone.session.models import family_of_model

@@ -372,7 +372,7 @@ def _share(count: int | None, total: int) -> str:
 def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
     """Prints the tables of a bank or a form, as text or as JSON."""
     from proofstone.page.text import tabulation_text
-    from proofstone.results.leaderboard import describe
+    from proofstone.results.report import describe
 
     tables = describe(session, found)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,9 +16,9 @@ from proofstone.results.audit.cli_columns import column_options, read_asked
 from proofstone.session.options import (
     asked_for,
     json_option,
+    options_of,
     output_option,
     read_list,
-    seed_option,
     was_given,
     with_options,
     workspace_option,
@@ -33,7 +33,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from proofstone.method import every_method
+from proofstone.results.request import Ask, BoardAsked, CompareAsked, GateAsked, View
 from proofstone.session.options import (
     audience_option,
     language_option,
@@ -222,43 +225,30 @@ class StudyName(click.Choice[str]):
         """Nothing is set: they are asked for."""
 
 
-def report_study(
+def _show_study(
     name: str,
     targets: Sequence[str],
     output: Path | None,
-    estimand: str,
     folder: Path | None,
     *,
-    pairs: Sequence[str] = (),
-    beside: str = "",
-    beside_items: int | None = None,
-    drawn: FiguresAsked | None = None,
-    scorings: Sequence[str] = (),
+    drawn: FiguresAsked | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there, and with
     ``drawn`` its figures."""
-    from proofstone.results.leaderboard import (
-        make_study,
-        write_study_data,
-        write_study_figures,
-    )
-    from proofstone.results.table import View
+    from proofstone.page.section import section_text
+    from proofstone.results.report import make_study, write_study_data, write_study_figures
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        study = make_study(session,
-            name, *targets, estimand=estimand, pairs=pairs, beside=beside,
-            beside_items=beside_items or 0, view=View(scorings=tuple(scorings)),
-        )  # fmt: skip
+        study = make_study(session, name, *targets, **options)
         if output is not None:
             write_study_data(session, study, output)
         written = None if drawn is None else write_study_figures(session, study, drawn)
     if as_json:
         print_json(study)
         return
-    from proofstone.page.section import section_text
-
     click.echo(section_text(study), nl=False)
     if output is not None:
         say(f"the figure's data ({len(study.data.marks)} marks) is in {output}")
@@ -266,97 +256,13 @@ def report_study(
         say(f"figures  {figures_line(written)}")
 
 
-LEVELS = ("sample", "subfield", "field", "discipline")
-
-
-_level = click.option(
-    "--level",
-    type=click.Choice(LEVELS),
-    default="sample",
-    show_default=True,
-    help="Average over questions, or over groups of them with equal weight.",
-)
-
-
-_estimand = click.option(
-    "--estimand",
-    type=click.Choice(["knowledge", "bank"]),
-    default="knowledge",
-    show_default=True,
-    help="What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
-)
-
-
-_as_scored = click.option(
-    "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
-)
-
-
-_scoring = click.option(
-    "--scoring",
-    "scorings",
-    multiple=True,
-    metavar="ID|first",
-    help="Read this scoring of its run, or every run's first, instead of the current one.",
-)
-
-
-def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that go by the models' cards."""
-    return with_options(
-        click.option(
-            "--group-by", default="", metavar="FIELD",
-            help="Group by the models' cards: kind, lab, family, openness, size or architecture.",
-        ),
-        click.option(
-            "--where", multiple=True, metavar="FIELD=VALUE,...",
-            help="Only models whose card fits: kind=reasoning,openness=open, size=10-40.",
-        ),
-        click.option(
-            "--columns", multiple=True, metavar="FIELD,...",
-            help="Show of the cards, too: lab, kind, parameters, released, licence, ...",
-        ),
-    )(command)  # fmt: skip
-
-
 @click.command("leaderboard")
 @click.argument("targets", nargs=-1, required=True)
-@_level
-@_estimand
-@_as_scored
-@_scoring
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="LEVEL",
-    help="Also by discipline, ..., document or position; of triples by domain, popularity, source "
-    "or family.",
-)
-@_by_cards
-@click.option(
-    "--people",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Of verified triples: a file of verdicts with its columns people and is_true filled.",
-)
-@click.option(
-    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
-)
+@asked_for(BoardAsked)
 @workspace_option
 @json_option
 def leaderboard_command(
-    targets: tuple[str, ...],
-    level: str,
-    estimand: str,
-    as_scored: bool,
-    scorings: tuple[str, ...],
-    by: tuple[str, ...],
-    group_by: str,
-    where: tuple[str, ...],
-    columns: tuple[str, ...],
-    people: Path | None,
-    unverified: bool,
-    folder: Path | None,
-    as_json: bool,
+    targets: tuple[str, ...], asked: BoardAsked, folder: Path | None, as_json: bool
 ) -> None:
     """Rank what was run, with intervals and ties.
 
@@ -373,45 +279,39 @@ def leaderboard_command(
     model says is held against the reference, and what the reference knows against the model.
     """
     from proofstone.results.board_text import render_breakdowns, render_terminal, to_json
-    from proofstone.results.leaderboard import (
-        leaderboard,
-        verifying_of_runs,
-    )
-    from proofstone.results.table import View
+    from proofstone.results.report import board_of, selection_of, verifying_of_runs
     from proofstone.session.session import open_session
 
     named = read_list(targets)
-    shared: dict[str, Any] = {
-        "group_by": group_by,
-        "where": where,
-        "card_columns": read_list(columns),
-        "view": View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
-    }
     with open_session(folder) as session:
-        verifying = None if unverified else verifying_of_runs(session, *named)
+        verifying = None if asked.unverified else verifying_of_runs(session, *named)
         if verifying is not None:
-            by_names = read_list(by)
-            if verifying.show_board(session, named, shared, by_names, people, as_json=as_json):
+            shared = {name: getattr(asked, name) for name in _OF_CARDS}
+            if verifying.show_board(
+                session, named, shared, asked.by, asked.people, as_json=as_json
+            ):
                 return
-        elif people is not None:
+        elif asked.people is not None:
             raise click.UsageError("--people goes with triples that were verified")
-        by_document = as_json or "document" in read_list(by)
-        board = leaderboard(
-            session, *named, level=level, estimand=estimand, by_document=by_document, **shared
-        )
+        asked = structs.replace(asked, by_document=as_json or "document" in asked.by)
+        board = board_of(session, selection_of(session, named), asked).board
     if as_json:
         click.echo(to_json(board))
         return
     width = shutil.get_terminal_size((100, 24)).columns
-    breakdowns = list(render_breakdowns(board, read_list(by), width=width))
+    breakdowns = list(render_breakdowns(board, asked.by, width=width))
     heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     shown = render_terminal(
-        board, heading=heading, card_columns=read_list(columns), width=width, colour=colour
+        board, heading=heading, card_columns=asked.card_columns, width=width, colour=colour
     )
     click.echo(shown, nl=False)
     for text in breakdowns:
         click.echo(f"\n{text}", nl=False)
+
+
+# What leaderboards of verified triples take of what others are asked for.
+_OF_CARDS = ("group_by", "where", "card_columns", "view")
 
 
 @click.command("report")
@@ -442,16 +342,12 @@ def leaderboard_command(
     metavar="N",
     help="How many items stand behind a file of scores alone.",
 )
-@_level
-@_estimand
-@_by_cards
-@_as_scored
-@_scoring
+@options_of(BoardAsked, "level", "estimand")
+@options_of(BoardAsked, "group_by", "where", "card_columns")
+@asked_for(View, "view")
 @language_option
 @audience_option
-@click.option(
-    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
-)
+@options_of(BoardAsked, "unverified")
 @table_options
 @work_list_option
 @figure_options
@@ -464,15 +360,7 @@ def report_command(
     pairs: tuple[str, ...],
     beside: str,
     beside_items: int | None,
-    level: str,
-    estimand: str,
-    group_by: str,
-    where: tuple[str, ...],
-    columns: tuple[str, ...],
-    as_scored: bool,
-    scorings: tuple[str, ...],
-    audience: str,
-    unverified: bool,
+    view: View,
     tables: tuple[str, ...],
     tables_to: Path | None,
     work_list: Path | None,
@@ -481,6 +369,7 @@ def report_command(
     fonts: Path | None,
     folder: Path | None,
     as_json: bool,
+    **board: Any,
 ) -> None:
     """Write the leaderboard with its evidence as an HTML page.
 
@@ -516,103 +405,55 @@ def report_command(
       ranges    by how many triples are asked for, against the usual range
       popularity  by third of popularity, and the trend by statements
     """
-    from proofstone.results.leaderboard import (
-        write_item_work_list,
-        write_report,
-    )
+    from proofstone.results.report import write_item_work_list, write_report
+    from proofstone.session.session import open_session
 
+    path = output or Path(f"{study}.csv" if study else "report.html")
+    drawn = read_figures(figures, figures_to, fonts, path)
+    named = read_list(targets)
     if study is not None:
-        drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))
-        report_study(
-            study, read_list(targets), output, estimand, folder,
-            pairs=read_list(pairs), beside=beside, beside_items=beside_items, drawn=drawn,
-            scorings=read_list(scorings), as_json=as_json,
+        _show_study(
+            study, named, output, folder, drawn=drawn, as_json=as_json,
+            estimand=board["estimand"], pairs=read_list(pairs), beside=beside,
+            beside_items=beside_items or 0, view=View(scorings=view.scorings),
         )  # fmt: skip
         return
     if pairs:
         raise click.UsageError("--pairs goes with --study alignment")
     if beside or beside_items:
         raise click.UsageError("--beside goes with --study rankings")
-    from proofstone.results.table import View
-    from proofstone.session.session import open_session
-
-    path = output or Path("report.html")
     asked = read_tables(tables, tables_to, path)
-    drawn = read_figures(figures, figures_to, fonts, path)
+    columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:
         written = write_report(
-            session,
-            *read_list(targets),
-            path=path,
-            tables=asked,
-            figures=drawn,
-            level=level,
-            estimand=estimand,
-            group_by=group_by,
-            where=where,
-            card_columns=read_list(columns),
-            view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
-            audience=audience,
-            unverified=unverified,
-        )
+            session, *named, path=path, tables=asked, figures=drawn, card_columns=columns,
+            view=view, **{name: value for name, value in board.items() if value is not None},
+        )  # fmt: skip
         if work_list is not None:
-            n = write_item_work_list(
-                session, *read_list(targets), path=work_list, estimand=estimand
-            )
+            n = write_item_work_list(session, *named, path=work_list, estimand=board["estimand"])
             tell_work_list(work_list, n)
     if as_json:
-        print_json(
-            {
-                "page": str(path),
-                "audience": audience,
-                "tables": written.tables,
-                "figures": written.figures,
-                "methods": written.methods,
-                "rows": written.rows,
-            }
-        )
-    else:
-        width = 10 if written.figures else 9 if written.tables else 7
-        click.echo(f"{'page':<{width}}{path}")
-        if written.tables is not None:
-            click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
-        if written.figures is not None:
-            click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
-        if written.rows is not None:
-            say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
-        say("open it in a browser; it needs no network")
+        shown = {"page": str(path), "audience": board["audience"]}
+        print_json(shown | {name: getattr(written, name) for name in _SHOWN})
+        return
+    width = 10 if written.figures else 9 if written.tables else 7
+    click.echo(f"{'page':<{width}}{path}")
+    if written.tables is not None:
+        click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
+    if written.figures is not None:
+        click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
+    if written.rows is not None:
+        say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
+    say("open it in a browser; it needs no network")
+
+
+_SHOWN = ("tables", "figures", "methods", "rows")
 
 
 # ``compare``: two results side by side.
 
 
 _OF_SOURCES = ("most", "output", "folder", "as_json")
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def estimate_options(command: Command) -> Command:
-    """What intervals speak of, and how sure they are to be."""
-    return with_options(
-        click.option(
-            "--estimand",
-            type=click.Choice(["knowledge", "bank"]),
-            default="knowledge",
-            show_default=True,
-            help="What intervals speak of: knowledge like this bank's, or fresh forms of it.",
-        ),
-        click.option(
-            "--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True
-        ),
-    )(command)
-
-
-rescore_option = click.option(
-    "--rescore",
-    is_flag=True,
-    help="First score stored replies with today's scorer where an older one did; nobody is asked.",
-)
 
 
 def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
@@ -643,42 +484,18 @@ def _given(others: Sequence[str]) -> list[str]:
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option(
-    "-n",
-    "most",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="How many items won, and as many lost, to list.",
-)
-@rescore_option
-@click.option(
-    "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
-)
-@click.option(
-    "--scoring",
-    "scorings",
-    multiple=True,
-    metavar="ID|first",
-    help="Read this scoring of its run, or every run's first, instead of the current one.",
-)
+@asked_for(CompareAsked)
 @output_option
 @column_options
-@estimate_options
-@seed_option
+@asked_for(Ask, "ask")
 @workspace_option
 @json_option
 def compare_command(
     before: str,
     after: str,
-    most: int,
-    rescore: bool,
-    as_scored: bool,
-    scorings: tuple[str, ...],
+    asked: CompareAsked,
     output: Path | None,
-    estimand: str,
-    confidence: float,
-    seed: int,
+    ask: Ask,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
@@ -704,51 +521,39 @@ def compare_command(
     Columns of files are guessed, as 'audit' does and shows; the options that name them hold for
     every file here.
     """
+    from proofstone.files.write import write_rows
+    from proofstone.results.compare import moved_rows, render_compared
     from proofstone.results.compare_inputs import (
         are_sources,
         compare_targets,
         is_results_file,
         naming_missing_files,
     )
-    from proofstone.results.table import View
     from proofstone.session.session import open_session
 
-    reading = reading_of(columns, [before, after])
-    asked: dict[str, Any] = {
-        "reading": reading, "estimand": estimand, "confidence": confidence, "seed": seed,
-    }  # fmt: skip
+    how = {"reading": reading_of(columns, [before, after]), **structs.asdict(ask)}
     if is_results_file(before) and is_results_file(after):
-        compared = compare_targets(None, before, after, **asked)
+        compared = compare_targets(None, before, after, **how)
     else:
         with naming_missing_files(before, after), open_session(folder) as session:
             if are_sources(session, before, after):
                 compare_sources(
                     session, before, after, refused=_given(("before", "after", *_OF_SOURCES)),
-                    most=most, output=output, as_json=as_json,
+                    most=asked.most, output=output, as_json=as_json,
                 )  # fmt: skip
                 return
+            texts = None if as_json or output is not None else asked.most
             compared = compare_targets(
-                session,
-                before,
-                after,
-                rescore=rescore,
-                view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
-                texts=None if as_json or output is not None else most,
-                **asked,
+                session, before, after, rescore=asked.rescore, view=asked.view, texts=texts, **how
             )
     if output is not None:
-        from proofstone.files.write import write_rows
-        from proofstone.results.compare import moved_rows
-
         n = write_rows(output, moved_rows(compared))
         say(f"{output}   {n} items won and lost")
     if as_json:
         print_json(compared)
         return
-    from proofstone.results.compare import render_compared
-
     width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(render_compared(compared, most=most, width=width), nl=False)
+    click.echo(render_compared(compared, most=asked.most, width=width), nl=False)
 
 
 # ``gate``: may this run pass?
@@ -764,60 +569,17 @@ def compare_command(
     metavar="POINTS",
     help="How many points, of 100, the run may fall below its baseline.",
 )
-@click.option(
-    "--min",
-    "minimum",
-    type=click.FloatRange(0, 100),
-    metavar="POINTS",
-    help="What the run's own score must reach besides.",
-)
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML.")
-@click.option(
-    "--markdown",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a summary for a CI step; items stand there by id alone.",
-)
-@click.option(
-    "--single-look",
-    "single",
-    is_flag=True,
-    help="This is the only look planned at this pair: intervals at --confidence.",
-)
-@click.option(
-    "--looks",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Record looks in FILE (default: in the workspace; for two files, nowhere).",
-)
-@rescore_option
-@click.option(
-    "-n",
-    "most",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="How many of the items lost to list.",
-)
+@asked_for(GateAsked)
 @column_options
-@estimate_options
-@seed_option
+@asked_for(Ask, "ask")
 @workspace_option
 @json_option
 def gate_command(
     run: str,
     baseline: str,
     max_drop: float,
-    minimum: float | None,
-    junit: Path | None,
-    markdown: Path | None,
-    single: bool,
-    looks: Path | None,
-    rescore: bool,
-    most: int,
-    estimand: str,
-    confidence: float,
-    seed: int,
+    asked: GateAsked,
+    ask: Ask,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
@@ -841,30 +603,29 @@ def gate_command(
     2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
     """
     from proofstone.results.compare_inputs import gate_run, is_results_file, naming_missing_files
-    from proofstone.session.session import open_session
-
-    asked: dict[str, Any] = {
-        "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop, "minimum": minimum,
-        "estimand": estimand, "confidence": confidence, "seed": seed,
-        "single": single, "looks": looks,
-    }  # fmt: skip
-    if is_results_file(run) and is_results_file(baseline):
-        gated = gate_run(None, run, baseline, **asked)
-    else:
-        with naming_missing_files(run, baseline), open_session(folder) as session:
-            gated = gate_run(session, run, baseline, rescore=rescore, texts=most, **asked)
     from proofstone.results.gate import render_gate, to_junit, to_markdown
     from proofstone.results.page_files import write_text
+    from proofstone.session.session import open_session
 
-    if junit is not None:
-        write_text(junit, to_junit(gated))
-    if markdown is not None:
-        write_text(markdown, to_markdown(gated))
+    how: dict[str, Any] = {
+        "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop,
+        "minimum": asked.minimum, "single": asked.single, "looks": asked.looks,
+        **structs.asdict(ask),
+    }  # fmt: skip
+    if is_results_file(run) and is_results_file(baseline):
+        gated = gate_run(None, run, baseline, **how)
+    else:
+        with naming_missing_files(run, baseline), open_session(folder) as session:
+            gated = gate_run(session, run, baseline, rescore=asked.rescore, texts=asked.most, **how)
+    if asked.junit is not None:
+        write_text(asked.junit, to_junit(gated))
+    if asked.markdown is not None:
+        write_text(asked.markdown, to_markdown(gated))
     if as_json:
         print_json(gated)
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        click.echo(render_gate(gated, most=most, width=width), nl=False)
+        click.echo(render_gate(gated, most=asked.most, width=width), nl=False)
     click.get_current_context().exit(gated.exit_code)
 
 

@@ -21,10 +21,11 @@ from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, 
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import McNemar, SignFlip, compare_pair, mcnemar, sign_flip
 from proofstone.stats.estimates import mean_estimates, measure_spread
-from proofstone.stats.flags import Estimand, estimand_name
+from proofstone.stats.flags import estimand_name
 from proofstone.stats.intervals import equal_weights, holm
 from proofstone.stats.power import Resolution, resolution_after
 from proofstone.stats.resampling import disjoint_clusters
@@ -705,15 +706,6 @@ def _changes_items(before: Party, after: Party, common: Common) -> Iterator[Chan
 
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """How two sides are compared."""
-
-    estimand: Estimand = "knowledge"
-    confidence: float = 0.95
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ from proofstone.records.scores import Corrections, Respondent, ScoreTable
 from proofstone.results.audit.audit import Asked, read_results
 from proofstone.results.compare import (
     FILE,
-    Ask,
     Compared,
     Party,
     Side,
@@ -42,13 +41,8 @@ from proofstone.results.compare import (
     is_item_id,
 )
 from proofstone.results.gate import Gated, GateRule, gate_recorded
-from proofstone.results.table import (
-    CURRENT,
-    View,
-    chosen_scorings,
-    headline,
-    read_scores,
-)
+from proofstone.results.request import CURRENT, Ask, View
+from proofstone.results.table import chosen_scorings, headline, read_scores
 from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection, select_runs
 from proofstone.run.score import score

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem, StoreFailed
@@ -26,7 +26,6 @@ from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.results.compare import (
     FILE,
     NOT_KNOWN,
-    Ask,
     Common,
     Compared,
     PairCompared,
@@ -42,6 +41,7 @@ from proofstone.results.compare import (
     shown_difference,
     shown_item,
 )
+from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import PairedDifference, compare_pair, units_to_pass
 from proofstone.stats.estimates import mean_estimates
@@ -374,7 +374,7 @@ def gate_sides(
     compared = compare_sides(baseline, run, ask)
     (pair,) = compared.pairs
     look = _look_made(earlier, ask.confidence, look_at(baseline, run, at=0.0).n, single=single)
-    at_look = replace(ask, confidence=look.confidence)
+    at_look = structs.replace(ask, confidence=look.confidence)
     checks = tuple(_checks(baseline, run, pair, rule, _Asked(at_look, ask.confidence, look)))
     verdicts = {check.verdict for check in checks}
     verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"

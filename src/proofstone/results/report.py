@@ -1,23 +1,29 @@
-"""What a results page shows beside the leaderboard: how each was asked, and examples to check."""
+"""The leaderboard of runs, the page of it with its evidence, and what else is read of results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.method import Method, find_method
+from proofstone.errors import BadUsage
+from proofstone.method import Method, Verifying, every_method, find_method
 from proofstone.models.check import control_prompts
 from proofstone.models.config import ModelConfig
 from proofstone.models.replies import read_reply
+from proofstone.models.tokens import load_cl100k
 from proofstone.page.section import Section
-from proofstone.records.calls import CallRecord, Message
+from proofstone.records.calls import Message
 from proofstone.records.ids import short
-from proofstone.records.items import CONTEXT_SETTINGS, own_prompt_of, shown_name
+from proofstone.records.items import CONTEXT_SETTINGS, ItemSet, own_prompt_of, shown_name
 from proofstone.records.models import shown_names
 from proofstone.records.runs import (
     ANSWER_FORMAT,
@@ -28,11 +34,23 @@ from proofstone.records.runs import (
     Usage,
 )
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.records.tables import Audience
+from proofstone.records.tables import Audience, Tabulation
+from proofstone.results.audit.audit import Audit, audit_evidence, benchmark_beside, write_work_list
 from proofstone.results.board import LeftOut, PlanMark
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.measured_scores import Sheet
+from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page_files import (
+    BesideAsked,
+    FiguresAsked,
+    FiguresWritten,
+    PageWritten,
+    TablesAsked,
+    check_drawn,
+    write_drawn,
+    write_page,
+)
 from proofstone.results.page_parts import (
     Asked,
     AskedAs,
@@ -46,13 +64,27 @@ from proofstone.results.page_parts import (
     QuestionShown,
 )
 from proofstone.results.plan import plan_marks
-from proofstone.results.rankings import leaderboard
+from proofstone.results.rankings import leaderboard as ranked_board
+from proofstone.results.request import CURRENT, BoardAsked, View
+from proofstone.results.sections.catalogue import (
+    asked_options,
+    make_sections,
+    perform_study,
+    study_kind,
+)
 from proofstone.results.sections.evidence import Evidence, table_for
+from proofstone.results.sections.items import work_list
+from proofstone.results.sections.judges import parts_by_judge
+from proofstone.results.sections.parts import (
+    Analysis,
+    drawn_figures,
+    parts_by_form,
+    parts_together,
+    write_figure_data,
+)
 from proofstone.results.sentences import part_name
-from proofstone.results.summary import Opening
+from proofstone.results.summary import make_opening
 from proofstone.results.table import (
-    CURRENT,
-    View,
     carded,
     chosen_scorings,
     headline,
@@ -66,9 +98,11 @@ from proofstone.results.table import (
     with_shared_part,
 )
 from proofstone.results.trace import ShownReply, show_replies
-from proofstone.results.trust import TrustLine
-from proofstone.run.forms import Selection, newer_forms
+from proofstone.results.trust import trust_lines
+from proofstone.run.forms import Selection, newer_forms, select_runs
 from proofstone.run.run_facts import ControlReport, shares_of
+from proofstone.session.models import family_of_model
+from proofstone.session.session import Session, Target, find_target
 from proofstone.session.terminal import minute
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
@@ -140,114 +174,88 @@ def _plan(mark: PlanMark, names: Mapping[str, str]) -> PlanMark:
 OWN_PROMPT = "own prompt"  # among the settings that a page shows, the name of a person's template
 
 
-def read_manifest(
-    store: Store,
-    method: Method,
-    selection: Selection,
-    table: ScoreTable | None,
-    asked: Iterable[tuple[Respondent, Run, Asked]],
-    view: View,
+def _manifest(
+    store: Store, made: BoardMade, view: View, asked: Iterable[tuple[Respondent, Run, Asked]]
 ) -> Manifest:
-    """The manifest of a selection; ``asked`` holds of each respondent one of its runs and what is
-    known of its calls."""
+    """The manifest of what stands on a board; ``asked`` holds of each respondent one of its runs
+    and what is known of its calls."""
+    selection, sheet = made.selection, made.evidence.sheet
     chosen = chosen_scorings(store, selection.runs, view).values()
+    banks = dict.fromkeys(each.bank for each in selection.item_sets if each.bank)
+    roles = () if sheet is None else sheet.table.roles
+    shown = shown_names(held.model for held in roles)
     return Manifest(
-        method=method.title,
-        banks=tuple(_banks(store, selection)),
-        asked=tuple(_asked_as(*each) for each in asked),
+        method=find_method(selection.method).title,
+        banks=tuple(
+            BankUsed(bank.name, bank.n_facts()) for bank in map(store.knowledge.bank, banks)
+        ),
+        asked=tuple(
+            AskedAs(
+                name=who.name,
+                way=run.way,
+                shots=int(run.settings.get("shots") or 0),
+                samples=int(run.settings.get("samples") or 1),
+                own_prompt=own_prompt_of(run.settings),
+                settings=tuple(pair for pair in known.settings if pair[0] != OWN_PROMPT),
+                dropped=known.dropped,
+                served=known.served_models,
+                first=known.first_call,
+                last=known.last_call,
+                simulated=who.simulated,
+            )
+            for who, run, known in asked
+        ),
         scorers=tuple(sorted({scoring.scorer_version for scoring in chosen})),
         judges=tuple(sorted({scoring.judge for scoring in chosen if scoring.judge})),
-        hands=() if table is None else tuple(_hands(table)),
+        hands=tuple(  # those with the most items first
+            HandRecorded(held.role, shown[held.model], len(held.units))
+            for held in sorted(roles, key=lambda one: (-len(one.units), one.role, one.model))
+            if len(held.units)
+        ),
     )
-
-
-def _banks(store: Store, selection: Selection) -> Iterator[BankUsed]:
-    for identity in dict.fromkeys(each.bank for each in selection.item_sets if each.bank):
-        bank = store.knowledge.bank(identity)
-        yield BankUsed(bank.name, bank.n_facts())
-
-
-def _asked_as(who: Respondent, run: Run, asked: Asked) -> AskedAs:
-    return AskedAs(
-        name=who.name,
-        way=run.way,
-        shots=int(run.settings.get("shots") or 0),
-        samples=int(run.settings.get("samples") or 1),
-        own_prompt=own_prompt_of(run.settings),
-        settings=tuple(pair for pair in asked.settings if pair[0] != OWN_PROMPT),
-        dropped=asked.dropped,
-        served=asked.served_models,
-        first=asked.first_call,
-        last=asked.last_call,
-        simulated=who.simulated,
-    )
-
-
-def _hands(table: ScoreTable) -> Iterator[HandRecorded]:
-    """The roles that models had, those with the most items first."""
-    shown = shown_names(held.model for held in table.roles)
-    for held in sorted(table.roles, key=lambda held: (-len(held.units), held.role, held.model)):
-        if len(held.units):
-            yield HandRecorded(held.role, shown[held.model], len(held.units))
 
 
 _PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
 
 
 def page_data(
-    store: Store,
-    selection: Selection,
-    board: Leaderboard,
+    session: Session,
+    made: BoardMade,
+    asked: BoardAsked,
+    sections: tuple[Section, ...],
     *,
-    now: float,
-    opening: Opening,
-    trust: tuple[TrustLine, ...],
     control: ControlReport | None = None,
     command: str = "",
-    card_columns: Sequence[str] = (),
-    sections: tuple[Section, ...] = (),
-    audience: Audience = "internal",
-    seed: int | None = None,
-    method: Method | None = None,
-    table: ScoreTable | None = None,
-    view: View = CURRENT,
 ) -> PageData:
-    """Everything a page of these runs shows its ``audience``, read from the store; with ``method``
-    also the manifest, ``table`` being the scores that ``view`` wants."""
+    """Everything that the page of a leaderboard shows its audience."""
+    store, selection, sheet = session.store, made.selection, made.evidence.sheet
     respondents = _with_runs(selection)
-    asked = [_asked(store, who, mine) for who, mine in respondents]
-    told = zip(respondents, asked, strict=True)
-    runs_asked = [(who, mine[0][1], each) for (who, mine), each in told]
-    manifest = (
-        None if method is None else read_manifest(store, method, selection, table, runs_asked, view)
-    )
-    names = ", ".join(sorted({item_set.name for item_set in selection.item_sets}))
+    known = [_asked(store, who, mine) for who, mine in respondents]
+    told = [(who, runs[0][1], each) for (who, runs), each in zip(respondents, known, strict=True)]
+    questions: tuple[QuestionShown, ...] = ()
+    if asked.audience == "internal":
+        shown = (one for who, mine in respondents for one in _questions(store, who, mine))
+        questions = tuple(_with_documents(list(shown), None if sheet is None else sheet.table))
     return PageData(
-        title=names,
-        audience=audience,
-        board=board,
-        opening=opening,
-        trust=trust,
+        title=", ".join(sorted({item_set.name for item_set in selection.item_sets})),
+        audience=asked.audience,
+        board=made.board,
+        opening=make_opening(made.evidence),
+        trust=trust_lines(made.evidence),
         sections=sections,
-        seed=seed,
-        card_columns=tuple(card_columns),
+        seed=made.evidence.seed,
+        card_columns=tuple(asked.card_columns),
         provenance=Provenance(
             version=__version__,
-            made_at=minute(now),
+            made_at=minute(session.clock.now()),
             runs=tuple(f"run:{short(run.id)}" for _key, run in selection.runs),
             command=command,
         ),
         forms=forms_shown(selection),
-        asked=tuple(asked),
-        manifest=manifest,
+        asked=tuple(known),
+        manifest=_manifest(store, made, asked.view, told),
         controls=controls_shown(control),
-        questions=()
-        if audience == "public"
-        else tuple(
-            question
-            for who, mine in respondents
-            for question in _with_documents(_questions(store, who, mine), table)
-        ),
+        questions=questions,
     )
 
 
@@ -282,19 +290,19 @@ def _with_runs(selection: Selection) -> list[tuple[Respondent, list[tuple[int, R
 
 def controls_shown(control: ControlReport | None) -> tuple[Control, ...]:
     """Control completions, where any were made."""
-    return () if control is None else tuple(_controls(control))
-
-
-def _controls(control: ControlReport) -> Iterator[Control]:
+    if control is None:
+        return ()
     accepted = {prompt.text: prompt.accepted for prompt in control_prompts()}
-    for answer in control.answers:
-        yield Control(
+    return tuple(
+        Control(
             label=control.model,
             prompt=answer.prompt,
             reply=answer.reply or answer.error,
             expected=" / ".join(accepted.get(answer.prompt, ())),
             is_as_expected=answer.is_right,
         )
+        for answer in control.answers
+    )
 
 
 def _label(who: Respondent) -> str:
@@ -302,12 +310,13 @@ def _label(who: Respondent) -> str:
 
 
 def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> Asked:
-    calls = [call for key, _run in runs for call in store.runs.some_calls(key) if call.raw]
-    shares = [share for key, run in runs for share in shares_of(store, key, run)]
-    totals = [store.runs.totals(key) for key, _run in runs]
-    logprobs = [value for call in calls if (value := _logprob(call)) is not None]
-    n_calls = sum(total.calls for total in totals)
     keys = [key for key, _run in runs]
+    calls = [call for key in keys for call in store.runs.some_calls(key) if call.raw]
+    shares = [share for key, run in runs for share in shares_of(store, key, run)]
+    totals = [store.runs.totals(key) for key in keys]
+    means = (read_reply(call.wire, call.raw).mean_logprob for call in calls)
+    logprobs = [value for value in means if value is not None]
+    n_calls = sum(total.calls for total in totals)
     spent, pace = store.spent.of_runs(keys), store.paces.of_runs(keys)
     return Asked(
         label=_label(who),
@@ -388,10 +397,6 @@ def _question(who: Respondent, entry: ShownReply, score: Score) -> QuestionShown
     )
 
 
-def _logprob(call: CallRecord) -> float | None:
-    return read_reply(call.wire, call.raw).mean_logprob
-
-
 def _distinct(values: Any) -> tuple[str, ...]:
     return tuple(sorted({value for value in values if value}))
 
@@ -417,63 +422,60 @@ def make_board(
     store: Store,
     config: Callable[[], ModelConfig],
     selection: Selection,
+    asked: BoardAsked,
     *,
     family: Callable[[str], str],
-    group_by: str = "",
-    where: str | Sequence[str] = (),
-    card_columns: Sequence[str] = (),
-    view: View = CURRENT,
-    seed: int = 0,
-    audience: Audience = "internal",
-    **options: Any,
 ) -> BoardMade:
     """The leaderboard of a selection, the runs that stand on it, and what its report is made from.
 
     Where cards are asked for (to group, filter or show), a model of which none was kept has the
     one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
-    none, NotFound where the filter leaves nobody. For ``audience`` see
+    none, NotFound where the filter leaves nobody. For the ``audience`` see
     ``page.audience.table_for``.
     """
-    texts = [where] if isinstance(where, str) else list(where)
-    conditions = read_where(texts)
-    read_columns(card_columns)
-    asked = bool(conditions or card_columns or (group_by and read_field(group_by)))
-    book = open_book(store, selection, config() if asked else None)
+    view = asked.view
+    conditions = read_where(asked.conditions)
+    read_columns(asked.card_columns)
+    by_cards = bool(
+        conditions or asked.card_columns or (asked.group_by and read_field(asked.group_by))
+    )
+    book = open_book(store, selection, config() if by_cards else None)
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
     read = with_shared_part(read_scores(store, method, chosen, family=family, view=view))
     names = names_of(read, (run.respondent for _key, run in selection.runs))
     read = with_groups(store, method, chosen.item_sets, carded(read, book))
-    table = _boards_shown(read, names, method, audience)
+    table = _boards_shown(read, names, method, asked.audience)
+    more = read_more_scores(store, method, chosen, table, view)
     notes = (
         *newer_forms(store, chosen.item_sets),
         *_shared_part(table),
         *book.retired,
-        *(book.notes if asked else ()),
+        *(book.notes if by_cards else ()),
     )
-    more = read_more_scores(store, method, chosen, table, view)
     table = with_confidence(table, more)
-    board = leaderboard(
+    board = ranked_board(
         table,
         method.measures,
         method.headline,
+        estimand=asked.estimand,
+        level=asked.level,
+        confidence=asked.confidence,
         more=more,
-        group_by=group_by,
-        where=",".join(text for text in texts if text),
+        group_by=asked.group_by,
+        where=",".join(asked.conditions),
         left_out=left_out,
         notes=notes,
-        **options,
+        by_document=asked.by_document,
     )
-    plans = plan_marks(store, chosen.runs)
-    board = structs.replace(board, as_scored=view.as_scored, plans=plans)
+    board = structs.replace(board, as_scored=view.as_scored, plans=plan_marks(store, chosen.runs))
     board = board_with(board, names)
-    measure = headline(method)
     evidence = Evidence(
         board=board,
-        sheet=Sheet.of(table, measure),
+        sheet=Sheet.of(table, headline(method)),
         statements=_statements(method, more),
-        estimand=options.get("estimand", "knowledge"),
-        seed=seed,
+        estimand=asked.estimand,
+        seed=asked.seed,
         upkeep=upkeep_of(store, chosen, table, view),
     )
     return BoardMade(board, chosen, evidence)
@@ -512,8 +514,6 @@ def _boards_shown(
 def with_confidence(table: ScoreTable, more: Mapping[str, ScoreTable]) -> ScoreTable:
     """``table`` with what was stated with each of its answers, where its method scores that too
     (``more``, by the name of the scores); NaN where a reply states none."""
-    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
-
     stated = more.get(STATED_CONFIDENCE)
     if stated is None or not len(stated.value):
         return table
@@ -526,3 +526,208 @@ def _places(table: ScoreTable) -> list[tuple[int, int, int]]:
     """The respondent, unit and sample of each row; both tables count units alike."""
     columns = (table.respondent.tolist(), table.unit.tolist(), table.sample.tolist())
     return list(zip(*columns, strict=True))
+
+
+# What is read of results: leaderboard, report, audit and studies of runs that were scored.
+
+
+def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leaderboard:
+    """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
+
+    ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
+    ``view`` says which scores are read (``results.table.View``). With ``by_document`` its
+    standings have ``documents``.
+    """
+    return board_of(session, selection_of(session, targets), BoardAsked(**options)).board
+
+
+def verifying_of_runs(session: Session, *targets: Target) -> Verifying | None:
+    """How what these runs said is verified; None where it cannot be."""
+    return find_method(selection_of(session, targets).method).verifying
+
+
+def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any:
+    """The leaderboard of what was verified of runs, forms or a bank; None where nothing is, or
+    where their replies hold nothing to verify.
+
+    ``group_by``, ``where``, ``card_columns`` and ``view`` are as in ``leaderboard``; ``by``
+    names the breakdowns that are wanted, ``people`` a file of verdicts that people filled in.
+    """
+    selection = selection_of(session, targets)
+    verifying = find_method(selection.method).verifying
+    return None if verifying is None else verifying.board(session, selection, **options)
+
+
+def describe(session: Session, target: Target) -> Sequence[Tabulation]:
+    """The tables by which its method describes a bank or a form, tokens counted offline."""
+    return tabulate(session.store, find_target(session.store, target, ()))
+
+
+def write_report(
+    session: Session,
+    /,
+    *targets: Target,
+    path: Path | str | None = None,
+    tables: TablesAsked | None = None,
+    figures: FiguresAsked | None = None,
+    control: ControlReport | None = None,
+    command: str = "",
+    unverified: bool = False,
+    **options: Any,
+) -> PageWritten:
+    """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
+    and figures where they are asked for; for the ``audience`` "public" without any text of
+    items and replies. Where the file of one may not be written, neither is the page.
+
+    Of triples that were verified it is their page, unless ``unverified`` is asked for."""
+    selection = selection_of(session, targets)
+    place = None if path is None else Path(path)
+    beside = BesideAsked(tables, figures)
+    method = find_method(selection.method)
+    if not unverified and method.verifying is not None:
+        verified: PageWritten | None = method.verifying.write_page(
+            session, selection, place, beside, options=options, control=control, command=command
+        )
+        if verified is not None:
+            return verified
+    asked = BoardAsked(**{**options, "by_document": True})
+    made = board_of(session, selection, asked)
+    own = (make(made.evidence) for make in method.sections)
+    banks = bank_sections(session.store, selection.item_sets, asked.audience)
+    sections = (*make_sections(made.evidence), *filter(None, own), *banks)
+    data = page_data(session, made, asked, sections, control=control, command=command)
+    written = write_page(data, place, beside)
+    if place is not None:
+        forms = [item_set.id for item_set in selection.item_sets]
+        session.store.written.add(place, "form", forms, session.clock.now())
+    return written
+
+
+def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
+    """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
+    asked = BoardAsked(**{**options, "by_document": True})
+    made = board_of(session, selection_of(session, targets), asked)
+    audit = audit_evidence(made.evidence, made.selection, asked.audience)
+    data = page_data(session, made, structs.replace(asked, audience="public"), audit.sections)
+    return structs.replace(audit, methods=methods_text(data))
+
+
+def write_item_work_list(
+    session: Session, /, *targets: Target, path: Path | str, **options: Any
+) -> int:
+    """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
+    many there are."""
+    made = board_of(session, selection_of(session, targets), BoardAsked(**options))
+    return write_work_list(work_list(made.evidence), Path(path))
+
+
+def make_study(session: Session, /, name: str, *targets: Target, **options: Any) -> Analysis:
+    """A study of runs, forms or banks: ``estimand``, ``confidence`` and what the study takes as
+    options; ``beside`` names the other benchmark of a study of rankings.
+
+    Raises BadUsage for a name that is none, or targets that it cannot stand on.
+    """
+    found = _found(session, targets)
+    view, n_items = options.pop("view", CURRENT), options.pop("beside_items", 0)
+    for method in every_method():
+        if name in method.studies and method.make_study is not None:
+            asked = asked_options(name, (), **options)
+            selection = selection_of(session, targets)
+            made: Analysis = method.make_study(session, name, selection, view, **asked)
+            return made
+    kind = study_kind(name)
+    if view.scorings:
+        raise BadUsage(f"the study {name} reads the current scorings, not those named",
+                       hint="--scoring goes with studies of verified triples")  # fmt: skip
+    if kind.parts == "by judge" and verifying_of_runs(session, *targets) is not None:
+        raise BadUsage("verdicts on triples are not graded replies",
+                       hint="leaderboard --scoring ID shows them under one judge")  # fmt: skip
+    if kind.parts == "by judge":
+        parts = parts_by_judge(session.store, find_method, found)
+    else:
+        read = parts_by_form if kind.parts == "by form" else parts_together
+        parts = read(session.store, find_method, found, lengths=kind.lengths, origins=kind.origins)
+    if named := options.pop("beside", ""):
+        options["beside"] = benchmark_beside(
+            session.store, find_method, lambda text: _found(session, [text])[0], named, n_items
+        )
+    return perform_study(name, parts, **options)
+
+
+def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
+    """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
+    figures = drawn_figures(study)
+    if not figures:
+        raise BadUsage(f"the study {study.name} found nothing that could be drawn")
+    check_drawn(figures, asked)
+    return write_drawn(figures, list(dict.fromkeys(mark.row for mark in study.data.marks)), asked)
+
+
+def write_study_data(session: Session, study: Analysis, path: Path | str) -> None:
+    """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
+    write_figure_data(study, Path(path))
+
+
+def selection_of(session: Session, targets: Sequence[Target]) -> Selection:
+    """The runs that these targets mean."""
+    return select_runs(session.store, _found(session, targets))
+
+
+def _found(session: Session, targets: Sequence[Target]) -> list[Found]:
+    return [find_target(session.store, target, ("bank", "form", "run")) for target in targets]
+
+
+def board_of(session: Session, selection: Selection, asked: BoardAsked) -> BoardMade:
+    """The leaderboard, the runs that stand on it, and what its report is made from."""
+    return make_board(
+        session.store,
+        lambda: session.config,
+        selection,
+        asked,
+        family=partial(family_of_model, session),
+    )
+
+
+def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
+    """The method's tables of a bank or a form; none where it declares none.
+
+    Raises BadUsage for another kind of thing.
+    """
+    if found.kind == "bank":
+        method = find_method(store.knowledge.bank(found.id).method)
+        pages = store.knowledge.pages_of_bank(found.key)
+        return method.fact_statistics((fact for page in pages for fact in page), load_cl100k())
+    if found.kind == "form":
+        method = find_method(store.items.item_set(found.id).method)
+        items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
+        of_items = method.item_statistics(items, load_cl100k())
+        if method.verifying is None:
+            return of_items
+        return (
+            *of_items,
+            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
+        )
+    if found.kind == "run":
+        key, run = store.runs.run(found.id)
+        method = find_method(run.method)
+        if method.verifying is not None:
+            return method.verifying.statistics(store, method, [(key, run)])
+    raise BadUsage(
+        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
+        hint="proofstone list bank, or proofstone list form, names them",
+    )
+
+
+# The folders above that build, review and check banks each have ``bank_sections(store, item_sets,
+# audience)``; they stand on a page in this order.
+_OF_BANKS = ("build.funnel", "review.section", "check.semantic_map")
+
+
+def bank_sections(
+    store: Store, item_sets: Iterable[ItemSet], audience: Audience = "internal"
+) -> tuple[Section, ...]:
+    """How the banks of these item sets were built and reviewed, and where they and the sets lie in
+    meaning, for a page."""
+    sets = list(item_sets)
+    makers = (import_module(f"proofstone.{name}").bank_sections for name in _OF_BANKS)
+    return tuple(section for make in makers for section in make(store, sets, audience))

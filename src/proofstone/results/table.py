@@ -42,6 +42,7 @@ from proofstone.records.scores import Documents, HeldRole, Respondent, ScoreTabl
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
 from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
+from proofstone.results.request import CURRENT, View
 from proofstone.results.truth_check import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
 from proofstone.run.forms import Selection
@@ -57,19 +58,6 @@ from proofstone.wording.messages import noted, say, word
 # The scores of a selection as people corrected them, or as the scorer left them.
 
 FIRST = "first"
-
-
-class View(Struct, frozen=True, kw_only=True):
-    """Which scores are read. ``as_scored``: no ruling and no retirement is applied. ``scorings``
-    are digits of scorings that stand for the current ones of their runs, or "first". ``until``:
-    as it stood at that time, with nothing that was scored, ruled or retired since."""
-
-    as_scored: bool = False
-    scorings: tuple[str, ...] = ()
-    until: float | None = None
-
-
-CURRENT = View()
 
 
 def chosen_scorings(

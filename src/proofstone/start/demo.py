@@ -19,7 +19,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
 from proofstone.results.board_text import Leaderboard
-from proofstone.results.leaderboard import leaderboard, write_report
+from proofstone.results.report import leaderboard, write_report
 from proofstone.run.campaign import RunResult, report_control, run_specs
 from proofstone.run.plan import RunSpec
 from proofstone.run.run_facts import ControlReport

@@ -64,7 +64,7 @@ def show_verified(
         render_triple_parts,
     )
     from proofstone.methods.bequ.verification.stored_verdicts import how_to_verify
-    from proofstone.results.leaderboard import selection_of
+    from proofstone.results.report import selection_of
 
     wanted = [name for name in BREAKDOWNS if name in by]
     parts = {} if as_json and not wanted else {"by": wanted}
@@ -103,7 +103,7 @@ def show_verified(
 def show_study(session: Session, name: str, forms: Sequence[str], *, quiet: bool) -> None:
     """Prints a study of verified runs of these lists, or why there is none yet."""
     from proofstone.page.section import section_text
-    from proofstone.results.leaderboard import make_study
+    from proofstone.results.report import make_study
 
     try:
         study = make_study(session, name, *forms)

@@ -235,8 +235,8 @@ def _audit_runs(
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable
     from proofstone.results.compare_inputs import naming_missing_files
-    from proofstone.results.leaderboard import audit_runs, write_report
     from proofstone.results.page_files import PageWritten
+    from proofstone.results.report import audit_runs, write_report
     from proofstone.session.session import open_session
 
     files = [str(target) for target in targets if not _is_target(target)]

@@ -29,6 +29,7 @@ from proofstone.records.runs import OUTCOMES, Estimate, Run
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board import BoardRow
 from proofstone.results.measured_scores import linear_values
+from proofstone.results.request import View
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.parts import (
     Analysis,
@@ -39,7 +40,7 @@ from proofstone.results.sections.parts import (
     part_of,
 )
 from proofstone.results.sentences import deeds
-from proofstone.results.table import View, headline
+from proofstone.results.table import headline
 from proofstone.run.forms import Selection, select_runs
 from proofstone.stats.agreement import cohen_kappa, confuse
 from proofstone.stats.estimates import draw_means, measure_spread

@@ -35,7 +35,8 @@ from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
-from proofstone.results.table import CURRENT, View, headline, read_scores, with_shared_part
+from proofstone.results.request import CURRENT, View
+from proofstone.results.table import headline, read_scores, with_shared_part
 from proofstone.run.forms import Selection, not_run, select_runs
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, measure_contrasts

@@ -38,8 +38,8 @@ from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.page.section import Column, Figure, Mark, Section, Table, shown_estimate
 from proofstone.records.runs import Estimate
+from proofstone.results.request import View
 from proofstone.results.sections.parts import Analysis
-from proofstone.results.table import View
 from proofstone.run.forms import Selection
 from proofstone.session.session import Session
 from proofstone.stats.flags import Estimand

@@ -43,7 +43,8 @@ from proofstone.results.board import LeftOut
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.compare import RateCompared, TriplesCompared
 from proofstone.results.report import left_out_with, notes_with
-from proofstone.results.table import CURRENT, View, narrowed, open_book
+from proofstone.results.request import CURRENT, View
+from proofstone.results.table import narrowed, open_book
 from proofstone.run.forms import Selection
 from proofstone.session.session import Session
 from proofstone.stats.comparisons import compare_spread

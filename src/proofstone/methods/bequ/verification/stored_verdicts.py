@@ -32,8 +32,9 @@ from proofstone.records.ids import content_id, short
 from proofstone.records.items import LoadedItem, own_prompt_of
 from proofstone.records.runs import Run, run_label
 from proofstone.records.verdicts import Passage
-from proofstone.results.leaderboard import selection_of
-from proofstone.results.table import CURRENT, View, chosen_scorings, respondents_of
+from proofstone.results.report import selection_of
+from proofstone.results.request import CURRENT, View
+from proofstone.results.table import chosen_scorings, respondents_of
 from proofstone.results.trace import PURGED
 from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
