@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.page.section import MISSING, points, shown_estimate, shown_interval
 from proofstone.page.text import aligned, labelled_lines, printable
-from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, Scale, values_kind
+from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, values_kind
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.results.measured_scores import Sheet
@@ -203,24 +203,26 @@ _TEXT = 60
 def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> str:
     """All of it as text that ends in a newline. At most ``most`` items won, and as many lost, are
     listed a pair. Lines are broken at ``width`` cells, those of tables excepted."""
-    lines = [_banner(compared)] if _banner(compared) else []
-    for name, side in (("A", compared.before), ("B", compared.after)):
-        lines += labelled(name, _side(compared, name, side), width)
+    parties = [party for pair in compared.pairs for party in (pair.before, pair.after)]
+    lines = [SIMULATED_BANNER] if any(party.simulated for party in parties) else []
+    sides = [("A", compared.before, parties[:1]), ("B", compared.after, parties[1:])]
     several = len(compared.pairs) > 1
+    lines += labelled(
+        [(name, _side(side, None if several else party[0])) for name, side, party in sides], width
+    )
     if several:
         lines += ["", *_overview(compared)]
     for pair in compared.pairs:
         if several:
             lines += ["", f"{printable(pair.before.label)}"]
-        lines += _pair(compared, pair, most, width, several=several)
-    if compared.triples is not None:
-        lines += _triples(compared.triples, width)
-    for text in compared.unpaired:
-        lines += labelled("unpaired", text, width)
-    for text in compared.notes:
-        lines += labelled("note", text, width)
-    if compared.rescore:
-        lines += labelled("rescore", compared.rescore, width)
+        lines += labelled(_told(compared.measure, pair, several=several), width)
+        lines += _items("won", pair.won, most)
+        lines += _items("lost", pair.lost, most)
+    more = list(_triples(compared.triples)) if compared.triples is not None else []
+    more += [("unpaired", text) for text in compared.unpaired]
+    more += [("note", text) for text in compared.notes]
+    more += [("rescore", compared.rescore)] if compared.rescore else []
+    lines += labelled(more, width)
     share = f"{100 * compared.confidence:g}%"
     ends = f"{share} intervals for {compared.estimand}; paired on common items"
     counts = f"each item counts the same ({compared.denominator})"
@@ -228,9 +230,9 @@ def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> s
     return "".join(f"{line}\n" for line in lines)
 
 
-def labelled(label: str, text: str, width: int) -> list[str]:
-    """The text beside its label, broken at words."""
-    return labelled_lines(label, text, width, _LABEL)
+def labelled(texts: Iterable[tuple[str, str]], width: int) -> list[str]:
+    """Texts beside their labels, broken at words."""
+    return [line for label, text in texts for line in labelled_lines(label, text, width, _LABEL)]
 
 
 def shown_difference(estimate: Estimate) -> str:
@@ -255,28 +257,18 @@ def change_sentence(change: Change) -> str:
     return f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
 
 
-def _banner(compared: Compared) -> str:
-    parties = [party for pair in compared.pairs for party in (pair.before, pair.after)]
-    return SIMULATED_BANNER if any(party.simulated for party in parties) else ""
-
-
-def _side(compared: Compared, name: str, side: SideShown) -> str:
+def _side(side: SideShown, party: Party | None) -> str:
+    """What a side is; with its one respondent where it has no more."""
     of = "" if side.name == side.holds else f" on {side.holds}"
     of = f", {side.holds}" if side.holds == FILE else of
     said = f"{side.name}{of}, {counted(side.n_items, 'item')}"
     if side.n_retired:
         said += f", {side.n_retired:,} retired left out"
-    if len(compared.pairs) == 1:
-        (pair,) = compared.pairs
-        party = pair.before if name == "A" else pair.after
-        said = f"{party.label}; {said}" + _short(party)
-    return said
-
-
-def _short(party: Party) -> str:
-    if party.is_complete:
-        return ""
-    return f"; INCOMPLETE, {counted(party.missing, 'reply', 'replies')} missing"
+    if party is None:
+        return said
+    if not party.is_complete:
+        said += f"; INCOMPLETE, {counted(party.missing, 'reply', 'replies')} missing"
+    return f"{party.label}; {said}"
 
 
 def _overview(compared: Compared) -> list[str]:
@@ -303,68 +295,53 @@ def _overview(compared: Compared) -> list[str]:
     return aligned(rows, left=[0])
 
 
-def _pair(
-    compared: Compared, pair: PairCompared, most: int, width: int, *, several: bool
-) -> Iterator[str]:
-    for change in pair.changes:
-        yield from labelled("differs", change_sentence(change), width)
+def _told(measure: str, pair: PairCompared, *, several: bool) -> Iterator[tuple[str, str]]:
+    """What differs between the two, then by how much, where no overview says so."""
+    yield from (("differs", change_sentence(change)) for change in pair.changes)
     if pair.means:
-        yield from labelled("so", pair.means, width)
-    for reason in pair.cannot:
-        yield from labelled("cannot", reason, width)
+        yield "so", pair.means
+    yield from (("cannot", reason) for reason in pair.cannot)
     if pair.unscored:
         noun = counted(pair.unscored, "common item")
-        yield from labelled("left out", f"{noun} without a score on both sides", width)
-    if pair.difference is not None and not several:
-        yield from _numbers(compared, pair.difference, width)
-    yield from _items("won", pair.won, most)
-    yield from _items("lost", pair.lost, most)
-
-
-def _numbers(compared: Compared, found: Difference, width: int) -> Iterator[str]:
+        yield "left out", f"{noun} without a score on both sides"
+    found = pair.difference
+    if found is None or several:
+        return
     n = counted(found.estimate.n, "common item")
-    said = f"{compared.measure} on {n}: A {shown_estimate(found.before)}, "
-    yield from labelled("scores", said + f"B {shown_estimate(found.after)}", width)
-    yield from labelled(
-        "B - A", f"{shown_difference(found.estimate)} points; {_said(found)}", width
-    )
-    yield from labelled("tests", _tests(found), width)
-    yield from labelled("resolves", _resolves(found), width)
-    yield from labelled(
+    scores = f"A {shown_estimate(found.before)}, B {shown_estimate(found.after)}"
+    yield "scores", f"{measure} on {n}: {scores}"
+    said = "the difference is not significant"
+    if found.estimate.low > 0:
+        said = "B is significantly better"
+    elif found.estimate.high < 0:
+        said = "B is significantly worse"
+    yield "B - A", f"{shown_difference(found.estimate)} points; {said}"
+    yield "tests", _tests(found)
+    yield "resolves", _resolves(found)
+    yield (
         "items",
         f"won {found.rises:,} (B scores higher), lost {found.falls:,}, level {found.level:,}",
-        width,
     )
 
 
-def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
+def _triples(found: TriplesCompared) -> Iterator[tuple[str, str]]:
     """What of verified triples differs; entities are drawn for both runs at once."""
     if found.cannot:
-        yield from labelled("verified", f"not compared: {found.cannot}", width)
+        yield "verified", f"not compared: {found.cannot}"
         return
     n = counted(found.entities, "entity", "entities")
-    said = f"by {found.judges} against {found.reference}, over {n}; {found.sampling}"
-    yield from labelled("verified", said, width)
+    yield "verified", f"by {found.judges} against {found.reference}, over {n}; {found.sampling}"
     for each in found.rates:
-        said = (
+        yield (
+            each.name,
             f"A {shown_estimate(each.before)}, B {shown_estimate(each.after)}; B - A "
-            f"{shown_difference(each.estimate)} points, p {p_value(each.p)}"
+            f"{shown_difference(each.estimate)} points, p {p_value(each.p)}",
         )
-        yield from labelled(each.name, said, width)
     shares = [
         f"{name} {100 * precision:.1f}% of precision, {100 * recall:.1f}% of recall"
         for name, (precision, recall) in zip("AB", found.unparsed, strict=True)
     ]
-    yield from labelled("unparsed", "; ".join(shares), width)
-
-
-def _said(found: Difference) -> str:
-    """What the interval says, in words."""
-    if found.estimate.low > 0:
-        return "B is significantly better"
-    if found.estimate.high < 0:
-        return "B is significantly worse"
-    return "the difference is not significant"
+    yield "unparsed", "; ".join(shares)
 
 
 def _tests(found: Difference) -> str:
@@ -394,24 +371,17 @@ def _resolves(found: Difference) -> str:
 def _items(word: str, items: Sequence[Moved], most: int) -> Iterator[str]:
     if not items or not most:
         return
-    rows = [
-        [word if not at else "", shown_item(each), _scores(each), _cut(each.text)]
-        for at, each in enumerate(items[:most])
-    ]
+    rows = []
+    for moved in items[:most]:
+        before = f"A {moved.before:.3g} {moved.before_ended}".rstrip()
+        after = f"B {moved.after:.3g} {moved.after_ended}".rstrip()
+        text = printable(moved.text)
+        text = text if len(text) <= _TEXT else text[: _TEXT - 1] + "\u2026"
+        rows.append(["", shown_item(moved), f"{before}  {after}", text])
     rows[0][0] = f"{word:<{_LABEL - 2}}"
     yield from aligned(rows, left=[0, 1, 2, 3])
     if len(items) > most:
         yield f"{'':<{_LABEL}}and {len(items) - most:,} more (-n {len(items)}, or -o FILE for all)"
-
-
-def _scores(moved: Moved) -> str:
-    before, after = f"A {moved.before:.3g}", f"B {moved.after:.3g}"
-    return f"{before} {moved.before_ended}".rstrip() + f"  {after} {moved.after_ended}".rstrip()
-
-
-def _cut(text: str) -> str:
-    text = printable(text)
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "\u2026"
 
 
 def p_value(p: float) -> str:
@@ -485,10 +455,6 @@ class Side:
         if len(ends) == 1:
             return next(iter(ends))
         return ", ".join(f"{n} {ended}" for ended, n in ends.most_common())
-
-    def scale(self, respondent: int) -> Scale | None:
-        """The scale of a respondent's scores, where it is one of its own."""
-        return self.table.respondents[respondent].scale
 
 
 @dataclass(frozen=True)
@@ -585,56 +551,45 @@ def moves_scores(changes: tuple[Change, ...]) -> tuple[Factor, ...]:
     return tuple(change.factor for change in changes if change.factor not in _NEUTRAL)
 
 
-def is_same_run(before: Party, after: Party, changes: tuple[Change, ...]) -> bool:
-    """Return True if both are the same runs, and nothing differs in how these were scored."""
-    return bool(before.runs) and before.runs == after.runs and not moves_scores(changes)
-
-
-def attribute(before: Party, after: Party, changes: tuple[Change, ...]) -> str:
+def attribute(pairing: Pairing) -> str:
     """To what the difference may be put down, in a sentence."""
-    moving = moves_scores(changes)
+    moving = moves_scores(pairing.changes)
     words = [_WORDS.get(factor, factor) for factor in moving]
-    if not moving:
-        if is_same_run(before, after, changes):
-            return "Both are the same run under the same scorer: no difference is possible."
-        return "Nothing that makes a score differs between the two."
+    if not moving and pairing.is_one_run:
+        return "Both are the same run under the same scorer: no difference is possible."
     if "source" in moving:
         return (
-            "What made a file's scores is not known: the difference cannot be put down to one cause"
-        ) + "."
+            "What made a file's scores is not known: the difference cannot be put down to one "
+            "cause."
+        )
     if moving == ("context",):
-        return _memory_and_reading(before, after)
-    if len(moving) == 1:
-        return _one(words[0], moving[0])
+        return _memory_and_reading(*(each.made.get("context", "") for each in pairing.parties))
+    if moving == ("replicate",):
+        return "Only the asking itself was repeated: the difference is chance in the replies."
+    if len(moving) < 2:
+        only = f"A and B differ only in the {words[0]}." if words else ""
+        return only or "Nothing that makes a score differs between the two."
     return f"The {joined(words)} differ at once: the difference cannot be put down to one of them."
 
 
-def _one(word: str, factor: Factor) -> str:
-    if factor == "replicate":
-        return "Only the asking itself was repeated: the difference is chance in the replies."
-    return f"A and B differ only in the {word}."
-
-
-def _memory_and_reading(before: Party, after: Party) -> str:
-    contexts = [before.made.get("context", ""), after.made.get("context", "")]
+def _memory_and_reading(*contexts: str) -> str:
     searched = [context.startswith("retrieved") for context in contexts]
+    one, other = ("A", "B") if searched[0] else ("B", "A")
     if "none" not in contexts:
         if all(searched):
             return "Only what a search put before the questions differs, or where it searched."
         if any(searched):
-            one, other = ("A", "B") if searched[0] else ("B", "A")
             return (
                 f"Only the context differs: {one} had what a search found, {other} the passages "
                 "that the questions rest on; the difference is what the search missed or added."
             )
         return "Only the most that is shown of the evidence differs; both measure reading."
     if any(searched):
-        one, other = ("A", "B") if searched[0] else ("B", "A")
         return (
             f"Only the context differs: {one} had what a search found, {other} measures memory; "
             "the difference is what searching is worth."
         )
-    one, other = ("B", "A") if after.made.get("context") == "none" else ("A", "B")
+    one, other = ("B", "A") if contexts[1] == "none" else ("A", "B")
     return (
         f"Only the context differs: {one} measures memory, {other} reading; the difference is what "
         "having the passages before one is worth."
@@ -645,6 +600,9 @@ def changes_between(before: Party, after: Party, common: Common) -> Iterator[Cha
     """Every factor in which the two differ, in the order of ``FACTORS``."""
     told: set[str] = set()
     is_file = "source" in before.made or "source" in after.made
+    has_own_prompt = any(
+        _METHODS not in each.made.get("template", _METHODS) for each in (before, after)
+    )
     for factor in FACTORS:
         if factor == "items":
             yield from _changes_items(before, after, common)
@@ -652,41 +610,29 @@ def changes_between(before: Party, after: Party, common: Common) -> Iterator[Cha
         old, new = before.made.get(factor, ""), after.made.get(factor, "")
         if is_file and factor not in ("source", "judge") and not (old and new):
             continue  # a file does not tell it, which is said once
-        if factor == "settings":
-            old, new = _unlike(before.asked, after.asked), _unlike(after.asked, before.asked)
-        if (
-            factor == "template"
-            and told & {"way", "context"}
-            and not _has_own_prompt(before, after)
-        ):
+        if factor == "template" and told & {"way", "context"} and not has_own_prompt:
             continue
+        consequence = _CONSEQUENCES[factor]
+        if factor == "settings":
+            names = sorted({*before.asked, *after.asked})
+            names = [name for name in names if before.asked.get(name) != after.asked.get(name)]
+            old, new = (
+                " ".join(f"{name}={party.asked.get(name, 'none')}" for name in names)
+                for party in (before, after)
+            )
+            if ANSWER_FORMAT in names:
+                alone = len(names) == 1
+                consequence = _READ_OTHERWISE if alone else f"{consequence}; {_ALSO_READ}"
         if old != new and _FOLLOWS.get(factor) not in told:
             told.add(factor)
-            consequence = _CONSEQUENCES[factor]
-            if factor == "settings" and ANSWER_FORMAT in _differing(before.asked, after.asked):
-                is_all = len(_differing(before.asked, after.asked)) == 1
-                consequence = _READ_OTHERWISE if is_all else f"{consequence}; {_ALSO_READ}"
+            none = _NONE.get(factor, NOT_KNOWN)
             yield Change(
-                factor=factor, before=old or _none(factor), after=new or _none(factor),
-                consequence=consequence,
-            )  # fmt: skip
+                factor=factor, before=old or none, after=new or none, consequence=consequence
+            )
 
 
-def _has_own_prompt(before: Party, after: Party) -> bool:
-    return any(_METHODS not in each.made.get("template", _METHODS) for each in (before, after))
-
-
-def _unlike(own: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """The settings that the other has not, or has with another value."""
-    return " ".join(f"{n}={own.get(n, 'none')}" for n in _differing(own, other))
-
-
-def _differing(own: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    return [name for name in sorted({*own, *other}) if own.get(name) != other.get(name)]
-
-
-def _none(factor: Factor) -> str:
-    return {"replicate": "the first asking", "source": "this workspace"}.get(factor, NOT_KNOWN)
+# What stands for nothing, where that is known.
+_NONE: Mapping[Factor, str] = {"replicate": "the first asking", "source": "this workspace"}
 
 
 def _changes_items(before: Party, after: Party, common: Common) -> Iterator[Change]:
@@ -711,13 +657,66 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Paired:
     """The two columns of values on the common units that both have scores of, what these units
-    share, and their places among B's units."""
+    share, and their places among the common ones."""
 
     first: Floats
     second: Floats
     keys: SharedKeys
-    units: NDArray[np.int64]
-    unscored: int
+    places: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Respondent ``a`` of A against ``b`` of B, on the units that both sides have."""
+
+    before: Side
+    after: Side
+    common: Common
+    a: int = 0
+    b: int = 0
+
+    @property
+    def parties(self) -> tuple[Party, Party]:
+        """The two."""
+        return self.before.parties[self.a], self.after.parties[self.b]
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What differs between them."""
+        return tuple(changes_between(*self.parties, self.common))
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether both are the same runs, however these were scored."""
+        first, second = self.parties
+        return bool(first.runs) and first.runs == second.runs
+
+    @property
+    def is_same_run(self) -> bool:
+        """Whether both are the same runs, and nothing differs in how these were scored."""
+        return self.is_one_run and not moves_scores(self.changes)
+
+    @property
+    def scales(self) -> tuple[str, str]:
+        """What the values of each are; empty for the items' own scale."""
+        one, other = self.before.table.respondents[self.a], self.after.table.respondents[self.b]
+        return values_kind(one.scale), values_kind(other.scale)
+
+    @cached_property
+    def values(self) -> tuple[Floats, Floats]:
+        """Their values on all common units, NaN where there is no score."""
+        common = self.common
+        return (
+            self.before.sheet.values[common.before, self.a],
+            self.after.sheet.values[common.after, self.b],
+        )
+
+    @cached_property
+    def paired(self) -> Paired:
+        """The values of both where both have a score."""
+        first, second = self.values
+        kept = np.flatnonzero(~np.isnan(first) & ~np.isnan(second))
+        return Paired(first[kept], second[kept], self.common.keys.among(kept), kept)
 
 
 def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
@@ -728,8 +727,8 @@ def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
     """
     common = common_items(before, after)
     places, alone = _pairs(before, after)
-    pairs = [_comparing_pair(before, after, a, b, common, ask) for a, b in places]
-    if all(is_same_run(pair.before, pair.after, pair.changes) for pair in pairs):
+    pairings = [Pairing(before, after, common, a, b) for a, b in places]
+    if all(pairing.is_same_run for pairing in pairings):
         raise BadUsage(
             f"A and B are the same: {after.shown.name}; no difference is possible",
             hint="name another run, form or bank as one of the two",
@@ -741,22 +740,9 @@ def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
         denominator=after.measure.denominator,
         estimand=estimand_name(ask.estimand),
         confidence=ask.confidence,
-        pairs=tuple(_corrected(pairs)),
+        pairs=tuple(_corrected([_compared(pairing, ask) for pairing in pairings])),
         unpaired=alone,
         seed=ask.seed,
-    )
-
-
-def pair_values(before: Side, after: Side, a: int, b: int, common: Common) -> Paired:
-    """The values of two respondents on the common units, those without a score left out."""
-    first, second = before.sheet.values[common.before, a], after.sheet.values[common.after, b]
-    kept = np.flatnonzero(~np.isnan(first) & ~np.isnan(second))
-    return Paired(
-        first=first[kept],
-        second=second[kept],
-        keys=common.keys.among(kept),
-        units=common.after[kept],
-        unscored=len(first) - len(kept),
     )
 
 
@@ -800,81 +786,58 @@ def _listed(name: str, side: Side) -> str:
     return f"{name} has {labels}{more}"
 
 
-def _comparing_pair(
-    before: Side, after: Side, a: int, b: int, common: Common, ask: Ask
-) -> PairCompared:
-    first, second = before.parties[a], after.parties[b]
-    changes = tuple(changes_between(first, second, common))
-    paired = pair_values(before, after, a, b, common)
+def _compared(pairing: Pairing, ask: Ask) -> PairCompared:
+    common, paired = pairing.common, pairing.paired
+    no_meaning = tuple(_no_meaning(pairing))
+    first, second = pairing.parties
     pair = PairCompared(
         before=first,
         after=second,
-        changes=changes,
-        means=attribute(first, second, changes),
-        cannot=tuple(_cannot(before, after, a, b, common, paired)),
+        changes=pairing.changes,
+        means=attribute(pairing),
+        cannot=(*no_meaning, *_not_whole(pairing)),
         n_common=len(common.after),
         only_before=common.only_before,
         only_after=common.only_after,
         renewed=common.renewed,
-        unscored=paired.unscored,
+        unscored=len(common.after) - len(paired.first),
     )
-    if (
-        not len(paired.first)
-        or not _means_the_same(before, after, a, b)
-        or _has_other_judge(first, second)
-    ):
+    if no_meaning or not len(paired.first):
         return structs.replace(pair, means="")
-    if is_same_run(first, second, changes):
+    if pairing.is_same_run:
         return structs.replace(pair, means="", cannot=(pair.means, *pair.cannot))
-    won, lost = _moved(before, after, a, b, common, paired)
-    return structs.replace(pair, difference=_comparing_difference(paired, ask), won=won, lost=lost)
+    won, lost = _moved(pairing)
+    return structs.replace(pair, difference=_difference(paired, ask), won=won, lost=lost)
 
 
-def _means_the_same(before: Side, after: Side, a: int, b: int) -> bool:
-    kinds = {values_kind(side.scale(at)) for side, at in ((before, a), (after, b))}
-    return len(kinds) == 1 and not _other_method(before, after)
-
-
-def _has_other_judge(first: Party, second: Party) -> bool:
-    """Return True if different judges graded the two. Of the same runs it is the judges that are
+def _no_meaning(pairing: Pairing) -> Iterator[str]:
+    """Why a difference between the two has no meaning; of the same runs it is the judges that are
     compared, on the same responses."""
-    judges = [party.made.get("judge", "") for party in (first, second)]
-    is_same = bool(first.runs) and first.runs == second.runs
-    return all(judges) and judges[0] != judges[1] and not is_same
-
-
-def _other_method(before: Side, after: Side) -> bool:
-    return bool(before.method and after.method) and before.method != after.method
-
-
-def _cannot(
-    before: Side, after: Side, a: int, b: int, common: Common, paired: Paired
-) -> Iterator[str]:
-    """What of the two cannot be compared, and why."""
-    if _other_method(before, after):
-        yield f"A was scored by {before.method}, B by {after.method}: their scores do not compare."
-    elif not _means_the_same(before, after, a, b):
-        names = [
-            values_kind(side.scale(at)) or "the items' own scale"
-            for side, at in ((before, a), (after, b))
-        ]
+    methods = pairing.before.method, pairing.after.method
+    scales, judges = pairing.scales, [each.made.get("judge", "") for each in pairing.parties]
+    if all(methods) and methods[0] != methods[1]:
+        yield f"A was scored by {methods[0]}, B by {methods[1]}: their scores do not compare."
+    elif scales[0] != scales[1]:
+        names = [scale or "the items' own scale" for scale in scales]
         yield (
             f"Their scores are on different scales (A: {names[0]}; B: {names[1]}), so a difference "
             "has no meaning."
         )
-    parties = before.parties[a], after.parties[b]
-    if _has_other_judge(*parties):
-        judges = [party.made["judge"] for party in parties]
+    if all(judges) and judges[0] != judges[1] and not pairing.is_one_run:
         yield (
             f"Different judges graded them (A: {judges[0]}; B: {judges[1]}). Their verdicts are "
             "not comparable, so a difference in scores has no meaning: grade both with the same "
             "judge."
         )
-    if not len(common.after):
+
+
+def _not_whole(pairing: Pairing) -> Iterator[str]:
+    """What is missing on either side."""
+    if not len(pairing.common.after):
         yield "They have no item in common, so nothing can be paired."
-    elif not len(paired.first):
+    elif not len(pairing.paired.first):
         yield "No item that both have has a score on both sides."
-    for name, party in (("A", before.parties[a]), ("B", after.parties[b])):
+    for name, party in zip("AB", pairing.parties, strict=True):
         if not party.is_complete:
             short = counted(party.missing, "reply", "replies")
             yield (
@@ -883,16 +846,17 @@ def _cannot(
             )
 
 
-def _comparing_difference(paired: Paired, ask: Ask) -> Difference:
+def _difference(paired: Paired, ask: Ask) -> Difference:
     both = np.column_stack([paired.first, paired.second])
     weights, keys = equal_weights(len(both)), paired.keys
-    found = compare_pair(
-        paired.first, paired.second, keys, estimand=ask.estimand, confidence=ask.confidence
-    )
-    before, after = mean_estimates(
-        both, weights, keys, estimand=ask.estimand, confidence=ask.confidence
-    )
+    how: dict[str, Any] = {"estimand": ask.estimand, "confidence": ask.confidence}
+    found = compare_pair(paired.first, paired.second, keys, **how)
+    before, after = mean_estimates(both, weights, keys, **how)
     spread = measure_spread(both, weights, keys, ask.estimand)
+    clusters, is_apart = None, True
+    if ask.estimand != "bank" and len(keys.unit):
+        clusters = disjoint_clusters(keys)
+        is_apart = clusters is not None
     return Difference(
         before=before,
         after=after,
@@ -900,7 +864,9 @@ def _comparing_difference(paired: Paired, ask: Ask) -> Difference:
         p=found.p,
         p_holm=found.p,
         mcnemar=mcnemar(paired.second, paired.first),
-        permutation=_permutation(paired, ask),
+        permutation=sign_flip(paired.second, paired.first, clusters, seed=ask.seed)
+        if is_apart
+        else None,
         resolves=resolution_after(spread, confidence=ask.confidence),
         rises=found.rises,
         falls=found.falls,
@@ -908,38 +874,26 @@ def _comparing_difference(paired: Paired, ask: Ask) -> Difference:
     )
 
 
-def _permutation(paired: Paired, ask: Ask) -> SignFlip | None:
-    if ask.estimand == "bank" or not len(paired.keys.unit):
-        return sign_flip(paired.second, paired.first, seed=ask.seed)
-    clusters = disjoint_clusters(paired.keys)
-    if clusters is None:
-        return None
-    return sign_flip(paired.second, paired.first, clusters, seed=ask.seed)
-
-
-def _moved(
-    before: Side, after: Side, a: int, b: int, common: Common, paired: Paired
-) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
+def _moved(pairing: Pairing) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
     """The units that rose and those that fell, the largest moves first, then in B's order."""
+    paired, common = pairing.paired, pairing.common
     rise = paired.second - paired.first
-    order = np.argsort(-np.abs(rise), kind="stable").tolist()
-    was = dict(zip(common.after.tolist(), common.before.tolist(), strict=True))
-    moved = [
-        (
-            rise[at] > 0,
+    moved: dict[bool, list[Moved]] = {True: [], False: []}
+    for at in np.argsort(-np.abs(rise), kind="stable").tolist():
+        if rise[at] == 0:
+            continue
+        place = paired.places[at]
+        was, now = int(common.before[place]), int(common.after[place])
+        moved[bool(rise[at] > 0)].append(
             Moved(
-                item=after.item_names[int(paired.units[at])],
+                item=pairing.after.item_names[now],
                 before=float(paired.first[at]),
                 after=float(paired.second[at]),
-                before_ended=before.ended(was[int(paired.units[at])], a),
-                after_ended=after.ended(int(paired.units[at]), b),
-            ),
+                before_ended=pairing.before.ended(was, pairing.a),
+                after_ended=pairing.after.ended(now, pairing.b),
+            )
         )
-        for at in order
-        if rise[at] != 0
-    ]
-    won = tuple(item for up, item in moved if up)
-    return won, tuple(item for up, item in moved if not up)
+    return tuple(moved[True]), tuple(moved[False])
 
 
 def _corrected(pairs: Sequence[PairCompared]) -> Iterator[PairCompared]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -26,24 +25,20 @@ from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.results.compare import (
     FILE,
     NOT_KNOWN,
-    Common,
     Compared,
     PairCompared,
-    Paired,
-    Party,
+    Pairing,
     Side,
-    SideShown,
     change_sentence,
     common_items,
     compare_sides,
     labelled,
-    pair_values,
     shown_difference,
     shown_item,
 )
 from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.comparisons import PairedDifference, compare_pair, units_to_pass
+from proofstone.stats.comparisons import compare_pair, units_to_pass
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights, error_of_looks, look_confidence
 from proofstone.wording.messages import counted, joined
@@ -116,29 +111,27 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#&~])")
 def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
     """The answer, each check, what differs, the first ``most`` items lost, the rule; it ends in a
     newline."""
-    pair = gated.pair
     lines = [SIMULATED_BANNER] if _is_simulated(gated) else []
-    lines += labelled("gate", gated.verdict.upper(), width)
-    for name, side, party in _sides(gated):
-        lines += labelled(name, _who(side, party), width)
-    compared = gated.compared
-    lines += labelled("measure", f"{compared.measure} ({compared.denominator})", width)
-    for check in gated.checks:
-        lines += labelled(check.name, f"{check.verdict}: {check.said}", width)
-    for change in pair.changes:
-        lines += labelled("differs", change_sentence(change), width)
+    lines += labelled(_told(gated, most, width), width)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _told(gated: Gated, most: int, width: int) -> Iterator[tuple[str, str]]:
+    pair, compared = gated.pair, gated.compared
+    yield "gate", gated.verdict.upper()
+    yield from _sides(gated)
+    yield "measure", f"{compared.measure} ({compared.denominator})"
+    yield from ((check.name, f"{check.verdict}: {check.said}") for check in gated.checks)
+    yield from (("differs", change_sentence(change)) for change in pair.changes)
     if pair.means:
-        lines += labelled("so", pair.means, width)
+        yield "so", pair.means
     if pair.difference is not None:
         found = pair.difference
-        counts = f"won {found.rises:,}, lost {found.falls:,}, level {found.level:,}"
-        lines += labelled("items", counts, width)
+        yield "items", f"won {found.rises:,}, lost {found.falls:,}, level {found.level:,}"
         for item in pair.lost[:most]:
-            lines += labelled("lost", f"{shown_item(item)}  {item.text}"[: width - 12], width)
-    for note in _notes(gated):
-        lines += labelled("note", note, width)
-    lines += labelled("rule", rule_sentence(gated), width)
-    return "".join(f"{line}\n" for line in lines)
+            yield "lost", f"{shown_item(item)}  {item.text}"[: width - 12]
+    yield from (("note", note) for note in _notes(gated))
+    yield "rule", rule_sentence(gated)
 
 
 def rule_sentence(gated: Gated) -> str:
@@ -171,7 +164,7 @@ def to_markdown(gated: Gated, *, most: int = 20) -> str:
     if _is_simulated(gated):
         lines += [f"**{SIMULATED_BANNER}**", ""]
     lines += ["| | |", "|---|---|"]
-    lines += [f"| {name} | {_escaped(_who(side, party))} |" for name, side, party in _sides(gated)]
+    lines += [f"| {name} | {_escaped(side)} |" for name, side in _sides(gated)]
     lines += ["", "| check | answer | |", "|---|---|---|"]
     lines += [f"| {c.name} | **{c.verdict}** | {_escaped(c.said)} |" for c in gated.checks]
     if pair.changes:
@@ -200,7 +193,13 @@ def to_junit(gated: Gated) -> str:
     root = ET.Element("testsuites", {"name": "proofstone gate", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": "proofstone gate", **counts})
     for check in gated.checks:
-        suite.append(_case(check, printable(gated.pair.after.label)))
+        name, told = printable(gated.pair.after.label), printable(check.said)
+        case = ET.SubElement(suite, "testcase", {
+            "classname": "proofstone.gate", "name": f"{check.name}: {name}", "time": "0",
+        })  # fmt: skip
+        if check.verdict != "pass":
+            kind = "failure" if check.verdict == "fail" else "error"
+            ET.SubElement(case, kind, {"message": told, "type": check.verdict}).text = told
     ET.SubElement(suite, "system-out").text = "\n".join(
         printable(line) for line in render_gate(gated, most=0).splitlines()
     )
@@ -208,25 +207,16 @@ def to_junit(gated: Gated) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _case(check: Check, label: str) -> ET.Element:
-    names = {"classname": "proofstone.gate", "name": f"{check.name}: {label}", "time": "0"}
-    case = ET.Element("testcase", names)
-    told = printable(check.said)
-    if check.verdict != "pass":
-        kind = "failure" if check.verdict == "fail" else "error"
-        ET.SubElement(case, kind, {"message": told, "type": check.verdict}).text = told
-    return case
-
-
-def _sides(gated: Gated) -> Iterator[tuple[str, SideShown, Party]]:
-    yield "run", gated.compared.after, gated.pair.after
-    yield "baseline", gated.compared.before, gated.pair.before
-
-
-def _who(side: SideShown, party: Party) -> str:
-    on = f", {FILE}" if side.holds == FILE else f" on {side.holds}"
-    retired = f", {side.n_retired:,} retired left out" if side.n_retired else ""
-    return f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{retired}"
+def _sides(gated: Gated) -> Iterator[tuple[str, str]]:
+    """What the run and its baseline are."""
+    compared, pair = gated.compared, gated.pair
+    for name, side, party in (
+        ("run", compared.after, pair.after),
+        ("baseline", compared.before, pair.before),
+    ):
+        on = f", {FILE}" if side.holds == FILE else f" on {side.holds}"
+        retired = f", {side.n_retired:,} retired left out" if side.n_retired else ""
+        yield name, f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{retired}"
 
 
 def _notes(gated: Gated) -> tuple[str, ...]:
@@ -271,14 +261,16 @@ class Look(Struct, frozen=True, kw_only=True):
 
 def look_at(baseline: Side, run: Side, *, at: float, single: bool = False) -> Look:
     """Return the look at two sides of one respondent each: their common items with both scores."""
-    common = common_items(baseline, run)
-    first = baseline.sheet.values[common.before, 0]
-    second = run.sheet.values[common.after, 0]
-    names = [run.item_names[place] for place in common.after.tolist()]
+    return _look_of(Pairing(baseline, run, common_items(baseline, run)), at=at, single=single)
+
+
+def _look_of(pairing: Pairing, *, at: float, single: bool = False) -> Look:
+    first, second = (each.tolist() for each in pairing.values)
+    names = [pairing.after.item_names[place] for place in pairing.common.after.tolist()]
     marks = [
         blake2b(f"{name}\0{a!r}\0{b!r}".encode(), digest_size=_SIZE).digest()
-        for name, a, b in zip(names, first.tolist(), second.tolist(), strict=True)
-        if not (np.isnan(a) or np.isnan(b))
+        for name, a, b in zip(names, first, second, strict=True)
+        if not (math.isnan(a) or math.isnan(b))
     ]
     return Look(at=at, n=len(marks), marks=b"".join(sorted(marks)), single=single)
 
@@ -372,10 +364,10 @@ def gate_sides(
     """
     _check(baseline, run, rule)
     compared = compare_sides(baseline, run, ask)
-    (pair,) = compared.pairs
-    look = _look_made(earlier, ask.confidence, look_at(baseline, run, at=0.0).n, single=single)
+    pairing = Pairing(baseline, run, common_items(baseline, run))
+    look = _look_made(earlier, ask.confidence, _look_of(pairing, at=0.0).n, single=single)
     at_look = structs.replace(ask, confidence=look.confidence)
-    checks = tuple(_checks(baseline, run, pair, rule, _Asked(at_look, ask.confidence, look)))
+    checks = tuple(_checks(_Asked(pairing, compared.pairs[0], rule, at_look, ask.confidence, look)))
     verdicts = {check.verdict for check in checks}
     verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"
     return Gated(
@@ -388,8 +380,12 @@ def gate_sides(
 
 
 class _Asked(NamedTuple):
-    """How the intervals of this look are made, and what all looks together shall hold."""
+    """The run against its baseline; how the intervals of this look are made, and what all looks
+    together shall hold."""
 
+    pairing: Pairing
+    pair: PairCompared
+    rule: GateRule
     ask: Ask
     confidence: float
     look: LookMade
@@ -432,16 +428,14 @@ def _check(baseline: Side, run: Side, rule: GateRule) -> None:
         raise BadUsage(f"--min takes points from 0 to 100, not {100 * rule.minimum:g}")
 
 
-def _checks(
-    baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked
-) -> Iterator[Check]:
-    comparable = _comparable(pair)
+def _checks(asked: _Asked) -> Iterator[Check]:
+    comparable = _comparable(asked.pair)
     yield comparable
-    yield _complete(pair)
-    if pair.difference is not None and comparable.verdict == "pass":
-        yield _drop(baseline, run, pair, rule, asked)
-    if rule.minimum is not None:
-        yield _minimum(run, rule.minimum, rule, asked)
+    yield _complete(asked.pair)
+    if asked.pair.difference is not None and comparable.verdict == "pass":
+        yield _drop(asked)
+    if asked.rule.minimum is not None:
+        yield _minimum(asked, asked.rule.minimum)
 
 
 def _comparable(pair: PairCompared) -> Check:
@@ -481,56 +475,38 @@ def _complete(pair: PairCompared) -> Check:
     return Check(name="complete", verdict="cannot tell", said=said)
 
 
-def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked) -> Check:
-    """The paired difference against the largest drop that is allowed."""
-    ask = asked.ask
-    common = common_items(baseline, run)
+def _drop(asked: _Asked) -> Check:
+    """The paired difference against the largest drop that is allowed. An incomplete run is taken as
+    it turns out at best, what it lacks right and what the baseline lacks wrong: it fails only where
+    no missing reply could save it, and never passes."""
+    pair, pairing, bound = asked.pair, asked.pairing, -asked.rule.max_drop
+    limit = f"at most {points(asked.rule.max_drop)} points down are allowed"
     is_whole = pair.before.is_complete and pair.after.is_complete
-    paired = pair_values(baseline, run, 0, 0, common)
+    first, second, keys = pairing.paired.first, pairing.paired.second, pairing.paired.keys
     if not is_whole:
-        paired = _at_best(baseline, run, common, paired)
+        first, second = pairing.values
+        first, second = np.nan_to_num(first, nan=0.0), np.nan_to_num(second, nan=1.0)
+        keys = pairing.common.keys
     found = compare_pair(
-        paired.first, paired.second, paired.keys, estimand=ask.estimand, confidence=ask.confidence
+        first, second, keys, estimand=asked.ask.estimand, confidence=asked.ask.confidence
     )
-    limit = f"at most {points(rule.max_drop)} points down are allowed"
-    verdict = _side_of(-rule.max_drop, found.estimate)
+    verdict, shown = _side_of(bound, found.estimate), shown_difference(found.estimate)
     if not is_whole:
-        return _incomplete_drop(found, pair, verdict, limit)
-    said = f"run - baseline {shown_difference(found.estimate)} points; {limit}"
-    if verdict != "cannot tell":
-        return Check(name="drop", verdict=verdict, said=said)
-    more = _more(paired.first, paired.second, paired.keys, -rule.max_drop, rule, asked)
-    return Check(name="drop", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
-
-
-def _at_best(baseline: Side, run: Side, common: Common, paired: Paired) -> Paired:
-    """All common items as they turn out at best for the run: what it lacks is right, and what the
-    baseline lacks was wrong."""
-    first, second = baseline.sheet.values[common.before, 0], run.sheet.values[common.after, 0]
-    return replace(
-        paired,
-        first=np.nan_to_num(first, nan=0.0),
-        second=np.nan_to_num(second, nan=1.0),
-        keys=common.keys,
-        units=common.after,
+        several = any(party.made.get("samples", "1") != "1" for party in pairing.parties)
+        if verdict == "fail" and not several:
+            said = f"at best, with all that is missing right, {shown} points; {limit}"
+            return Check(name="drop", verdict="fail", said=said)
+        said = f"not all replies are there; {limit}"
+        return Check(name="drop", verdict="cannot tell", said=said)
+    said = f"run - baseline {shown} points; {limit}"
+    return _decided(
+        asked, Check(name="drop", verdict=verdict, said=said), first, second, keys, bound
     )
 
 
-def _incomplete_drop(
-    found: PairedDifference, pair: PairCompared, verdict: Verdict, limit: str
-) -> Check:
-    """An incomplete run fails only where no missing reply could save it, and never passes."""
-    several = any(party.made.get("samples", "1") != "1" for party in (pair.before, pair.after))
-    if verdict == "fail" and not several:
-        best = shown_difference(found.estimate)
-        said = f"at best, with all that is missing right, {best} points; {limit}"
-        return Check(name="drop", verdict="fail", said=said)
-    return Check(name="drop", verdict="cannot tell", said=f"not all replies are there; {limit}")
-
-
-def _minimum(run: Side, minimum: float, rule: GateRule, asked: _Asked) -> Check:
+def _minimum(asked: _Asked, minimum: float) -> Check:
     """The run's own score, on all of its items, against what it must reach."""
-    ask = asked.ask
+    run = asked.pairing.after
     values: NDArray[np.float64] = run.sheet.values[:, 0]
     units = np.flatnonzero(~np.isnan(values))
     own, keys = values[units], run.sheet.keys.among(units)
@@ -539,16 +515,13 @@ def _minimum(run: Side, minimum: float, rule: GateRule, asked: _Asked) -> Check:
         return Check(name="minimum", verdict="cannot tell", said=f"no scores; {limit}")
     (estimate,) = mean_estimates(
         own[:, None], equal_weights(len(own)), keys,
-        estimand=ask.estimand, confidence=ask.confidence,
+        estimand=asked.ask.estimand, confidence=asked.ask.confidence,
     )  # fmt: skip
     said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
     if not run.parties[0].is_complete:
         return Check(name="minimum", verdict="cannot tell", said=f"incomplete; so far {said}")
-    verdict = _side_of(minimum, estimate)
-    if verdict != "cannot tell":
-        return Check(name="minimum", verdict=verdict, said=said)
-    more = _more(np.zeros_like(own), own, keys, minimum, rule, asked)
-    return Check(name="minimum", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
+    check = Check(name="minimum", verdict=_side_of(minimum, estimate), said=said)
+    return _decided(asked, check, np.zeros_like(own), own, keys, minimum)
 
 
 def _side_of(bound: float, estimate: Estimate) -> Verdict:
@@ -559,27 +532,31 @@ def _side_of(bound: float, estimate: Estimate) -> Verdict:
     return "fail" if estimate.high < bound else "cannot tell"
 
 
-def _more(
+def _decided(
+    asked: _Asked,
+    check: Check,
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     keys: SharedKeys,
     bound: float,
-    rule: GateRule,
-    asked: _Asked,
-) -> float:
-    """How many more items the next look needs; its level depends on them, so a few rounds."""
+) -> Check:
+    """The check, with how many more items the next look needs where it cannot be told; its level
+    depends on them, so a few rounds."""
+    if check.verdict != "cannot tell":
+        return check
     n = len(first)
     seen = (*asked.look.earlier, n)
-    needed = 2.0 * n
+    more = float(n)
     for _ in range(4):
-        if math.isnan(needed) or math.isinf(needed):
-            return needed
-        level = look_confidence(asked.confidence, max(round(needed), n + 1), seen)
-        needed = units_to_pass(
+        if math.isnan(more) or math.isinf(more):
+            break
+        level = look_confidence(asked.confidence, max(round(n + more), n + 1), seen)
+        more = units_to_pass(
             first, second, keys, bound,
-            estimand=asked.ask.estimand, confidence=level, power=rule.power,
-        )  # fmt: skip
-    return max(needed - n, 1.0)
+            estimand=asked.ask.estimand, confidence=level, power=asked.rule.power,
+        ) - n  # fmt: skip
+    more = max(more, 1.0)
+    return structs.replace(check, said=f"{check.said}; {_decide(more, asked.rule)}", more=more)
 
 
 def _decide(more: float, rule: GateRule) -> str:
