@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct, structs
 
@@ -30,6 +32,7 @@ from proofstone.page.section import (
     Section,
     Span,
     Table,
+    Unit,
     estimate_mark,
     flat_rows,
     shown_estimate,
@@ -111,11 +114,15 @@ def write_tables(
     with files_into(asked.folder, f"proofstone {__version__}") as (folder, about):
         for page in pages:
             for kind in asked.kinds:
-                name = f"{page.name}.{kind}"
-                _WRITERS[kind](folder / name, page, data, how)
-                about[name] = page.table.title
+                path = folder / f"{page.name}.{kind}"
+                if kind == "csv":
+                    _write_csv(path, page)
+                else:
+                    text = tex_table(page, about=data.title, how=how)
+                    path.write_text(text, encoding="utf-8", newline="\n")
+                about[path.name] = page.table.title
         for page in long_tables(data) if "csv" in asked.kinds else ():
-            _WRITERS["csv"](folder / f"{page.name}.csv", page, data, how)
+            _write_csv(folder / f"{page.name}.csv", page)
             about[f"{page.name}.csv"] = page.table.title
         if "tex" in asked.kinds:
             text = tex_document([f"{page.name}.tex" for page in pages])
@@ -152,20 +159,9 @@ def _how(data: PageData) -> tuple[str, ...]:
     return (made, seed)
 
 
-def _write_csv(path: Path, page: PageTable, _data: PageData, _how: Sequence[str]) -> None:
+def _write_csv(path: Path, page: PageTable) -> None:
     columns, rows = flat_rows(page.table)
     write_rows(path, rows, columns=columns)
-
-
-def _write_tex(path: Path, page: PageTable, data: PageData, how: Sequence[str]) -> None:
-    text = tex_table(page, about=data.title, how=how)
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-_WRITERS: Mapping[TableKind, Callable[[Path, PageTable, PageData, Sequence[str]], None]] = {
-    "csv": _write_csv,
-    "tex": _write_tex,
-}
 
 
 ALL_PAIRS = "pairs-all"
@@ -348,117 +344,82 @@ def write_text(path: Path, text: str) -> None:
 # What a page says of how it came about, as tables: files, forms, respondents, what they took.
 
 
+Field: TypeAlias = tuple[Column, Callable[[Any], Cell]]
+
+
+def _field(
+    key: str, name: str, of: Callable[[Any], Cell], *, unit: Unit = "", digits: int = 2
+) -> Field:
+    """A column, and what stands in it of a row's thing."""
+    return Column(key=key, name=name, unit=unit, digits=digits), of
+
+
+def _table(title: str, things: Iterable[Any], fields: Sequence[Field], note: str = "") -> Table:
+    """A row each of ``things``, by the same fields."""
+    return Table(
+        title=title,
+        columns=tuple(column for column, _of in fields),
+        rows=tuple(tuple(of(thing) for _column, of in fields) for thing in things),
+        note=note,
+    )
+
+
 def asked_tables(data: PageData) -> Iterator[PageTable]:
     """Those that have rows. Nothing of any question or reply stands in them."""
+    board = data.board
+    counts = board.counts if board.standings else ()
+    denominator = say(
+        "Denominator of {measure}: {denominator}.",
+        measure=word(board.measure),
+        denominator=word(board.denominator),
+    )
+    once = say("All were made with the same parameters.") if same_recipe(data.forms) else ""
     tables = {
-        "outcomes": _outcomes(data),
-        "files": _files(data),
-        "forms": _forms(data),
-        "respondents": _respondents(data),
-        "spent": _spent(data),
-    }
+        "outcomes": _table(say("What each outcome counts as"), counts, [
+            _field("outcome", say("outcome"), lambda each: word(each[0])),
+            _field("counts_as", say("counts as"), lambda each: word(each[1])),
+        ], denominator),
+        "files": _table(say("Files that were read"), data.files, [
+            _field("file", say("file"), attrgetter("name")),
+            _field("kind", say("what it is"), attrgetter("kind")),
+            _field("holds", say("what it holds"), attrgetter("holds")),
+            _field("columns", say("columns, as they were understood"), attrgetter("columns")),
+        ]),
+        "forms": _table(say("Forms that were asked"), data.forms, [
+            _field("form", say("form"), attrgetter("name")),
+            _field("seed", say("seed"), attrgetter("seed")),
+            _field("n", say("items"), attrgetter("n_items")),
+            _field("recipe", say("made with"), lambda form: _pairs(form.recipe)),
+            _field("id", say("id"), attrgetter("id")),
+        ], once),
+        "respondents": _table(say("Respondents and their settings"), data.asked, [
+            _field("respondent", say("respondent"), attrgetter("label")),
+            _field("settings", say("settings sent"), lambda each: _pairs(each.settings)),
+            _field("dropped", say("not taken"), lambda each: joined(each.dropped) or None),
+            _field("served", say("model the endpoint named"),
+                   lambda each: joined(each.served_models) or None),
+            _field("fingerprints", say("fingerprints"),
+                   lambda each: joined(each.fingerprints) or None),
+            _field("first", say("first reply"), lambda each: each.first_call or None),
+            _field("last", say("last reply"), lambda each: each.last_call or None),
+        ]),
+        "spent": _table(say("Tokens, cost and time"), data.asked, [
+            _field("respondent", say("respondent"), attrgetter("label")),
+            _field("calls", say("calls"), attrgetter("calls")),
+            _field("prompt_tokens", say("prompt tokens"), attrgetter("usage.prompt")),
+            _field("reply_tokens", say("reply tokens"), attrgetter("usage.completion")),
+            _field("reasoning_tokens", say("of these reasoning"), attrgetter("usage.reasoning")),
+            _field("cost_usd", say("cost, USD"), attrgetter("cost_usd"), digits=4),
+            _field("estimated_usd", say("of this estimated"), attrgetter("estimated_usd"),
+                   digits=4),
+            _field("mean_logprob", say("mean log-probability"), attrgetter("mean_logprob"),
+                   digits=3),
+            _field("median_latency_s", say("median latency, s"), attrgetter("median_latency_s")),
+        ]),
+    }  # fmt: skip
     for name, table in tables.items():
         if table.rows:
             yield PageTable(name=name, table=table)
-
-
-def _outcomes(data: PageData) -> Table:
-    board = data.board
-    counts = board.counts if board.standings else ()
-    return Table(
-        title=say("What each outcome counts as"),
-        columns=(
-            Column(key="outcome", name=say("outcome")),
-            Column(key="counts_as", name=say("counts as")),
-        ),
-        rows=tuple((word(outcome), word(worth)) for outcome, worth in counts),
-        note=say(
-            "Denominator of {measure}: {denominator}.",
-            measure=word(board.measure),
-            denominator=word(board.denominator),
-        ),
-    )
-
-
-def _files(data: PageData) -> Table:
-    return Table(
-        title=say("Files that were read"),
-        columns=(
-            Column(key="file", name=say("file")),
-            Column(key="kind", name=say("what it is")),
-            Column(key="holds", name=say("what it holds")),
-            Column(key="columns", name=say("columns, as they were understood")),
-        ),
-        rows=tuple((file.name, file.kind, file.holds, file.columns) for file in data.files),
-    )
-
-
-def _forms(data: PageData) -> Table:
-    once = same_recipe(data.forms)
-    recipes = [_pairs(form.recipe) for form in data.forms]
-    return Table(
-        title=say("Forms that were asked"),
-        columns=(
-            Column(key="form", name=say("form")),
-            Column(key="seed", name=say("seed")),
-            Column(key="n", name=say("items")),
-            Column(key="recipe", name=say("made with")),
-            Column(key="id", name=say("id")),
-        ),
-        rows=tuple(
-            (form.name, form.seed, form.n_items, recipe, form.id)
-            for form, recipe in zip(data.forms, recipes, strict=True)
-        ),
-        note=say("All were made with the same parameters.") if once else "",
-    )
-
-
-def _respondents(data: PageData) -> Table:
-    return Table(
-        title=say("Respondents and their settings"),
-        columns=(
-            Column(key="respondent", name=say("respondent")),
-            Column(key="settings", name=say("settings sent")),
-            Column(key="dropped", name=say("not taken")),
-            Column(key="served", name=say("model the endpoint named")),
-            Column(key="fingerprints", name=say("fingerprints")),
-            Column(key="first", name=say("first reply")),
-            Column(key="last", name=say("last reply")),
-        ),
-        rows=tuple(
-            (
-                each.label, _pairs(each.settings), joined(each.dropped) or None,
-                joined(each.served_models) or None, joined(each.fingerprints) or None,
-                each.first_call or None, each.last_call or None,
-            )
-            for each in data.asked
-        ),
-    )  # fmt: skip
-
-
-def _spent(data: PageData) -> Table:
-    return Table(
-        title=say("Tokens, cost and time"),
-        columns=(
-            Column(key="respondent", name=say("respondent")),
-            Column(key="calls", name=say("calls")),
-            Column(key="prompt_tokens", name=say("prompt tokens")),
-            Column(key="reply_tokens", name=say("reply tokens")),
-            Column(key="reasoning_tokens", name=say("of these reasoning")),
-            Column(key="cost_usd", name=say("cost, USD"), digits=4),
-            Column(key="estimated_usd", name=say("of this estimated"), digits=4),
-            Column(key="mean_logprob", name=say("mean log-probability"), digits=3),
-            Column(key="median_latency_s", name=say("median latency, s")),
-        ),
-        rows=tuple(
-            (
-                each.label, each.calls, each.usage.prompt, each.usage.completion,
-                each.usage.reasoning, each.cost_usd, each.estimated_usd, each.mean_logprob,
-                each.median_latency_s,
-            )
-            for each in data.asked
-        ),
-    )  # fmt: skip
 
 
 def _pairs(pairs: tuple[tuple[str, str], ...]) -> str:
@@ -473,89 +434,101 @@ def board_tables(data: PageData) -> Iterator[PageTable]:
     rulings; those without a row are left out."""
     for place, group in enumerate(data.board.standings):
         end = "" if place == 0 else f"-{place + 1}"
-        head = _head(group)
-        for name, table, notes in _of(data, group):
+        apart = [say("Simulated")] if group.simulated else []
+        apart += [name] if (name := apart_name(group)) else []
+        head = say("{what}: ", what=listed(apart)) if apart else ""
+        for name, table in _of_standing(data, group):
             if table.rows:
-                titled = Table(
-                    title=f"{head}{table.title}",
-                    columns=table.columns,
-                    rows=table.rows,
-                    note=table.note,
-                )
+                notes = tuple(_ranking_notes(data.board, group)) if name == "leaderboard" else ()
+                titled = structs.replace(table, title=f"{head}{table.title}")
                 yield PageTable(name=name + end, table=titled, notes=notes)
 
 
-def _head(group: Standings) -> str:
-    words = [say("Simulated")] if group.simulated else []
-    words += [name] if (name := apart_name(group)) else []
-    return say("{what}: ", what=listed(words)) if words else ""
+def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]]:
+    yield "leaderboard", _ranking(data, group)
+    for averages in estimate_tables(group, data.board.estimand):
+        yield averages.name, _averages(group, averages)
+    yield "incomplete", _incomplete(data, group)
+    hands = [row for row in (*group.ranked, *group.incomplete) if row.hand is not None]
+    yield "hands", _table(say("Contestants that had a hand in the items"), hands, [
+        *_who(group),
+        _field("did", say("what it did"), lambda row: deeds(row.hand)),
+        _field("touched", say("items it touched"), attrgetter("hand.n_touched")),
+        _field("rest", say("on the others"), unit="points",
+               of=lambda row: row.hand.untouched if row.hand.untouched.n else None),
+        _field("rank_rest", say("rank there"), attrgetter("hand.rank")),
+    ])  # fmt: skip
+    yield "rulings", _table(say("Rulings by people"), ruled_rows(group), [
+        *_who(group),
+        *(
+            _field(name.replace(" ", "_"), word(name), partial(_ruling, at))
+            for at, name in enumerate(RULING_HEADS)
+        ),
+    ])  # fmt: skip
 
 
-def _of(data: PageData, group: Standings) -> Iterator[tuple[str, Table, tuple[str, ...]]]:
-    board = data.board
-    yield "leaderboard", _ranking(data, group), tuple(_ranking_notes(board, group))
-    for averages in estimate_tables(group, board.estimand):
-        yield averages.name, _averages(group, averages), ()
-    yield "incomplete", _incomplete(data, group), ()
-    yield "hands", _hands(group), ()
-    yield "rulings", _rulings(group), ()
-
-
-def _who(group: Standings) -> tuple[Column, ...]:
-    """The columns that name a respondent: the way and settings only where any has one."""
+def _who(group: Standings) -> list[Field]:
+    """What names a respondent: the way, settings and judge only where any has one."""
     rows = (*group.ranked, *group.incomplete)
-    columns = [Column(key="model", name=say("model"))]
-    columns += [Column(key="way", name=say("way"))] if any(row.way for row in rows) else []
-    columns += (
-        [Column(key="settings", name=say("settings"))] if any(row.settings for row in rows) else []
-    )
-    columns += [Column(key="judge", name=say("judge"))] if any(row.judge for row in rows) else []
-    return tuple(columns)
+    names = {"way": say("way"), "settings": say("settings"), "judge": say("judge")}
+    return [
+        _field("model", say("model"), attrgetter("name")),
+        *(
+            _field(key, name, attrgetter(key))
+            for key, name in names.items()
+            if any(getattr(row, key) for row in rows)
+        ),
+    ]
 
 
-def _named(row: BoardRow, who: Sequence[Column]) -> tuple[Cell, ...]:
-    texts = {"model": row.name, "way": row.way, "settings": row.settings, "judge": row.judge}
-    return tuple(texts[column.key] for column in who)
+def _facts(data: PageData) -> list[Field]:
+    """What the models' cards say."""
+    return [_field(f"card_{name}", word(name), partial(_fact, name)) for name in data.card_columns]
 
 
-def _facts(data: PageData) -> tuple[Column, ...]:
-    return tuple(Column(key=f"card_{name}", name=word(name)) for name in data.card_columns)
+def _fact(name: str, row: BoardRow) -> Cell:
+    return word(card_value(row.card, name))
+
+
+def _rate(outcome: str, row: BoardRow) -> Cell:
+    return row.rate(outcome).share
+
+
+def _ruling(at: int, row: BoardRow) -> Cell:
+    return ruling_cells(row)[at]
 
 
 def _ranking(data: PageData, group: Standings) -> Table:
     """The ranked rows. ``hand`` is marked, ``tied`` holds the letters that tied rows share."""
-    board, who = data.board, _who(group)
-    has_ranks = group.has_ranks
-    has_hands = any(row.hand for row in group.ranked)
-    has_samples = any(row.average is not None and row.average.k > 1 for row in group.ranked)
-    told = [name for name in _OUTCOMES if any(row.rate(name).n for row in group.ranked)]
-    columns = [
-        *([Column(key="rank", name=say("rank")), Column(key="tied", name=say("tied"))] * has_ranks),
-        *who,
-        *([Column(key="hand", name=say("hand in items"))] * has_hands),
-        *([Column(key="group", name=word(board.group_by))] * bool(group.groups)),
+    board, rows = data.board, group.ranked
+    has_hands = any(row.hand for row in rows)
+    has_samples = any(row.average is not None and row.average.k > 1 for row in rows)
+    told = [name for name in _OUTCOMES if any(row.rate(name).n for row in rows)]
+    groups = {id(rows[place]): each.name for each in group.groups for place in each.ranked}
+    ranks = [
+        _field("rank", say("rank"), attrgetter("rank")),
+        _field("tied", say("tied"), lambda row: " ".join(tie_letters(tie) for tie in row.ties)),
+    ]
+    hand = _field("hand", say("hand in items"), lambda row: HAND_MARK if row.hand else "")
+    named = _field("group", word(board.group_by), lambda row: groups.get(id(row), ""))
+    spread = _field(
+        "sd_samples", say("SD over samples"), unit="points",
+        of=lambda row: row.average.sd if row.average else None,
+    )  # fmt: skip
+    return _table(say("Leaderboard"), rows, [
+        *(ranks if group.has_ranks else []),
+        *_who(group),
+        *([hand] if has_hands else []),
+        *([named] if group.groups else []),
         *_facts(data),
-        Column(key="n", name=say("n")),
-        Column(key=board.measure, name=word(board.measure), unit="points"),
-        *([Column(key="sd_samples", name=say("SD over samples"), unit="points")] * has_samples),
-        *(Column(key=name, name=word(name), unit="share") for name in told),
-    ]
-    named = {place: each.name for each in group.groups for place in each.ranked}
-    rows = [
-        (
-            *((row.rank, " ".join(tie_letters(tie) for tie in row.ties)) if has_ranks else ()),
-            *_named(row, who),
-            *([HAND_MARK if row.hand else ""] * has_hands),
-            *([named.get(place, "")] * bool(group.groups)),
-            *(word(card_value(row.card, name)) for name in data.card_columns),
-            row.estimate.n,
-            row.estimate,
-            *([row.average.sd if row.average else None] * has_samples),
-            *(row.rate(name).share for name in told),
-        )
-        for place, row in enumerate(group.ranked)
-    ]
-    return Table(title=say("Leaderboard"), columns=tuple(columns), rows=tuple(rows))
+        _field("n", say("n"), attrgetter("estimate.n")),
+        _field(board.measure, word(board.measure), attrgetter("estimate"), unit="points"),
+        *([spread] if has_samples else []),
+        *(
+            _field(name, word(name), partial(_rate, name), unit="share")
+            for name in told
+        ),
+    ])  # fmt: skip
 
 
 def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
@@ -581,14 +554,15 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
 def _averages(group: Standings, averages: EstimateTable) -> Table:
     who = _who(group)
     columns = (
-        *who,
+        *(column for column, _of in who),
         *(
             Column(key=key, name=name, help=denominator, unit="points")
             for key, (name, denominator) in zip(averages.keys, averages.heads, strict=True)
         ),
     )
     rows = tuple(
-        (*_named(row, who), *cells) for row, cells in zip(group.ranked, averages.cells, strict=True)
+        (*(of(row) for _column, of in who), *cells)
+        for row, cells in zip(group.ranked, averages.cells, strict=True)
     )
     title = averages.about[:1].upper() + averages.about[1:]
     return Table(title=title, columns=columns, rows=rows, note=averages.note)
@@ -596,61 +570,24 @@ def _averages(group: Standings, averages: EstimateTable) -> Table:
 
 def _incomplete(data: PageData, group: Standings) -> Table:
     """``failed`` stands only where calls are known to have: files of results do not tell it."""
-    who = _who(group)
-    has_failed = any(row.failed for row in group.incomplete)
-    columns = (
-        *who,
+    failed = _field("failed", say("of these failed"), attrgetter("failed"))
+    fields = [
+        *_who(group),
         *_facts(data),
-        Column(key="replies", name=say("replies")),
-        Column(key="missing", name=say("missing")),
-        *([Column(key="failed", name=say("of these failed"))] if has_failed else []),
-        Column(key="lowest", name=say("lowest"), unit="points"),
-        Column(key="highest", name=say("highest"), unit="points"),
-        Column(key="so_far", name=say("so far"), unit="points"),
-    )
-    rows = tuple(
-        (
-            *_named(row, who),
-            *(word(card_value(row.card, name)) for name in data.card_columns),
-            row.n_replies, row.missing, *([row.failed] if has_failed else []),
-            row.bounds.low if row.bounds else None,
-            row.bounds.high if row.bounds else None,
-            row.estimate,
-        )
-        for row in group.incomplete
-    )  # fmt: skip
+        _field("replies", say("replies"), attrgetter("n_replies")),
+        _field("missing", say("missing"), attrgetter("missing")),
+        *([failed] if any(row.failed for row in group.incomplete) else []),
+        _field("lowest", say("lowest"), lambda row: row.bounds and row.bounds.low, unit="points"),
+        _field(
+            "highest", say("highest"), lambda row: row.bounds and row.bounds.high, unit="points"
+        ),
+        _field("so_far", say("so far"), attrgetter("estimate"), unit="points"),
+    ]
     note = say(
         "Replies are missing. The bounds count them all wrong, then all right; the truth lies "
         "between."
     )
-    return Table(title=say("Incomplete, not ranked"), columns=columns, rows=rows, note=note)
-
-
-def _hands(group: Standings) -> Table:
-    who = _who(group)
-    columns = (
-        *who,
-        Column(key="did", name=say("what it did")),
-        Column(key="touched", name=say("items it touched")),
-        Column(key="rest", name=say("on the others"), unit="points"),
-        Column(key="rank_rest", name=say("rank there")),
-    )
-    rows = tuple(
-        (
-            *_named(row, who), deeds(row.hand), row.hand.n_touched,
-            row.hand.untouched if row.hand.untouched.n else None, row.hand.rank,
-        )
-        for row in (*group.ranked, *group.incomplete)
-        if row.hand is not None
-    )  # fmt: skip
-    return Table(title=say("Contestants that had a hand in the items"), columns=columns, rows=rows)
-
-
-def _rulings(group: Standings) -> Table:
-    who = _who(group)
-    heads = (Column(key=name.replace(" ", "_"), name=word(name)) for name in RULING_HEADS)
-    rows = tuple((*_named(row, who), *ruling_cells(row)) for row in ruled_rows(group))
-    return Table(title=say("Rulings by people"), columns=(*who, *heads), rows=rows)
+    return _table(say("Incomplete, not ranked"), group.incomplete, fields, note)
 
 
 def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
