@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
@@ -50,42 +50,61 @@ NOT_GIVEN = "(not given)"
 _Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, codes (U), names
 
 
-def break_down(
-    ruler: Ruler,
-    respondents: Sequence[int],
-    units: NDArray[np.int64],
-    values: NDArray[np.float64],
-    keys: SharedKeys,
-) -> Iterator[Breakdown]:
-    """One a grouping that tells units apart. ``values`` (units, respondents) and ``keys`` are of
-    ``units``, which all respondents have; measures that are shown by group stand beside."""
-    for by, level, codes, names in _groupings(ruler):
-        of_units = codes[units]
+@dataclass(frozen=True)
+class _Block:
+    """Respondents (R) on units that all of them have."""
+
+    ruler: Ruler
+    respondents: Sequence[int]
+    units: NDArray[np.int64]
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Their values (units, R)."""
+        return self.ruler.sheet.block(self.units, self.respondents)
+
+    @cached_property
+    def keys(self) -> SharedKeys:
+        """Which of the units share which keys."""
+        return self.ruler.sheet.keys.among(self.units)
+
+    def means(self, level: str, estimand: Estimand) -> tuple[Estimate, ...]:
+        """The means of all units at a level."""
+        weighting = self.ruler.weighting(level, self.units)
+        return self.ruler.estimates(self.values, weighting, self.keys, estimand)
+
+    def group(
+        self, name: str, places: NDArray[np.int64], others: Sequence[GroupMeasure] = ()
+    ) -> BreakdownGroup:
+        """The means of the units at ``places``."""
+        estimates = self.ruler.estimates(
+            self.values[places], equal_weights(len(places)), self.keys.among(places)
+        )
+        return BreakdownGroup(name=name, n=len(places), estimates=estimates, others=tuple(others))
+
+
+def _break_down(block: _Block) -> Iterator[Breakdown]:
+    """One a grouping that tells units apart; measures that are shown by group stand beside."""
+    for by, level, codes, names in _groupings(block.ruler):
+        of_units = codes[block.units]
         found = []
         for code in np.unique(of_units).tolist():
             places = np.flatnonzero(of_units == code)
-            found.append(
-                BreakdownGroup(
-                    name=names[code] or NOT_GIVEN,
-                    n=len(places),
-                    estimates=_estimates(ruler, places, values, keys),
-                    others=tuple(_others(ruler, units[places], respondents)),
-                )
-            )
+            others = _others(block.ruler, block.units[places], block.respondents)
+            found.append(block.group(names[code] or NOT_GIVEN, places, list(others)))
         yield Breakdown(
             by=by, level=level, groups=tuple(sorted(found, key=lambda group: group.name))
         )
 
 
-def break_down_by_document(
-    ruler: Ruler, units: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
-) -> Breakdown | None:
-    """By the documents that ``units`` rest on, those of most units first and units without one
-    last; None where none of them rests on a known one. A unit counts in each of its documents."""
-    documents = ruler.sheet.table.documents
+def _break_down_by_document(block: _Block) -> Breakdown | None:
+    """By the documents that units rest on, those of most units first and units without one last;
+    None where none of them rests on a known one. A unit counts in each of its documents."""
+    table, units = block.ruler.sheet.table, block.units
+    documents = table.documents
     if documents is None:
         return None
-    place = np.full(len(ruler.sheet.table.items), -1, dtype=np.int64)
+    place = np.full(len(table.items), -1, dtype=np.int64)
     place[units] = np.arange(len(units))
     edges = np.unique(np.stack([documents.document, place[documents.unit]]), axis=1)
     edges = edges[:, edges[1] >= 0]
@@ -98,17 +117,8 @@ def break_down_by_document(
     ]
     parts.sort(key=lambda part: (-len(part[1]), part[0]))
     rest = np.setdiff1d(np.arange(len(units)), edges[1])
-    groups = [
-        BreakdownGroup(name=name, n=len(places), estimates=_estimates(ruler, places, values, keys))
-        for name, places in [*parts, *([(NOT_GIVEN, rest)] if len(rest) else [])]
-    ]
-    return Breakdown(by="document", groups=tuple(groups))
-
-
-def _estimates(
-    ruler: Ruler, places: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
-) -> tuple[Estimate, ...]:
-    return ruler.estimates(values[places], equal_weights(len(places)), keys.among(places))
+    parts += [(NOT_GIVEN, rest)] if len(rest) else []
+    return Breakdown(by="document", groups=tuple(block.group(*part) for part in parts))
 
 
 def _others(
@@ -138,150 +148,115 @@ def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
         yield "gold position" if are_letters else "truth", "", table.gold, table.golds
 
 
-def stand(
-    ruler: Ruler,
-    respondents: Sequence[int],
-    *,
-    simulated: bool,
-    scale: Scale | None = None,
-    judge: str | None = None,
-    part: FormPart | None = None,
-    experiment: bool = False,
-    by_document: bool = False,
+class _Kind(Struct, frozen=True, kw_only=True):
+    """What respondents share that may be ranked against each other: all are simulated or none, all
+    are on one scale and, where ``judge`` is given, all graded by it, and where ``part`` is, all
+    asked that part. Of an ``experiment`` nothing is ranked."""
+
+    simulated: bool
+    experiment: bool
+    scale: Scale | None
+    judge: str | None
+    part: FormPart | None
+
+
+def _stand(
+    ruler: Ruler, respondents: Sequence[int], kind: _Kind, *, by_document: bool
 ) -> Standings:
-    """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
-    and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part.
-    Rows of an ``experiment`` are in the order of their estimates, without ranks."""
-    ruler = replace(ruler, scale=scale)
-    if part is not None:
+    """The standings of ``respondents`` (indices) of a kind; rows of an experiment are in the order
+    of their estimates, without ranks."""
+    ruler = replace(ruler, scale=kind.scale)
+    if kind.part is not None:
         ruler = replace(ruler, sheet=replace(ruler.sheet, table=ruler.sheet.table.of_parts()))
     sheet = ruler.sheet
     complete = [r for r in respondents if sheet.is_complete[r]]
     units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
     is_common = bool(len(units)) or len(complete) <= 1
-    if not complete or not is_common:
-        rows = tuple(_own_row(ruler, r) for r in complete)
-        base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
-    else:
-        base = _ranked(ruler, complete, units, simulated=simulated, by_document=by_document)
-    if experiment:
-        base = _without_ranks(base)
     # Sample-wise at every level, as the bounds are: which items are missing is not known.
     plain = replace(ruler, level=SAMPLE_WISE)
     short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
-    return msgspec.structs.replace(
-        base,
-        incomplete=tuple(sorted(short, key=_by_name)),
-        scale=scale,
-        judge=judge,
-        part=part,
-        experiment=experiment,
-    )
-
-
-def _ranked(
-    ruler: Ruler,
-    complete: Sequence[int],
-    units: NDArray[np.int64],
-    *,
-    simulated: bool,
-    by_document: bool,
-) -> Standings:
-    values = ruler.sheet.block(units, complete)
-    names = [_name_key(ruler, r) for r in complete]
-    means = ruler.weighting(ruler.level, units).group_means(values).mean(axis=0)
-    order = sorted(range(len(complete)), key=lambda place: (-means[place], names[place]))
-    complete, values = [complete[place] for place in order], values[:, order]
-    keys = ruler.sheet.keys.among(units)
-    weighting = ruler.weighting(ruler.level, units)
-    spread = measure_spread(values, weighting, keys, ruler.estimand)
-    ranking = rank_all(spread, confidence=ruler.confidence)
-    ties = tied_runs(ranking.better)
-    rows = [
-        msgspec.structs.replace(
-            row,
-            rank=ranking.intervals[place],
-            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
-            hand=hand_of(ruler, complete[place], units, values, keys, column=place),
-        )
-        for place, row in enumerate(_rows(ruler, complete, units, values, keys))
-    ]
-    chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
-    if ruler.scale is not None and ruler.scale.chance is not None:
-        chance = ruler.scale.chance
-    return Standings(
-        simulated=simulated,
-        n_items=len(units),
-        is_common=True,
-        ranked=tuple(rows),
-        incomplete=(),
-        compared=ranking.comparisons,
-        ties=ties,
-        chance=chance,
-        chance_sentence=chance_sentence(
-            chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
-        ),
-        breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
-        documents=break_down_by_document(ruler, units, values, keys) if by_document else None,
-    )
-
-
-def _without_ranks(base: Standings) -> Standings:
-    """The same rows, compared with none."""
-    rows = (
-        msgspec.structs.replace(
-            row,
-            rank=None,
-            ties=(),
-            hand=None if row.hand is None else msgspec.structs.replace(row.hand, rank=None),
-        )
-        for row in base.ranked
-    )
-    return msgspec.structs.replace(base, ranked=tuple(rows), compared=(), ties=())
-
-
-def _unread_are_wrong(ruler: Ruler, rows: Sequence[BoardRow]) -> bool:
-    """Whether some reply gave no answer, and the measure counts each such outcome 0."""
-    counts = ruler.sheet.counts
-    are_wrong = all(counts.get(outcome) == 0.0 for outcome in MISSES)
-    return are_wrong and any(row.rate("miss").count for row in rows)
-
-
-def _unranked(
-    ruler: Ruler, rows: Sequence[BoardRow], *, simulated: bool, is_common: bool
-) -> Standings:
-    """Nobody is complete, or the complete ones have no item in common."""
-    ranked = sorted(rows, key=lambda row: (-row.estimate.value, *_by_name(row)))
-    return Standings(
-        simulated=simulated,
+    base = Standings(
         n_items=0,
         is_common=is_common,
-        ranked=tuple(ranked),
-        incomplete=(),
+        ranked=(),
+        incomplete=tuple(sorted(short, key=_by_name)),
         compared=(),
         ties=(),
         chance=float("nan"),
         chance_sentence="",
+        **structs.asdict(kind),
+    )
+    if complete and is_common:
+        return _ranked(base, ruler, complete, units, by_document=by_document)
+    rows = [_own_row(ruler, r) for r in complete]
+    rows.sort(key=lambda row: (-row.estimate.value, *_by_name(row)))
+    return structs.replace(
+        base, ranked=tuple(map(_without_rank, rows) if kind.experiment else rows)
     )
 
 
-def _rows(
+def _ranked(
+    base: Standings,
     ruler: Ruler,
-    respondents: Sequence[int],
+    complete: Sequence[int],
     units: NDArray[np.int64],
-    values: NDArray[np.float64],
-    keys: SharedKeys,
-) -> Iterator[BoardRow]:
-    """Rows of respondents (R) by ``values`` (units, R) on the same units."""
+    *,
+    by_document: bool,
+) -> Standings:
+    """The standings with those who are ``complete``, on the units that all of them have."""
+    weighting = ruler.weighting(ruler.level, units)
+    means = weighting.group_means(ruler.sheet.block(units, complete)).mean(axis=0)
+    who = [ruler.sheet.table.respondents[r] for r in complete]
+    names = [(each.name, each.way, each.settings) for each in who]
+    order = sorted(range(len(complete)), key=lambda place: (-means[place], names[place]))
+    block = _Block(ruler, [complete[place] for place in order], units)
+    spread = measure_spread(block.values, weighting, block.keys, ruler.estimand)
+    ranking = rank_all(spread, confidence=ruler.confidence)
+    ties = tied_runs(ranking.better)
+    rows = [
+        structs.replace(
+            row,
+            rank=ranking.intervals[place],
+            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+            hand=hand_of(
+                ruler, block.respondents[place], units, block.values, block.keys, column=place
+            ),
+        )
+        for place, row in enumerate(_rows(block))
+    ]
+    chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
+    if ruler.scale is not None and ruler.scale.chance is not None:
+        chance = ruler.scale.chance
+    # Whether some reply gave no answer, and the measure counts each such outcome 0.
+    are_wrong = all(ruler.sheet.counts.get(outcome) == 0.0 for outcome in MISSES)
+    unread = are_wrong and any(row.rate("miss").count for row in rows)
+    return structs.replace(
+        base,
+        n_items=len(units),
+        ranked=tuple(map(_without_rank, rows) if base.experiment else rows),
+        compared=() if base.experiment else ranking.comparisons,
+        ties=() if base.experiment else ties,
+        chance=chance,
+        chance_sentence=chance_sentence(
+            chance, [row.estimate for row in rows], unread_are_wrong=unread
+        ),
+        breakdowns=tuple(_break_down(block)),
+        documents=_break_down_by_document(block) if by_document else None,
+    )
 
-    def means(level: str, estimand: Estimand) -> tuple[Estimate, ...]:
-        weighting = ruler.weighting(level, units)
-        return ruler.estimates(values, weighting, keys, estimand)
 
-    bank, knowledge = means(ruler.level, "bank"), means(ruler.level, "knowledge")
+def _without_rank(row: BoardRow) -> BoardRow:
+    hand = None if row.hand is None else structs.replace(row.hand, rank=None)
+    return structs.replace(row, rank=None, ties=(), hand=hand)
+
+
+def _rows(block: _Block) -> Iterator[BoardRow]:
+    """A row each respondent of the block."""
+    ruler = block.ruler
+    bank, knowledge = block.means(ruler.level, "bank"), block.means(ruler.level, "knowledge")
     shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
-    by_level = {level: means(level, ruler.estimand) for level in shown}
-    for place, respondent in enumerate(respondents):
+    by_level = {level: block.means(level, ruler.estimand) for level in shown}
+    for place, respondent in enumerate(block.respondents):
         levels = [
             NamedEstimate(name=level, estimate=estimates[place])
             for level, estimates in by_level.items()
@@ -292,10 +267,9 @@ def _rows(
 def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
     """The row of a respondent on the items that it has, whoever else has them."""
     units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
-    values = ruler.sheet.block(units, [respondent])
-    keys = ruler.sheet.keys.among(units)
-    row = next(_rows(ruler, [respondent], units, values, keys))
-    return msgspec.structs.replace(row, hand=hand_of(ruler, respondent, units, values, keys))
+    block = _Block(ruler, [respondent], units)
+    hand = hand_of(ruler, respondent, units, block.values, block.keys)
+    return structs.replace(next(_rows(block)), hand=hand)
 
 
 def _row(
@@ -352,11 +326,6 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
 
 def _by_name(row: BoardRow) -> tuple[str, str, str]:
     return row.name, row.way, row.settings
-
-
-def _name_key(ruler: Ruler, respondent: int) -> tuple[str, str, str]:
-    who = ruler.sheet.table.respondents[respondent]
-    return who.name, who.way, who.settings
 
 
 # A score table becomes a leaderboard: one pure function.
@@ -421,12 +390,7 @@ def leaderboard(
         standings=tuple(
             grouped(
                 ruler,
-                stand(
-                    ruler,
-                    respondents,
-                    by_document=by_document,
-                    **msgspec.structs.asdict(kind),
-                ),
+                _stand(ruler, respondents, kind, by_document=by_document),
                 group_by,
             )
             for kind, respondents in _apart(ruler.sheet).items()
@@ -436,16 +400,6 @@ def leaderboard(
         left_out=left_out,
         notes=notes,
     )
-
-
-class _Kind(Struct, frozen=True, kw_only=True):
-    """What respondents share that may be ranked against each other."""
-
-    simulated: bool
-    experiment: bool
-    scale: Scale | None
-    judge: str | None
-    part: FormPart | None
 
 
 def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
