@@ -218,6 +218,11 @@ class Standings(Struct, frozen=True, kw_only=True):
     experiment: bool = False
 
     @property
+    def rows(self) -> tuple[BoardRow, ...]:
+        """All respondents, those that are ranked first."""
+        return (*self.ranked, *self.incomplete)
+
+    @property
     def all_breakdowns(self) -> tuple[Breakdown, ...]:
         """``breakdowns``, then ``documents``."""
         return (*self.breakdowns, *([] if self.documents is None else [self.documents]))
@@ -279,10 +284,14 @@ class Board(Struct, frozen=True, kw_only=True):
     plans: tuple[PlanMark, ...] = ()
 
     @property
+    def rows(self) -> tuple[BoardRow, ...]:
+        """All respondents in the order of their standings."""
+        return tuple(row for group in self.standings for row in group.rows)
+
+    @property
     def is_corrected(self) -> bool:
         """Whether some score here is as a person ruled, or some item was left out."""
-        rows = [row for group in self.standings for row in (*group.ranked, *group.incomplete)]
-        return bool(self.n_retired) or any(row.corrections.total for row in rows)
+        return bool(self.n_retired) or any(row.corrections.total for row in self.rows)
 
     @property
     def is_of_labels(self) -> bool:
@@ -322,7 +331,7 @@ def board_rows(board: Board) -> list[dict[str, Any]]:
     return [
         {name: _known(value) for name, value in _row(board, group, row).items()}
         for group in board.standings
-        for row in (*group.ranked, *group.incomplete)
+        for row in group.rows
     ]
 
 

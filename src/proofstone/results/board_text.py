@@ -132,13 +132,13 @@ def _standings(
     if group.incomplete:
         lines.append(say("incomplete, not ranked: missing replies counted all wrong .. all right"))
         lines += _incomplete(board, group, cards, width)
-    for row in (*group.ranked, *group.incomplete):
+    for row in group.rows:
         if row.hand is not None:
             text = say("{who}: {what}", who=row.label, what=hand_sentence(row, row.hand))
             lines.append(f"{HAND_MARK} {printable(text)}")
     lines += _rulings(group, width)
     lines += _spending(group.ranked)
-    for row in (*group.ranked, *group.incomplete):
+    for row in group.rows:
         for advice in row.warnings:
             text = say(
                 "! {who}: {what}: {remedy}",

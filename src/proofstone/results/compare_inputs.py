@@ -28,11 +28,11 @@ from proofstone.records.items import (
     shown_name,
 )
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run
-from proofstone.records.scores import Corrections, Respondent, ScoreTable
 from proofstone.results.audit.audit import Asked, read_results
 from proofstone.results.compare import (
     FILE,
     Compared,
+    Moved,
     Party,
     Side,
     SideShown,
@@ -44,14 +44,13 @@ from proofstone.results.gate import Gated, GateRule, gate_recorded
 from proofstone.results.request import CURRENT, Ask, View
 from proofstone.results.table import chosen_scorings, headline, read_scores
 from proofstone.results.trace import PURGED
-from proofstone.run.forms import Selection, select_runs
+from proofstone.run.forms import select_runs
 from proofstone.run.score import score
 from proofstone.session.folders import MARK
 from proofstone.session.models import family_of_model
 from proofstone.session.session import Session, Target, find_target
 from proofstone.session.terminal import at_date, minute
 from proofstone.store.lookup import KINDS, Found
-from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
 
@@ -130,16 +129,12 @@ class Sides:
         texts = _texts(
             self.session.store, dict.fromkeys(each.item for one in moved for each in one)
         )
+
+        def worded(items: tuple[Moved, ...]) -> tuple[Moved, ...]:
+            return tuple(structs.replace(each, text=texts.get(each.item, "")) for each in items)
+
         pairs = tuple(
-            structs.replace(
-                pair,
-                won=tuple(
-                    structs.replace(each, text=texts.get(each.item, "")) for each in pair.won
-                ),
-                lost=tuple(
-                    structs.replace(each, text=texts.get(each.item, "")) for each in pair.lost
-                ),
-            )
+            structs.replace(pair, won=worded(pair.won), lost=worded(pair.lost))
             for pair in compared.pairs
         )
         return structs.replace(compared, notes=notes, rescore=rescore, pairs=pairs)
@@ -362,14 +357,13 @@ def _file_side(path: Path, asked: Asked) -> Side:
         measure=measure,
         parties=(),
     )
-    parties = []
-    for place, who in enumerate(table.respondents):
-        made = {
-            "model": who.name, "way": who.way, "measure": measure.name,
-            "judge": who.judge, "source": str(path),
-        }  # fmt: skip
-        parties.append(_party(side, place, who, made))
-    return replace(side, parties=tuple(parties))
+    return _with_parties(side, [
+        {
+            "model": who.name, "way": who.way, "measure": measure.name, "judge": who.judge,
+            "source": str(path),
+        }
+        for who in table.respondents
+    ])  # fmt: skip
 
 
 def _runs_side(session: Session, found: Found, view: View) -> Side:
@@ -378,15 +372,24 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
     selection = select_runs(store, [found])
     method = find_method(selection.method)
     chosen = chosen_scorings(store, selection.runs, view)
-    if view.until is not None:
-        selection = _scored_by_then(selection, chosen, view.until)
+    if view.until is not None:  # without those that were not scored whole by then
+        runs = tuple((key, run) for key, run in selection.runs if key in chosen)
+        if not runs:
+            raise NotFound(
+                f"nothing was scored there by {minute(view.until)}",
+                hint="a run that was resumed later counts from then",
+            )
+        selection = structs.replace(selection, runs=runs)
     family = partial(family_of_model, session)
     table = read_scores(store, method, selection, family=family, view=view)
     sets = ", ".join(shown_name(item_set) for item_set in selection.item_sets[:_MOST_NAMED])
     more = len(selection.item_sets) - _MOST_NAMED
+    named = (
+        f"{found.name}-{short(found.id, 4)}" if found.name else f"{found.kind}:{short(found.id)}"
+    )
     side = Side(
         shown=SideShown(
-            name=_spelled(found) + (f" as of {minute(view.until)}" if view.until else ""),
+            name=named + (f" as of {minute(view.until)}" if view.until else ""),
             holds=sets + (f" and {more} more" if more > 0 else ""),
             n_items=len(table.items),
             n_retired=table.n_retired,
@@ -397,24 +400,60 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
         method=method.name,
         former=_former(store),
     )
-    parties = tuple(
-        _party_of_runs(place, who, side, selection, chosen)
-        for place, who in enumerate(table.respondents)
-    )
-    return replace(side, parties=parties)
+    made, settings = [], []
+    for place, who in enumerate(table.respondents):
+        own = [(key, run) for key, run in selection.runs if run.id in who.runs]
+        versions = {chosen[key].scorer_version for key, _run in own if key in chosen}
+        run = own[0][1]
+        ruled = table.corrections[place].total if table.corrections else 0
+        way = _way(run)
+        made.append({
+            "model": run.respondent,
+            "served": ", ".join(sorted(name for name, _n in who.served)),
+            "endpoint": str(run.settings.get("endpoint", "")),
+            "items": side.shown.holds,
+            "way": way,
+            "context": _context(run.settings),
+            # One of a person's own by its name, or the digits of all that shapes the prompt.
+            "template": own_prompt_of(run.settings)
+            or f"the method's for {way} ({short(run.prompt_hash)})",
+            "samples": str(run.settings.get("samples", 1)),
+            "replicate": run.replicate,
+            "scorer": ", ".join(f"version {version}" for version in sorted(versions)),
+            "judge": who.judge,
+            "corrections": f"{counted(ruled, 'reply', 'replies')} ruled on" if ruled else "",
+            "measure": side.measure.name,
+        })  # fmt: skip
+        settings.append({
+            name: str(value)
+            for name, value in run.settings.items()
+            if name not in OUR_SETTINGS or name == ANSWER_FORMAT
+        })  # fmt: skip
+    return _with_parties(side, made, settings)
 
 
-def _scored_by_then(
-    selection: Selection, chosen: Mapping[int, ScoringInfo], until: float
-) -> Selection:
-    """The selection without the runs that were not scored whole by then."""
-    runs = tuple((key, run) for key, run in selection.runs if key in chosen)
-    if not runs:
-        raise NotFound(
-            f"nothing was scored there by {minute(until)}",
-            hint="a run that was resumed later counts from then",
+def _with_parties(
+    side: Side,
+    made: Sequence[Mapping[str, str]],
+    settings: Sequence[dict[str, str]] | None = None,
+) -> Side:
+    """The side with its respondents, of which ``made`` says what made their scores."""
+    parties = [
+        Party(
+            name=who.name,
+            way=who.way,
+            settings=who.settings,
+            simulated=who.simulated,
+            runs=tuple(f"run:{short(run)}" for run in who.runs),
+            made={name: text for name, text in made[place].items() if text},
+            asked=settings[place] if settings else {},
+            n_replies=side.sheet.n_replies(place),
+            missing=int(side.sheet.missing[place]),
+            failed=side.sheet.n_failed(place),
         )
-    return structs.replace(selection, runs=runs)
+        for place, who in enumerate(side.table.respondents)
+    ]
+    return replace(side, parties=tuple(parties))
 
 
 def _former(store: Store) -> dict[str, str]:
@@ -429,105 +468,24 @@ def _former(store: Store) -> dict[str, str]:
     return first
 
 
-def _party(
-    side: Side,
-    place: int,
-    who: Respondent,
-    made: Mapping[str, str],
-    *,
-    runs: tuple[str, ...] = (),
-    asked: Mapping[str, str] | None = None,
-) -> Party:
-    return Party(
-        name=who.name,
-        way=who.way,
-        settings=who.settings,
-        simulated=who.simulated,
-        runs=runs,
-        made={name: text for name, text in made.items() if text},
-        asked=dict(asked or {}),
-        n_replies=side.sheet.n_replies(place),
-        missing=int(side.sheet.missing[place]),
-        failed=side.sheet.n_failed(place),
-    )
-
-
-def _party_of_runs(
-    place: int,
-    who: Respondent,
-    side: Side,
-    selection: Selection,
-    chosen: Mapping[int, ScoringInfo],
-) -> Party:
-    runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
-    scorings = [chosen[key] for key, _run in runs if key in chosen]
-    run = runs[0][1]
-    made = {
-        "model": run.respondent,
-        "served": ", ".join(sorted(name for name, _n in who.served)),
-        "endpoint": str(run.settings.get("endpoint", "")),
-        "items": side.shown.holds,
-        "way": _way(run),
-        "context": _context(run),
-        "template": _template(run),
-        "samples": str(run.settings.get("samples", 1)),
-        "replicate": run.replicate,
-        "scorer": _scorer(scorings),
-        "judge": who.judge,
-        "corrections": _ruled(side.table, place),
-        "measure": side.measure.name,
-    }
-    asked = {
-        name: str(value)
-        for name, value in run.settings.items()
-        if name not in OUR_SETTINGS or name == ANSWER_FORMAT
-    }
-    runs_named = tuple(f"run:{short(each)}" for each in who.runs)
-    return _party(side, place, who, made, runs=runs_named, asked=asked)
-
-
 def _way(run: Run) -> str:
     shots = run.settings.get("shots")
     return f"{run.way} {shots}-shot" if shots else run.way
 
 
-def _context(run: Run) -> str:
-    if context_of(run.settings) == "none":
+def _context(settings: Mapping[str, Any]) -> str:
+    """What was put before each question, in words."""
+    context = context_of(settings)
+    if context == "retrieved":
+        source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
+        return (
+            f"retrieved (up to {settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,} "
+            f"tokens together by {settings[CONTEXT_SEARCH]}{source}, sources as of "
+            f"{settings[CONTEXT_INDEX][:8]})"
+        )
+    if context == "none":
         return "none"
-    if context_of(run.settings) == "retrieved":
-        return _retrieved(run.settings)
-    return f"evidence (up to {run.settings[CONTEXT_TOKENS]:,} tokens of passages)"
-
-
-def _retrieved(settings: Mapping[str, Any]) -> str:
-    """What a search put before each question, in words."""
-    source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
-    return (
-        f"retrieved (up to {settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,} "
-        f"tokens together by {settings[CONTEXT_SEARCH]}{source}, sources as of "
-        f"{settings[CONTEXT_INDEX][:8]})"
-    )
-
-
-def _template(run: Run) -> str:
-    """A template of a person's own by its name, or the digits of all that shapes the prompt."""
-    return own_prompt_of(run.settings) or f"the method's for {_way(run)} ({short(run.prompt_hash)})"
-
-
-def _scorer(scorings: Sequence[ScoringInfo]) -> str:
-    versions = sorted({scoring.scorer_version for scoring in scorings})
-    return ", ".join(f"version {version}" for version in versions)
-
-
-def _ruled(table: ScoreTable, place: int) -> str:
-    ruled = table.corrections[place] if table.corrections else Corrections()
-    return f"{counted(ruled.total, 'reply', 'replies')} ruled on" if ruled.total else ""
-
-
-def _spelled(found: Found) -> str:
-    if found.name:
-        return f"{found.name}-{short(found.id, 4)}"
-    return f"{found.kind}:{short(found.id)}"
+    return f"evidence (up to {settings[CONTEXT_TOKENS]:,} tokens of passages)"
 
 
 # The first words of items.

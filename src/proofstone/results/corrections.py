@@ -179,8 +179,7 @@ RULING_HEADS = (
 def ruled_rows(group: Standings) -> Sequence[BoardRow]:
     """All respondents of a group where some reply of one was ruled on, else none: who was ruled on
     more often than others must be seen."""
-    rows = (*group.ranked, *group.incomplete)
-    return rows if any(row.corrections.total for row in rows) else ()
+    return group.rows if any(row.corrections.total for row in group.rows) else ()
 
 
 def ruling_cells(row: BoardRow) -> tuple[int, ...]:
@@ -200,7 +199,7 @@ def correction_notes(board: Board) -> Iterator[str]:
             items=counted(board.n_retired, "item"),
         )
     for group in board.standings:
-        n_void = sum(row.corrections.void for row in (*group.ranked, *group.incomplete))
+        n_void = sum(row.corrections.void for row in group.rows)
         left_out = board.n_items - group.n_items
         if n_void and group.is_common and group.ranked and left_out > 0:
             yield paragraph(

@@ -117,7 +117,7 @@ def scoring_sentences(data: PageData) -> Iterator[str]:
         measure=word(board.measure),
         denominator=word(board.denominator),
     )
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    rows = board.rows
     if any(row.rates for row in rows):
         counts = [
             say("{outcome}: {worth}", outcome=word(outcome), worth=word(worth))
@@ -149,7 +149,7 @@ def _scorer(data: PageData) -> Iterator[str]:
         )
 
 
-def _endings(rows: list[BoardRow]) -> str:
+def _endings(rows: Sequence[BoardRow]) -> str:
     """How many replies of all were cut short, unreadable or refusals."""
     n = sum(row.n_replies for row in rows)
     ended = [
@@ -171,7 +171,7 @@ def _endings(rows: list[BoardRow]) -> str:
     return paragraph(told, lost)
 
 
-def _corrected(board: Leaderboard, rows: list[BoardRow]) -> Iterator[str]:
+def _corrected(board: Leaderboard, rows: Sequence[BoardRow]) -> Iterator[str]:
     n = sum(row.corrections.total for row in rows)
     if board.as_scored:
         yield say("Neither rulings by people nor retirements of items are applied.")

@@ -235,8 +235,7 @@ def _n_lanes(data: PageData) -> int:
 
 def _told_outcomes(group: Standings) -> list[str]:
     """The outcomes of which rates are known, in the order of their columns."""
-    rows = (*group.ranked, *group.incomplete)
-    return list(dict.fromkeys(rate.outcome for row in rows for rate in row.rates))
+    return list(dict.fromkeys(rate.outcome for row in group.rows for rate in row.rates))
 
 
 def _tells_any(board: Leaderboard) -> bool:
@@ -257,14 +256,12 @@ def _has_lanes(group: Standings) -> bool:
 
 def _has_judges(board: Leaderboard) -> bool:
     """Whether judges graded any respondent."""
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
-    return any(row.judge for row in rows)
+    return any(row.judge for row in board.rows)
 
 
 def _has_ways(board: Leaderboard) -> bool:
     """Whether any respondent has a way of asking, or settings, beside its name."""
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
-    return any(row.way or row.settings for row in rows)
+    return any(row.way or row.settings for row in board.rows)
 
 
 def _rank_place(rank: int, group: Standings) -> float:
@@ -290,8 +287,7 @@ def _by_respondent(questions: Sequence[QuestionShown]) -> dict[str, list[Questio
 
 
 def _flags_used(data: PageData) -> list[str]:
-    rows = [row for group in data.board.standings for row in (*group.ranked, *group.incomplete)]
-    used = {flag for row in rows for flag in row.estimate.flags}
+    used = {flag for row in data.board.rows for flag in row.estimate.flags}
     return [text for flag, text in FLAGS.items() if flag in used]
 
 

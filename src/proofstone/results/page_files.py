@@ -449,7 +449,7 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
     for averages in estimate_tables(group, data.board.estimand):
         yield averages.name, _averages(group, averages)
     yield "incomplete", _incomplete(data, group)
-    hands = [row for row in (*group.ranked, *group.incomplete) if row.hand is not None]
+    hands = [row for row in group.rows if row.hand is not None]
     yield "hands", _table(say("Contestants that had a hand in the items"), hands, [
         *_who(group),
         _field("did", say("what it did"), lambda row: deeds(row.hand)),
@@ -469,7 +469,7 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
 
 def _who(group: Standings) -> list[Field]:
     """What names a respondent: the way, settings and judge only where any has one."""
-    rows = (*group.ranked, *group.incomplete)
+    rows = group.rows
     names = {"way": say("way"), "settings": say("settings"), "judge": say("judge")}
     return [
         _field("model", say("model"), attrgetter("name")),

@@ -243,7 +243,7 @@ def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
 def by_remedy(group: Standings) -> dict[str, list[str]]:
     """What to try, and which respondents it is for: one remedy said once, not once a row."""
     found: dict[str, list[str]] = {}
-    for row in (*group.ranked, *group.incomplete):
+    for row in group.rows:
         for advice in row.warnings:
             found.setdefault(advice.try_next, []).append(
                 say("{who}: {what}", who=row.label, what=advice.what)

@@ -52,7 +52,7 @@ _MOST_NAMED = 5
 
 def called(group: Standings, row: BoardRow) -> str:
     """The model's name; with its way of asking and settings where another here has that name."""
-    names = Counter(each.name for each in (*group.ranked, *group.incomplete))
+    names = Counter(each.name for each in group.rows)
     return row.name if names[row.name] == 1 else row.label
 
 
@@ -78,23 +78,54 @@ def best_group(group: Standings) -> tuple[int, ...]:
 
 def best_sentences(group: Standings) -> Iterator[str]:
     """Who the best are, how far apart they are, and how far the next one is."""
-    best = best_group(group)
-    rows = group.ranked
+    best, rows = best_group(group), group.ranked
     if not best:
         yield from _nobody_ranked(group)
         return
     members = [rows[place] for place in best]
+    names = named(group, members)
     if len(best) == 1:
         yield say(
             "{model} ranks first. Its lead over every other model is statistically significant.",
-            model=called(group, members[0]),
+            model=names,
+        )
+    elif len(best) == len(rows):
+        yield say(
+            "All are in the best group ({models}): these questions do not show which is best.",
+            models=names,
         )
     else:
-        yield _group(group, members, is_all=len(best) == len(rows))
-        yield _within(members)
+        yield say(
+            "The best group is {models}: these questions do not show which of them is best.",
+            models=names,
+        )
+    if len(best) > 1:
+        gap = members[0].estimate.value - members[-1].estimate.value
+        yield (
+            say("They score the same.")
+            if points(gap) == points(0.0)
+            else say(
+                "Their scores are within {gap} points; no difference between them is significant.",
+                gap=points(gap),
+            )
+        )
     after = next((place for place in range(len(rows)) if place not in best), None)
-    if after is not None:
-        yield _next(group, best, after)
+    if after is None:
+        return
+    # How far the first one behind the best group is, and behind whom surely.
+    beaten_by = [
+        pair.first if pair.second == after else pair.second
+        for pair in group.compared
+        if pair.resolved and after in (pair.first, pair.second)
+    ]
+    ahead = rows[next((place for place in best if place in beaten_by), best[0])]
+    yield say(
+        "The next one, {model}, scores {gap} points less than {ahead}. This difference is "
+        "significant.",
+        model=called(group, rows[after]),
+        gap=points(ahead.estimate.value - rows[after].estimate.value),
+        ahead=called(group, ahead),
+    )
 
 
 def _nobody_ranked(group: Standings) -> Iterator[str]:
@@ -102,57 +133,15 @@ def _nobody_ranked(group: Standings) -> Iterator[str]:
     if not group.ranked:
         yield say("Nothing can be ranked: no model has answered everything.")
     elif len(group.ranked) == 1:
+        model = called(group, group.ranked[0])
         yield (
-            say(
-                "Nothing can be ranked: {model} alone has answered everything.",
-                model=called(group, group.ranked[0]),
-            )
+            say("Nothing can be ranked: {model} alone has answered everything.", model=model)
             if group.incomplete
             else say(
                 "There is one model, {model}: nothing stands beside it to be ranked with.",
-                model=called(group, group.ranked[0]),
+                model=model,
             )
         )
-
-
-def _group(group: Standings, members: Sequence[BoardRow], *, is_all: bool) -> str:
-    if is_all:
-        return say(
-            "All are in the best group ({models}): these questions do not show which is best.",
-            models=named(group, members),
-        )
-    return say(
-        "The best group is {models}: these questions do not show which of them is best.",
-        models=named(group, members),
-    )
-
-
-def _within(members: Sequence[BoardRow]) -> str:
-    gap = members[0].estimate.value - members[-1].estimate.value
-    if points(gap) == points(0.0):
-        return say("They score the same.")
-    return say(
-        "Their scores are within {gap} points; no difference between them is significant.",
-        gap=points(gap),
-    )
-
-
-def _next(group: Standings, best: Sequence[int], after: int) -> str:
-    """How far the first one behind the best group is, and behind whom surely."""
-    rows = group.ranked
-    beaten_by = [
-        pair.first if pair.second == after else pair.second
-        for pair in group.compared
-        if pair.resolved and after in (pair.first, pair.second)
-    ]
-    ahead = next((place for place in best if place in beaten_by), best[0])
-    return say(
-        "The next one, {model}, scores {gap} points less than {ahead}. This difference is "
-        "significant.",
-        model=called(group, rows[after]),
-        gap=points(rows[ahead].estimate.value - rows[after].estimate.value),
-        ahead=called(group, rows[ahead]),
-    )
 
 
 def cost_of_thousand(row: BoardRow) -> float | None:
@@ -207,7 +196,7 @@ def about_usd(amount: float) -> str:
 def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
     """The cheapest and the fastest of the best group, who is cheaper below it, and what is not
     known. Nothing of simulated respondents, whom nobody pays."""
-    rows = (*group.ranked, *group.incomplete)
+    rows = group.rows
     if group.simulated or not rows:
         return
     if is_of_files:
@@ -220,7 +209,14 @@ def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
     yield from bounded_sentence(group, rows)
     yield from _cheaper_below(group, best)
     yield from _fastest(group, best)
-    yield from _unpriced(group, rows)
+    without = [row for row in rows if cost_of_thousand(row) is None]
+    if len(without) == len(rows):
+        yield say("What the answers cost is not known: there is no price of any of these models.")
+    elif without:
+        yield say(
+            "What {models} cost is not known: not all of their calls have a price.",
+            models=named(group, without),
+        )
 
 
 def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
@@ -297,17 +293,6 @@ def _seconds(time: float) -> str:
     return f"{time:.1f}" if time >= 1 else f"{time:.2f}"
 
 
-def _unpriced(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:
-    without = [row for row in rows if cost_of_thousand(row) is None]
-    if len(without) == len(rows):
-        yield say("What the answers cost is not known: there is no price of any of these models.")
-    elif without:
-        yield say(
-            "What {models} cost is not known: not all of their calls have a price.",
-            models=named(group, without),
-        )
-
-
 # How each respondent's replies ended: right, partly right, wrong, or without an answer.
 
 
@@ -364,7 +349,7 @@ _Filled: TypeAlias = tuple[Column, Sequence[Cell]]
 def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
     """The table of the first seven, best first, then those that are incomplete. Columns of which
     nothing is known are left out; None where it would only repeat the leaderboard."""
-    rows = [*group.ranked, *group.incomplete]
+    rows = group.rows
     shown = rows[:_MOST_ROWS]
     columns = [*_spent_columns(shown)]
     if sheet is not None:
@@ -627,27 +612,17 @@ def make_opening(evidence: Evidence) -> Opening:
 
 
 def _part(evidence: Evidence, group: Standings) -> OpeningPart:
+    ranked, sheet = values_of(evidence, group), evidence.sheet
+    probable = "" if ranked is None else probability_of_best(ranked)
+    # Other people's results: items of files have names, accuracies no items.
+    is_of_files = sheet is None or bool(sheet.table.item_names)
     return OpeningPart(
         heading=scale_head(group),
-        best=(*best_sentences(group), *_probability(evidence, group)),
-        table=side_by_side(group, evidence.sheet),
-        told=(
-            *cost_sentences(group, is_of_files=_is_of_files(evidence)),
-            *_endings_unknown(evidence.sheet),
-        ),
+        best=(*best_sentences(group), *([probable] if probable else [])),
+        table=side_by_side(group, sheet),
+        told=(*cost_sentences(group, is_of_files=is_of_files), *_endings_unknown(sheet)),
         undecided=tuple(undecided_sentences(evidence, group)),
     )
-
-
-def _probability(evidence: Evidence, group: Standings) -> Iterator[str]:
-    ranked = values_of(evidence, group)
-    if ranked is not None and (told := probability_of_best(ranked)):
-        yield told
-
-
-def _is_of_files(evidence: Evidence) -> bool:
-    """Whether these are other people's results: items of files have names, accuracies no items."""
-    return evidence.sheet is None or bool(evidence.sheet.table.item_names)
 
 
 def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:

@@ -60,7 +60,7 @@ class Ancestry:
         elif found.kind == "item":
             yield from self.of_item(found.key)
         elif found.kind == "scoring":
-            yield from self.of_scoring(self._store.scores.one(found.id))
+            yield from self._run(self._store.scores.one(found.id).run, 0)
         elif found.kind == "fact":
             fact = self._store.traces.fact(found.id)
             if fact is not None:
@@ -72,7 +72,8 @@ class Ancestry:
 
     def of_score(self, score: ScoreTrace, scoring: ScoringInfo, item: Found) -> Iterator[Ancestor]:
         """The scoring, the replies with their calls and run, and the question with its facts."""
-        yield self._scoring(scoring, 0)
+        text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
+        yield self._row(0, "scoring", f"scoring:{short(scoring.id)}", text)
         run_key, _run = self._store.runs.run(scoring.run)
         replies = self._store.traces.responses(run_key, item.key)
         for response in replies:
@@ -89,10 +90,6 @@ class Ancestry:
         yield from self._shown(response.call, 1)
         yield from self._run(response.run, 0)
         yield from self._item(item.key, response.item, 0)
-
-    def of_scoring(self, scoring: ScoringInfo) -> Iterator[Ancestor]:
-        """Its run."""
-        yield from self._run(scoring.run, 0)
 
     def of_run(self, run: bytes) -> Iterator[Ancestor]:
         """Its form and bank."""
@@ -137,10 +134,6 @@ class Ancestry:
 
     def _row(self, depth: int, kind: str, identity: str, text: str) -> Ancestor:
         return Ancestor(depth=depth, kind=kind, id=identity, text=text)
-
-    def _scoring(self, scoring: ScoringInfo, depth: int) -> Ancestor:
-        text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
-        return self._row(depth, "scoring", f"scoring:{short(scoring.id)}", text)
 
     def _run(self, run: bytes, depth: int) -> Iterator[Ancestor]:
         _key, record = self._store.runs.run(run)

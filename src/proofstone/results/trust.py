@@ -58,7 +58,7 @@ def meant_rows(evidence: Evidence) -> tuple[BoardRow, ...]:
         row
         for group in board.standings
         if board.is_simulated_only or not group.simulated
-        for row in (*group.ranked, *group.incomplete)
+        for row in group.rows
     )
 
 

@@ -506,7 +506,7 @@ def audit_evidence(
     """The audit of runs of our own, from evidence made for its audience."""
     names = listed([shown_name(item_set) for item_set in selection.item_sets])
     board = evidence.board
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    rows = board.rows
     holds = listed([counted(board.n_items, "item"), counted(len(rows), "respondent")])
     kind = say("{runs} in this workspace", runs=counted(len(selection.runs), "run"))
     file = FileRead(name=names, kind=kind, columns="", holds=holds)
@@ -553,7 +553,7 @@ def render_audit(
 def _long_names(board: Leaderboard) -> list[str]:
     """Names of models, and labels of theirs, too long for a sentence; the longest first, since a
     shorter one may be a part of it."""
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    rows = board.rows
     names = {name for row in rows for name in (row.label, row.name)}
     return sorted(
         (name for name in names if cell_width(name) > _LONGEST_NAME), key=len, reverse=True

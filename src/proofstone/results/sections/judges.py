@@ -478,12 +478,7 @@ class _Filter:
 def roles_section(evidence: Evidence) -> Section | None:
     """Every row whose model or family had a hand in its items, on the rest of them; and the bias of
     each filter where unfiltered items were asked too. None where nobody had one."""
-    rows = [
-        row
-        for group in evidence.board.standings
-        for row in (*group.ranked, *group.incomplete)
-        if row.hand is not None
-    ]
+    rows = [row for group in evidence.board.standings for row in group.rows if row.hand is not None]
     if not rows:
         return None
     filters = list(_filters(evidence))
