@@ -91,13 +91,7 @@ class Sheet:
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """The mean over samples (units, respondents); NaN where nothing counts."""
-        return unit_means(
-            self.table.unit,
-            self.table.respondent,
-            self.counted,
-            n_units=len(self.table.items),
-            n_respondents=len(self.table.respondents),
-        )
+        return self._means(self.counted)
 
     @cached_property
     def ratio_parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -108,17 +102,21 @@ class Sheet:
             weight[self.table.outcome == outcome_code(outcome)] = times
         counts = np.where(np.isnan(self.counted), 0.0, weight)
         worth = np.where(np.isnan(self.counted), 0.0, self.counted) * weight
-        return self._means(worth), self._means(counts)
+        is_none = np.isnan(self.values)
+        return (
+            np.where(is_none, np.nan, self._means(worth)),
+            np.where(is_none, np.nan, self._means(counts)),
+        )
 
     def _means(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
-        means = unit_means(
+        """The means over samples (units, respondents) of a number a score."""
+        return unit_means(
             self.table.unit,
             self.table.respondent,
             each,
             n_units=len(self.table.items),
             n_respondents=len(self.table.respondents),
         )
-        return np.where(np.isnan(self.values), np.nan, means)
 
     def block(self, units: NDArray[np.int64], respondents: Sequence[int]) -> NDArray[np.float64]:
         """The values of chosen units (rows) and respondents (columns)."""

@@ -79,15 +79,7 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
 
 def _plan(data: PageData) -> Iterator[str]:
     for mark in data.board.plans:
-        late = mark.n_after == mark.n_runs
-        about = {
-            "id": mark.id,
-            "at": mark.made_at,
-            "measure": word(mark.measure),
-            "pairs": counted(len(mark.comparisons), "comparison"),
-            "items": counted(mark.n_items, "item"),
-        }
-        if late:
+        if mark.n_after == mark.n_runs:
             yield say(
                 "The analysis was written down at {at} (plan {id}), after the first reply, so that "
                 "all of it is exploratory.",
@@ -98,7 +90,11 @@ def _plan(data: PageData) -> Iterator[str]:
             yield say(
                 "The analysis was fixed at {at} (plan {id}), before the first reply: {measure}, "
                 "{pairs}, {items}; everything else is exploratory.",
-                **about,
+                id=mark.id,
+                at=mark.made_at,
+                measure=word(mark.measure),
+                pairs=counted(len(mark.comparisons), "comparison"),
+                items=counted(mark.n_items, "item"),
             )
     if not data.board.plans and data.manifest is not None:
         yield say("Nothing of the analysis was fixed beforehand: all of it is exploratory.")
@@ -110,8 +106,8 @@ def _plan(data: PageData) -> Iterator[str]:
 def scoring_sentences(data: PageData) -> Iterator[str]:
     """The scorer, the measure with what each outcome counts as, how replies ended, rulings."""
     board = data.board
-    if data.manifest is not None:
-        yield from _scorer(data)
+    if data.manifest is not None and data.manifest.scorers:
+        yield _scorer(data.manifest)
     yield say(
         "The measure is {measure}; its denominator: {denominator}.",
         measure=word(board.measure),
@@ -129,24 +125,20 @@ def scoring_sentences(data: PageData) -> Iterator[str]:
     yield from _corrected(board, rows)
 
 
-def _scorer(data: PageData) -> Iterator[str]:
-    if data.manifest is None or not data.manifest.scorers:
-        return
-    versions = joined([str(version) for version in data.manifest.scorers])
-    judges = joined(data.manifest.judges)
-    if judges:
-        yield say(
+def _scorer(manifest: Manifest) -> str:
+    versions = joined([str(version) for version in manifest.scorers])
+    if manifest.judges:
+        return say(
             "Replies were read and scored by version {version} of the method's scorer, and judged "
             "by {judges}.",
             version=versions,
-            judges=judges,
+            judges=joined(manifest.judges),
         )
-    else:
-        yield say(
-            "Replies were read and scored by version {version} of the method's scorer, without a "
-            "judge.",
-            version=versions,
-        )
+    return say(
+        "Replies were read and scored by version {version} of the method's scorer, without a "
+        "judge.",
+        version=versions,
+    )
 
 
 def _endings(rows: Sequence[BoardRow]) -> str:

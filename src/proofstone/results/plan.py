@@ -132,19 +132,16 @@ def plan_marks(store: Store, runs: Sequence[tuple[int, Run]]) -> tuple[PlanMark,
         if found is not None:
             plan, is_after = found
             marks.setdefault(plan.id, (plan, []))[1].append(is_after)
-    ordered = sorted(marks.values(), key=lambda each: (each[0].at, each[0].id))
-    return tuple(_mark(plan, after, len(runs)) for plan, after in ordered)
-
-
-def _mark(plan: Plan, after: Sequence[bool], n_runs: int) -> PlanMark:
-    alike = {name: getattr(plan, name) for name in _ALIKE}
-    return PlanMark(
-        id=short(plan.id),
-        made_at=minute(plan.at),
-        n_runs=len(after),
-        n_after=sum(after),
-        n_unplanned=n_runs - len(after),
-        **alike,
+    return tuple(
+        PlanMark(
+            id=short(plan.id),
+            made_at=minute(plan.at),
+            n_runs=len(after),
+            n_after=sum(after),
+            n_unplanned=len(runs) - len(after),
+            **{name: getattr(plan, name) for name in _ALIKE},
+        )
+        for plan, after in sorted(marks.values(), key=lambda each: (each[0].at, each[0].id))
     )
 
 

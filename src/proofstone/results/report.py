@@ -560,7 +560,30 @@ def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any
 
 def describe(session: Session, target: Target) -> Sequence[Tabulation]:
     """The tables by which its method describes a bank or a form, tokens counted offline."""
-    return tabulate(session.store, find_target(session.store, target, ()))
+    store, found = session.store, find_target(session.store, target, ())
+    if found.kind == "bank":
+        method = find_method(store.knowledge.bank(found.id).method)
+        pages = store.knowledge.pages_of_bank(found.key)
+        return method.fact_statistics((fact for page in pages for fact in page), load_cl100k())
+    if found.kind == "form":
+        method = find_method(store.items.item_set(found.id).method)
+        items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
+        of_items = method.item_statistics(items, load_cl100k())
+        if method.verifying is None:
+            return of_items
+        return (
+            *of_items,
+            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
+        )
+    if found.kind == "run":
+        key, run = store.runs.run(found.id)
+        method = find_method(run.method)
+        if method.verifying is not None:
+            return method.verifying.statistics(store, method, [(key, run)])
+    raise BadUsage(
+        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
+        hint="proofstone list bank, or proofstone list form, names them",
+    )
 
 
 def write_report(
@@ -685,36 +708,6 @@ def board_of(session: Session, selection: Selection, asked: BoardAsked) -> Board
         selection,
         asked,
         family=partial(family_of_model, session),
-    )
-
-
-def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
-    """The method's tables of a bank or a form; none where it declares none.
-
-    Raises BadUsage for another kind of thing.
-    """
-    if found.kind == "bank":
-        method = find_method(store.knowledge.bank(found.id).method)
-        pages = store.knowledge.pages_of_bank(found.key)
-        return method.fact_statistics((fact for page in pages for fact in page), load_cl100k())
-    if found.kind == "form":
-        method = find_method(store.items.item_set(found.id).method)
-        items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
-        of_items = method.item_statistics(items, load_cl100k())
-        if method.verifying is None:
-            return of_items
-        return (
-            *of_items,
-            *method.verifying.statistics(store, method, store.runs.of_sets([found.id])),
-        )
-    if found.kind == "run":
-        key, run = store.runs.run(found.id)
-        method = find_method(run.method)
-        if method.verifying is not None:
-            return method.verifying.statistics(store, method, [(key, run)])
-    raise BadUsage(
-        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
-        hint="proofstone list bank, or proofstone list form, names them",
     )
 
 

@@ -312,7 +312,15 @@ def _faults(evidence: Evidence) -> _Said | str:
         return _unknown(say("Not known: the files do not say which items turned out wrong."))
     n = evidence.board.n_items + n_retired
     if upkeep.checked or upkeep.n_purged:
-        said = paragraph(*map(_rate_said, upkeep.checked), *_purged_said(upkeep.n_purged))
+        said = paragraph(*map(_rate_said, upkeep.checked))
+        if upkeep.n_purged:
+            purged = say_of(
+                upkeep.n_purged,
+                "{statements} that people checked was purged since, and counts in no rate.",
+                "{statements} that people checked were purged since, and count in no rate.",
+                statements=counted(upkeep.n_purged, "statement"),
+            )
+            said = paragraph(said, purged)
         if n_retired or upkeep.n_corrected:
             since = say(
                 "Of {items}, {retired} retired and {corrected} corrected.",
@@ -333,19 +341,6 @@ def _faults(evidence: Evidence) -> _Said | str:
         retired=n_retired,
         corrected=upkeep.n_corrected,
     )
-
-
-def _purged_said(n: int) -> tuple[str, ...]:
-    """Nothing where all that was checked is still there."""
-    if not n:
-        return ()
-    said = say_of(
-        n,
-        "{statements} that people checked was purged since, and counts in no rate.",
-        "{statements} that people checked were purged since, and count in no rate.",
-        statements=counted(n, "statement"),
-    )
-    return (said,)
 
 
 def _rate_said(checked: CheckedRate) -> str:
