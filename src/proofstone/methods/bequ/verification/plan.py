@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from array import array
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar, get_args, overload
@@ -21,7 +22,14 @@ from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.fields import Fields, read_json
 from proofstone.files.tables import read_checked
 from proofstone.method import find_method
-from proofstone.methods.bequ.bank import DOMAIN, IDENTITY, NamedReference, read_reference, read_tier
+from proofstone.methods.bequ.bank import (
+    DOMAIN,
+    IDENTITY,
+    KIND,
+    NamedReference,
+    read_reference,
+    read_tier,
+)
 from proofstone.methods.bequ.entities import plain_name
 from proofstone.methods.bequ.records import (
     EntityFacts,
@@ -111,13 +119,11 @@ class _Pool:
 # Entities by name and identity: two with one name are told apart, or told of.
 
 
-class SameName(Exception):
-    """A row names an entity by a name that several have; ``identities`` are theirs."""
+_TELL = "a column wikidata_id tells them apart"
 
-    def __init__(self, name: str, identities: list[str]) -> None:
-        super().__init__(name)
-        self.name = name
-        self.identities = identities
+
+class SameName(Exception):
+    """A row names an entity by a name that several have; its text says so."""
 
 
 class Entities:
@@ -139,8 +145,11 @@ class Entities:
         same = self._named.setdefault(plain_name(name), [])
         found = self._found(same, identity)
         if found is None and ((len(same) > 1 and not identity) or self._unsaid & {*same}):
-            known = [self.facts[number].identity for number in same]
-            raise SameName(name, [*known, *([identity] if identity else [])])
+            identities = [self.facts[number].identity for number in same]
+            identities += [identity] if identity else []
+            named = ", ".join(each or "none" for each in identities)
+            many = f'{len(identities)} entities are named "{name}" ({named})'
+            raise SameName(f"{many}, and not every row says which; {_TELL}")
         if found is None:
             found = len(self.facts)
             same.append(found)
@@ -234,6 +243,49 @@ class Spool(Generic[Key, Record]):
         return self._decode(self._file.read(size))
 
 
+# Elicited triples from the rows of anybody's file, read one by one.
+
+
+class ElicitedRow(Struct, frozen=True, gc=False):
+    """A row: the triple, the entity it was elicited for, and by whom."""
+
+    group: Group
+    name: str
+    identity: str
+    domain: str
+    popularity: str
+    triple: GivenTriple
+
+
+def read_elicited(row: Row, model: str, problems: list[Problem]) -> ElicitedRow | None:
+    """The triple of a row; None for one with a problem, which is noted.
+
+    The entity is ``subject_name``, or the subject where a row has none. ``model`` is whose triples
+    they are where no column says so. An object may be text, a number, a list of these (joined) or
+    missing: such a triple says nothing, and is counted.
+    """
+    fields = Fields(row, problems)
+    subject = fields.label("subject")
+    name = fields.label("subject_name", "entity") or subject
+    if not name.strip():
+        fields.wrong("subject_name", "is missing or empty")
+    predicate, value = fields.required_text("predicate"), row.values.get("object")
+    if isinstance(value, str) and value.startswith("["):
+        listed = read_json(value)
+        value = listed if isinstance(listed, list) else value
+    found = ElicitedRow(
+        group=Group(fields.label("model") or model, fields.label("setting")),
+        name=name,
+        identity=fields.label(*IDENTITY),
+        domain=fields.label(*DOMAIN),
+        popularity=read_tier(fields),
+        triple=GivenTriple(subject=subject or name, predicate=predicate, object=object_text(value)),
+    )
+    return found if fields.is_sound else None
+
+
+# Both sides, read once.
+
 _MOST_PROBLEMS = 1_000
 
 
@@ -268,6 +320,16 @@ class Gathered:
         self._whole: dict[int, str] = {}  # where the row that lists an entity's triples stands
         self._odd: Counter[str] = Counter()
 
+    @classmethod
+    @contextmanager
+    def opened(cls) -> Iterator[Gathered]:
+        """One that keeps its triples on disk, gone when its ``with`` ends."""
+        with (
+            Spool[tuple[int, int], GivenTriple](GivenTriple) as elicited,
+            Spool[int, ReferenceRow](ReferenceRow) as reference,
+        ):
+            yield cls(elicited, reference)
+
     @property
     def groups(self) -> Sequence[Group]:
         """Whose triples they are, in order of appearance."""
@@ -295,9 +357,31 @@ class Gathered:
         problems: list[Problem] = []
         for row in rows:
             found = read_reference(row, problems)
-            if found is not None:
-                self._take_known(row.place, found, problems)
+            where = f"{row.place}, field entity"
+            entity = None if found is None else self._find(found, where, problems)
+            if found is None or entity is None:
+                continue
+            if found.is_whole and entity in self._whole:
+                first = self._whole[entity]
+                what = f'two entities are named "{found.name}" (the other: {first})'
+                problems.append(Problem(where, f"{what}; {_TELL}"))
+                continue
+            if found.is_whole:
+                self._whole[entity] = row.place
+            self._entities.describe(entity, found.domain, found.popularity)
+            self.reference.add(entity, found.row)
+            self._known[entity] += len(found.row.triples)
         _refuse(problems)
+
+    def _find(
+        self, found: NamedReference | ElicitedRow, where: str, problems: list[Problem]
+    ) -> int | None:
+        """The entity of a row; None where several have its name, which is noted."""
+        try:
+            return self._entities.find(found.name, found.identity)
+        except SameName as same:
+            problems.append(Problem(where, str(same)))
+            return None
 
     def begin_group(self, group: Group) -> int:
         """The number of a group that comes, also of one named like another."""
@@ -322,12 +406,10 @@ class Gathered:
             found = read_elicited(row, model, problems)
             if found is None:
                 continue
-            try:
-                entity = self._entities.find(found.name, found.identity)
-            except SameName as same:
-                if same.name not in unclear:
-                    unclear.add(same.name)
-                    problems.append(Problem(f"{row.place}, field subject_name", _which(same)))
+            told = problems if found.name not in unclear else []
+            entity = self._find(found, f"{row.place}, field subject_name", told)
+            if entity is None:
+                unclear.add(found.name)
                 continue
             self._entities.describe(entity, found.domain, found.popularity)
             number = numbers.get(found.group) if group is None else group
@@ -362,80 +444,13 @@ class Gathered:
             without_object=self._odd["without object"],
         )
 
-    def _take_known(self, place: str, found: NamedReference, problems: list[Problem]) -> None:
-        try:
-            entity = self._entities.find(found.name, found.identity)
-        except SameName as same:
-            problems.append(Problem(f"{place}, field entity", _which(same)))
-            return
-        if found.is_whole and entity in self._whole:
-            first = self._whole[entity]
-            what = f'two entities are named "{found.name}" (the other: {first})'
-            problems.append(Problem(f"{place}, field entity", f"{what}; {_TELL}"))
-            return
-        if found.is_whole:
-            self._whole[entity] = place
-        self._entities.describe(entity, found.domain, found.popularity)
-        self.reference.add(entity, found.row)
-        self._known[entity] += len(found.row.triples)
-
-
-_TELL = "a column wikidata_id tells them apart"
-
-
-def _which(same: SameName) -> str:
-    named = ", ".join(identity or "none" for identity in same.identities)
-    many = f'{len(same.identities)} entities are named "{same.name}" ({named})'
-    return f"{many}, and not every row says which; {_TELL}"
-
 
 def _refuse(problems: list[Problem]) -> None:
     if problems:
         raise BadInput("the rows cannot be read", problems[:_MOST_PROBLEMS])
 
 
-class ElicitedRow(Struct, frozen=True, gc=False):
-    """A row: the triple, the entity it was elicited for, and by whom."""
-
-    group: Group
-    name: str
-    identity: str
-    domain: str
-    popularity: str
-    triple: GivenTriple
-
-
-def read_elicited(row: Row, model: str, problems: list[Problem]) -> ElicitedRow | None:
-    """The triple of a row; None for one with a problem, which is noted.
-
-    The entity is ``subject_name``, or the subject where a row has none. ``model`` is whose triples
-    they are where no column says so. An object may be text, a number, a list of these (joined) or
-    missing: such a triple says nothing, and is counted.
-    """
-    fields = Fields(row, problems)
-    subject = fields.label("subject")
-    name = fields.label("subject_name", "entity") or subject
-    if not name.strip():
-        fields.wrong("subject_name", "is missing or empty")
-    predicate = fields.required_text("predicate")
-    found = ElicitedRow(
-        group=Group(fields.label("model") or model, fields.label("setting")),
-        name=name,
-        identity=fields.label(*IDENTITY),
-        domain=fields.label(*DOMAIN),
-        popularity=read_tier(fields),
-        triple=GivenTriple(
-            subject=subject or name, predicate=predicate, object=_object(row.values.get("object"))
-        ),
-    )
-    return found if fields.is_sound else None
-
-
-def _object(value: object) -> str:
-    if isinstance(value, str) and value.startswith("["):
-        listed = read_json(value)
-        return object_text(listed) if isinstance(listed, list) else value.strip()
-    return object_text(value)
+# The sample of both directions, by entity.
 
 
 class Sampled(Struct, frozen=True, gc=False, array_like=True):
@@ -504,20 +519,17 @@ def make_plan(
     order = gathered.by_name
     given: dict[tuple[int, int], Sequence[Sampled]] = {}
     for group in range(len(gathered.groups)):
-        held = [entity for entity in order if gathered.elicited.count((group, entity))]
-        counts = [gathered.elicited.count((group, entity)) for entity in held]
-        drawn = _drawn(gathered, held, counts, settings, "precision")
+        counts = {entity: gathered.elicited.count((group, entity)) for entity in order}
+        drawn = _drawn(gathered, counts, settings, "precision")
         given |= {(group, entity): sampled for entity, sampled in drawn.items()}
     said_of = {entity for _group, entity in gathered.elicited}
-    held = [
-        entity
+    counts = {
+        entity: gathered.count_known(entity)
         for entity in order
-        if gathered.count_known(entity)
-        and (settings.over == "reference" or entity in said_of)
+        if (settings.over == "reference" or entity in said_of)
         and (asked is None or entity in asked.were_listed)
-    ]
-    counts = [gathered.count_known(entity) for entity in held]
-    known = _drawn(gathered, held, counts, settings, "recall")
+    }
+    known = _drawn(gathered, counts, settings, "recall")
     within = {entity for entity in order if gathered.has_reference(entity)}
     recalled = sorted({group for group, entity in gathered.elicited if entity in within})
     if asked is not None:
@@ -539,37 +551,29 @@ def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
 
 
 def _drawn(
-    gathered: Gathered,
-    held: Sequence[int],
-    counts: Sequence[int],
-    settings: VerifySettings,
-    purpose: str,
+    gathered: Gathered, counts: Mapping[int, int], settings: VerifySettings, purpose: str
 ) -> dict[int, Sequence[Sampled]]:
-    """The sample of each entity of which anything was drawn; of each part one of its own."""
+    """The sample of each entity of which anything was drawn, of its triples by ``counts``; of each
+    part one of its own."""
+    held = {entity: n for entity, n in counts.items() if n}
     if not settings.sample:
-        return {entity: _All(n) for entity, n in zip(held, counts, strict=True)}
-    parts: dict[str, list[tuple[int, int]]] = {}
-    for entity, n in zip(held, counts, strict=True):
-        parts.setdefault(_part_of(gathered, entity, settings), []).append((entity, n))
-    found: dict[int, list[Sampled]] = {}
+        return {entity: _All(n) for entity, n in held.items()}
+    parts: dict[str, list[int]] = defaultdict(list)
+    for entity in held:
+        facts, per = gathered.entities[entity], settings.sample_per
+        parts["" if per == "all" else getattr(facts, per)].append(entity)
+    found: dict[int, list[Sampled]] = defaultdict(list)
     for part, own in sorted(parts.items()):
         places = sample_places(
-            [n for _entity, n in own],
+            [held[entity] for entity in own],
             settings.sample,
             settings.sampling,
             seed=settings.seed,
             purpose=f"{purpose} {part}" if part else purpose,
         )
         for number, (at, place) in enumerate(places, start=1):
-            found.setdefault(own[at][0], []).append(Sampled(place, number))
+            found[own[at]].append(Sampled(place, number))
     return {**found}
-
-
-def _part_of(gathered: Gathered, entity: int, settings: VerifySettings) -> str:
-    if settings.sample_per == "all":
-        return ""
-    part: str = getattr(gathered.entities[entity], settings.sample_per)
-    return part
 
 
 class _All(Sequence[Sampled]):
@@ -593,13 +597,12 @@ class _All(Sequence[Sampled]):
         return Sampled(range(self._n)[place], 0)
 
 
+# References: a bank of the workspace, a file, or a folder.
+
 TakeRows = Callable[[Iterable[Row]], None]
 
 
 _TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
-
-
-_KIND = "bequ.reference"
 
 
 _PIECE = 2**20
@@ -682,15 +685,14 @@ def _of_bank(store: Store, found: Found) -> Reference:
     bank = store.knowledge.bank(found.id)
     method = find_method(bank.method)
     first = next(store.knowledge.pages_of_bank(found.key, 1), [])
-    if not first or first[0].kind != _KIND:
+    if not first or first[0].kind != KIND:
         raise BadUsage(
             f"bank {found.name} holds no reference",
             hint="make one: proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME",
         )
 
     def facts() -> Iterator[Fact]:
-        for page in store.knowledge.pages_of_bank(found.key):
-            yield from page
+        return chain.from_iterable(store.knowledge.pages_of_bank(found.key))
 
     def take(rows: TakeRows) -> None:
         rows(

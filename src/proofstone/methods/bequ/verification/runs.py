@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
 from msgspec import UNSET, Struct, structs
@@ -19,11 +18,7 @@ from proofstone.methods.bequ.records import (
     DIRECTIONS,
     Against,
     Direction,
-    GivenTriple,
     Group,
-    ReferenceRow,
-    ReferenceTriple,
-    Verdict,
     VerifySettings,
 )
 from proofstone.methods.bequ.score import TRIPLE
@@ -44,14 +39,16 @@ from proofstone.methods.bequ.verification.verify import (
     Decided,
     Posed,
     decide,
+    embedder_of,
     posed_questions,
+    question_size,
 )
 from proofstone.methods.bequ.views import triple_rows
 from proofstone.models.budget import Budget, Spending
 from proofstone.models.registry import leaves_to
-from proofstone.records.calls import CacheUse, Clock, Embedder
+from proofstone.records.calls import CacheUse, Embedder
 from proofstone.records.ids import canonical_json, content_id, digest, short
-from proofstone.records.items import LoadedItem, Unit
+from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
@@ -59,7 +56,6 @@ from proofstone.run.dry_run import forecast_of_questions
 from proofstone.run.forecast import JudgingForecast
 from proofstone.run.judges import Bench, Judges, JudgeSpec, judge_spec, loads_of, seated
 from proofstone.run.scorings import Finished, Judging, fill_scoring, pages_to_score, unit_row
-from proofstone.search.index import SentenceEncoder
 from proofstone.session.askers import session_askers
 from proofstone.session.costs import start_spending
 from proofstone.session.egress import Loads, let_out
@@ -70,87 +66,15 @@ from proofstone.store.provenance import Origin
 from proofstone.store.scores import ScoreRow, ScoringInfo
 from proofstone.store.store import Store
 
-# A run's triples verified as a scoring of it: opened, filled, and complete once all are judged.
-#
-# It holds what every scoring of the run holds, and beside it one score for each verified triple,
-# with what judges said and the text that it rests on. What waits for a judge has none.
-
-_RIGHT = ("entailment", "covered")
-
-
-class VerifiedTriple(Struct, frozen=True, gc=False, kw_only=True):
-    """A triple of the item with the key ``item``, as a unit, with its verdict. ``drawn`` is its
-    number in the order of drawing, 0 where all are taken."""
-
-    direction: Direction
-    item: int
-    unit: Unit
-    drawn: int
-    verdict: Verdict
-    said: PanelVerdict | None
-
-
-def open_verified(
-    store: Store,
-    method: Method,
-    key: int,
-    run: Run,
-    against: Against,
-    clock: Clock,
-    *,
-    again: bool = False,
-) -> int:
-    """The scoring that the verdicts on a run go to: the newest of this label, or a new one, also
-    where the run has more replies by now than were there when its triples were drawn."""
-    newest = store.scores.newest(key, method.scorer_version, against.label)
-    if newest is not None and not again and is_current(store, newest, key, run):
-        return newest.key
-    settings = canonical_json(against)
-    made = store.scores.begin(key, run, method.scorer_version, against.label, clock.now(), settings)
-    base = store.scores.newest(key, method.scorer_version, "")
-    if base is not None:  # what was read of the replies is there already: the rest is added
-        store.scores.copy(base.key, made)
-    return made
-
-
-def is_current(store: Store, scoring: ScoringInfo, key: int, run: Run) -> bool:
-    """Whether what a scoring holds is of the sample that would be drawn now."""
-    if not store.scores.has_any([scoring.key], DIRECTIONS):
-        return True
-    return store.scores.n_scored(scoring.key) >= store.runs.count_done(key, run.last_step)
-
-
-def verified_row(store: Store, method: Method, found: VerifiedTriple) -> ScoreRow:
-    """The score of a verified triple as it is stored: 1 where it is entailed or covered, else 0;
-    none where the judge's reply held no label."""
-    verdict = found.verdict
-    is_read = bool(verdict.label)
-    score = Score(
-        unit=0,
-        measure=found.direction,
-        outcome="answered" if is_read else "unparsed",
-        value=float(verdict.label in _RIGHT) if is_read else None,
-        answer=verdict.label,
-        basis=verdict.basis,
-        flags=(f"drawn {found.drawn}",) if found.drawn else (),
-        verdict=_with_passage(found.said, verdict),
-    )
-    return ScoreRow(unit_row(store, method, found.item, found.unit), found.unit.sample, score)
-
-
-def _with_passage(said: PanelVerdict | None, verdict: Verdict) -> PanelVerdict | None:
-    """What judges said with the text that it rests on; of a rule that text alone, if any."""
-    rests_on = verdict.passage if verdict.passage.text else UNSET
-    if said is not None:
-        return structs.replace(said, rests_on=rests_on)
-    if rests_on is UNSET:
-        return None
-    return PanelVerdict(state="decided", label=verdict.label, rests_on=rests_on)
-
-
 # Stored runs on one list of entities, gathered to be verified: triples beside a reference.
 
 _PAGE = 500
+
+
+_LONGEST = 4_000  # characters of a passage; a whole article is not kept with each of its triples
+
+
+_RIGHT = ("entailment", "covered")
 
 
 class SaidAt(Struct, frozen=True, gc=False, array_like=True):
@@ -161,56 +85,37 @@ class SaidAt(Struct, frozen=True, gc=False, array_like=True):
     triple: ElicitedTriple
 
 
-Said = Spool[tuple[int, int], SaidAt]
-
-
-class GatheredRuns:
+class ListedRuns:
     """Runs on one list with a reference, and the sample of their triples. A group is a run, by its
     place in ``runs``. What is said of entities that do not exist is made up whatever it says: it is
     not among them."""
 
-    def __init__(self, runs: Sequence[tuple[int, Run]], gathered: Gathered, said: Said) -> None:
+    def __init__(
+        self,
+        store: Store,
+        method: Method,
+        runs: Sequence[tuple[int, Run]],
+        gathered: Gathered,
+        said: Spool[tuple[int, int], SaidAt],
+    ) -> None:
         self.runs = runs
         self.gathered = gathered
         self.plan: VerifyPlan
+        self._store = store
+        self._method = method
         self._said = said
         self._items: dict[int, StoredItem] = {}
         self._entities: dict[int, int] = {}  # the entity that an item means, by the item's key
-        self._meaning: dict[int, list[int]] = {}  # the other way
+        self._meaning: dict[int, list[int]] = defaultdict(list)  # the other way
         self._fictional: set[int] = set()
         self._known = lru_cache(maxsize=4)(lambda entity: known_triples(gathered, entity))
         # Of each run the item and sample of the first reply about an entity.
         self._replied: list[dict[int, tuple[int, int]]] = [{} for _run in runs]
 
-    def n_of(self, group: int) -> int:
-        """How many triples of a run are in the sample, of both directions."""
-        return self.plan.n_of(group)
-
-    def items_of(self, entity: int) -> list[int]:
-        """The keys of the items that mean an entity."""
-        return self._meaning.get(entity, [])
-
-    def unit(self, direction: Direction, group: int, entity: int, sampled: Sampled) -> Unit:
-        """The unit of a triple of the sample."""
-        return self._found(direction, group, entity, sampled)[1]
-
-    def verified(self, decided: Decided) -> VerifiedTriple:
-        """A triple with its verdict, as it is scored."""
-        posed = decided.posed
-        item, unit = self._found(posed.direction, posed.group, posed.entity, posed.sampled)
-        return VerifiedTriple(
-            direction=posed.direction,
-            item=item,
-            unit=unit,
-            drawn=posed.sampled.drawn,
-            verdict=decided.verdict,
-            said=decided.said,
-        )
-
-    def take(self, store: Store, reference: Reference) -> None:
-        """Reads the reference, the list, and what the runs said."""
+    def read(self, reference: Reference, settings: VerifySettings) -> None:
+        """Reads the reference, the list, and what the runs said, and draws the sample."""
         reference.take(self.gathered.take_reference)
-        for page in store.items.pages(self.runs[0][1].item_set, _PAGE):
+        for page in self._store.items.pages(self.runs[0][1].item_set, _PAGE):
             for stored in page:
                 facts = entity_facts(stored.loaded)
                 self._items[stored.key] = stored
@@ -220,15 +125,12 @@ class GatheredRuns:
                     facts.name, facts.identity, facts.domain, facts.popularity
                 )
                 self._entities[stored.key] = entity
-                self._meaning.setdefault(entity, []).append(stored.key)
+                self._meaning[entity].append(stored.key)
         for key, run in self.runs:
             group = self.gathered.begin_group(Group(run.respondent, run.way))
-            for finished_page in pages_to_score(store, key, run, None):
+            for finished_page in pages_to_score(self._store, key, run, None):
                 for finished in finished_page:
                     self._take_reply(group, finished)
-
-    def draw(self, settings: VerifySettings) -> None:
-        """Draws the sample."""
         asked = Asked(frozenset(self._entities.values()), self._replied)
         self.plan = make_plan(self.gathered, settings, asked)
 
@@ -239,135 +141,123 @@ class GatheredRuns:
         if item in self._fictional:
             return
         rows = triple_rows(finished.item.loaded, finished.replies)
-        self.gathered.take_elicited(
-            (Row(f"reply {finished.item.position}", row) for row in rows), group=group
-        )
+        place = f"reply {finished.item.position}"
+        self.gathered.take_elicited((Row(place, row) for row in rows), group=group)
         for row in rows:
-            triple = ElicitedTriple(
-                subject=row["subject"], predicate=row["predicate"], object=row["object"]
-            )
-            self._said.add((group, entity), SaidAt(item, finished.sample, triple))
+            said = {name: row[name] for name in ElicitedTriple.__struct_fields__}
+            self._said.add((group, entity), SaidAt(item, finished.sample, ElicitedTriple(**said)))
 
-    def _found(
+    def unit(
         self, direction: Direction, group: int, entity: int, sampled: Sampled
     ) -> tuple[int, Unit]:
+        """The key of the item and the unit of a triple of the sample: of one that was said, or of
+        one of the reference, looked for in a sample of the replies about its entity."""
+        payload: ElicitedTriple | KnownTriple
         if direction == "precision":
             said = self._said.read((group, entity), sampled.place)
-            loaded = self._items[said.item].loaded
-            return said.item, said_unit(loaded, said.triple, said.sample)
-        item, sample = self._replied[group][entity]
-        known = self._known(entity)[sampled.place]
+            kind, payload, item, sample = TRIPLE, said.triple, said.item, said.sample
+        else:
+            item, sample = self._replied[group][entity]
+            known = self._known(entity)[sampled.place]
+            passage = known.passage
+            kind = "bequ.known"
+            payload = KnownTriple(
+                predicate=known.predicate,
+                object=known.object,
+                passage=passage.text if len(passage.text) <= _LONGEST else "",
+                source=passage.source,
+                title=passage.title,
+                url=passage.url,
+                place=sampled.place,
+            )
         loaded = self._items[item].loaded
-        return item, known_unit(loaded, known, sampled.place, sample)
+        of_entity = (("entity", loaded.item.id),)
+        unit = Unit(item=loaded, kind=kind, payload=payload, sample=sample, clusters=of_entity)
+        return item, unit
 
+    def posed(
+        self, scorings: Sequence[int | None] = (), embedder: Embedder | None = None
+    ) -> Iterator[Posed]:
+        """What of the sample has no verdict yet in the scoring of each run (None: there is none);
+        all of it without any."""
+        begun = [key for key in scorings if key is not None]
+        if not self._store.scores.has_any(begun, DIRECTIONS):
+            return posed_questions(self.gathered, self.plan, embedder)
 
-@contextmanager
-def gathered_runs(
-    store: Store,
-    method: Method,
-    runs: Sequence[tuple[int, Run]],
-    reference: Reference,
-    settings: VerifySettings,
-) -> Iterator[GatheredRuns]:
-    """Runs of one list, read and drawn. Raises BadInput for a reference that cannot be read."""
-    with ExitStack() as stack:
-        given = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
-        known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
-        said = stack.enter_context(Said(SaidAt))
-        found = GatheredRuns(runs, Gathered(given, known), said)
-        found.take(store, reference)
-        found.draw(settings)
-        yield found
+        @lru_cache(maxsize=1)  # triples come entity by entity
+        def places(entity: int) -> set[tuple[int, str, bytes, int]]:
+            items = self._meaning.get(entity, [])
+            return self._store.scores.unit_places(begun, DIRECTIONS, items)
 
+        def is_done(direction: Direction, group: int, entity: int, sampled: Sampled) -> bool:
+            scoring = scorings[group]
+            if scoring is None:
+                return False
+            _item, unit = self.unit(direction, group, entity, sampled)
+            key = content_id("unit", [unit.kind, unit.payload])
+            return (scoring, direction, key, unit.sample) in places(entity)
 
-# The runs on one list at work: what their scorings lack is posed, judged and stored.
-
-
-class VerifyingList:
-    """Gathered runs and the scoring of each (None: there is none yet). ``waiting`` counts by run
-    the triples that were left without a verdict."""
-
-    def __init__(
-        self,
-        store: Store,
-        method: Method,
-        found: GatheredRuns,
-        scorings: Sequence[int | None],
-        embedder: Embedder | None = None,
-    ) -> None:
-        self.found = found
-        self.waiting: Counter[int] = Counter()
-        self._store = store
-        self._method = method
-        self._scorings = scorings
-        self._embedder = embedder
-        self._places = _Places(store, found, scorings)
-
-    def posed(self) -> Iterator[Posed]:
-        """What of the sample has no verdict yet."""
-        found = self.found
-        return posed_questions(found.gathered, found.plan, self._embedder, self._places.has)
+        return posed_questions(self.gathered, self.plan, embedder, is_done)
 
     async def perform(
-        self, judging: Judging, stop: asyncio.Event, tell: Callable[[int], None]
+        self,
+        scorings: Sequence[int],
+        embedder: Embedder | None,
+        judging: Judging,
+        stop: asyncio.Event,
+        tell: Callable[[int], None],
     ) -> None:
-        """Verifies it, page by page, until a judge cannot be asked any more or ``stop`` is set;
-        ``tell`` hears how many more are done."""
+        """Verifies what is left, page by page, until a judge cannot be asked any more or ``stop``
+        is set; ``tell`` hears how many more are done."""
         storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
-        async with aclosing(decide(self.posed(), judging.judge)) as pages:
+        posed = self.posed(scorings, embedder)
+        async with aclosing(decide(posed, judging.judge)) as pages:
             async for page in pages:
                 await asyncio.gather(*storing)
-                storing = [asyncio.create_task(asyncio.to_thread(self._store_page, page))]
+                store = asyncio.to_thread(self._store_page, scorings, page)
+                storing = [asyncio.create_task(store)]
                 tell(len(page))
                 if stop.is_set() or judging.is_stopped():
                     break
         await asyncio.gather(*storing)
 
-    def _store_page(self, page: Sequence[Decided]) -> None:
-        by_group: dict[int, list[Decided]] = {}
+    def _store_page(self, scorings: Sequence[int], page: Sequence[Decided]) -> None:
+        by_scoring: dict[int, list[ScoreRow]] = defaultdict(list)
         for each in page:
-            if each.verdict.basis == "waiting":
-                self.waiting[each.posed.group] += 1
-            else:
-                by_group.setdefault(each.posed.group, []).append(each)
-        for group, decided in by_group.items():
-            scoring = self._scorings[group]
-            if scoring is not None:
-                rows = [
-                    verified_row(self._store, self._method, self.found.verified(each))
-                    for each in decided
-                ]
-                self._store.scores.add(scoring, rows)
+            if each.verdict.basis != "waiting":
+                by_scoring[scorings[each.posed.group]].append(self._score_row(each))
+        for scoring, rows in by_scoring.items():
+            self._store.scores.add(scoring, rows)
+
+    def _score_row(self, decided: Decided) -> ScoreRow:
+        """The score of a verified triple as it is stored: 1 where it is entailed or covered, else
+        0; none where the judge's reply held no label. With it stands what judges said and the text
+        that it rests on; of a rule that text alone, if any."""
+        posed, verdict, said = decided.posed, decided.verdict, decided.said
+        item, unit = self.unit(posed.direction, posed.group, posed.entity, posed.sampled)
+        rests_on = verdict.passage if verdict.passage.text else UNSET
+        if said is not None:
+            said = structs.replace(said, rests_on=rests_on)
+        elif rests_on is not UNSET:
+            said = PanelVerdict(state="decided", label=verdict.label, rests_on=rests_on)
+        is_read = bool(verdict.label)
+        score = Score(
+            unit=0,
+            measure=posed.direction,
+            outcome="answered" if is_read else "unparsed",
+            value=float(verdict.label in _RIGHT) if is_read else None,
+            answer=verdict.label,
+            basis=verdict.basis,
+            flags=(f"drawn {posed.sampled.drawn}",) if posed.sampled.drawn else (),
+            verdict=said,
+        )
+        return ScoreRow(unit_row(self._store, self._method, item, unit), unit.sample, score)
 
 
-class _Places:
-    """Which triples of the sample have a verdict already: looked up entity by entity."""
-
-    def __init__(self, store: Store, found: GatheredRuns, scorings: Sequence[int | None]) -> None:
-        self._store = store
-        self._found = found
-        self._scorings = scorings
-        begun = [key for key in scorings if key is not None]
-        self._begun = begun if store.scores.has_any(begun, DIRECTIONS) else []
-        self._entity = -1
-        self._places: set[tuple[int, str, bytes, int]] = set()
-
-    def has(self, direction: Direction, group: int, entity: int, sampled: Sampled) -> bool:
-        """Whether a triple of the sample has its verdict."""
-        scoring = self._scorings[group]
-        if scoring is None or scoring not in self._begun:
-            return False
-        if entity != self._entity:
-            items = self._found.items_of(entity)
-            self._entity = entity
-            self._places = self._store.scores.unit_places(self._begun, DIRECTIONS, items)
-        unit = self._found.unit(direction, group, entity, sampled)
-        key = content_id("unit", [unit.kind, unit.payload])
-        return (scoring, direction, key, unit.sample) in self._places
-
-
-_TRIED = 64  # questions by which the size of all is judged
-
+# A run's triples verified as a scoring of it: opened, filled, and complete once all are judged.
+#
+# It holds what every scoring of the run holds, and beside it one score for each verified triple.
+# What waits for a judge has none.
 
 _USUAL = VerifySettings()
 
@@ -375,37 +265,24 @@ _USUAL = VerifySettings()
 Watch = Callable[[int, int], None]
 
 
-class _Wanted(Struct, frozen=True):
-    """What is to be verified, before anything of it is read: runs by their keys."""
+class _Opened(Struct, frozen=True):
+    """Runs that are to be verified, by their keys, and ``whole`` those of which nothing is left to
+    do: nothing of them is read. The others were read and drawn, a part for each of ``lists``."""
 
+    session: Session
+    spec: JudgeSpec
     method: Method
     runs: Mapping[int, Run]
     reference: Reference
-    settings: VerifySettings
-
-    def against(self, judges: str) -> Against:
-        """What the scorings are known by."""
-        said = structs.asdict(self.settings)
-        if said["over"] == "elicited":  # of any of these runs: others draw from other entities
-            ids = sorted(run.id for run in self.runs.values())
-            said["over"] = f"elicited:{short(digest(canonical_json(ids)))}"
-        return Against(
-            judges=judges, reference=self.reference.label, questions=QUESTIONS_VERSION, **said
-        )
-
-
-class _Opened(Struct, frozen=True):
-    """Runs that were read and drawn: a part for each list of entities."""
-
-    wanted: _Wanted
     against: Against
-    lists: tuple[GatheredRuns, ...]
+    whole: Mapping[int, VerifiedRun]
+    lists: tuple[ListedRuns, ...]
     embedder: Embedder | None
 
     @property
     def n(self) -> int:
         """The triples of all samples."""
-        return sum(each.n_of(group) for each in self.lists for group in range(len(each.runs)))
+        return sum(each.plan.n_of(group) for each in self.lists for group in range(len(each.runs)))
 
 
 def check_judged(run: Run) -> None:
@@ -439,28 +316,35 @@ def verify_runs(
     ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
     whose replies hold no triples, and what stopped a judge once all that it said is kept.
     """
-    spec = _judges(judge)
-    wanted = _wanted(session, runs, reference, settings)
-    against = wanted.against(_bench_name(session, spec))
-    made = {} if again else _whole(session, wanted, against)
-    with _opened(session, wanted, against, made) as opened:
-        let_out(session, _verify_loads(session, spec, opened))
+    with _opened(session, runs, judge, reference, settings, again=again) as opened:
+        let_out(session, _verify_loads(opened))
+        made, done = dict(opened.whole), 0
+
+        def tell(more: int) -> None:
+            nonlocal done
+            done += more
+            if watch is not None:
+                watch(done, opened.n)
 
         async def work(stop: asyncio.Event) -> None:
-            spending, names = start_spending(session, budget), list(spec.models)
+            spec, spending = opened.spec, start_spending(session, budget)
+            names = list(spec.models)
             async with (
                 session_askers(session, names, max_connections, stop, cache, spending) as askers,
                 seated(session.store, spec, askers, session.clock) as judging,
             ):
-                tell = _Told(watch, opened.n)
                 for each in opened.lists:
-                    made.update(
-                        await _verify(session, opened, each, judging, stop, tell, again=again)
-                    )
+                    scorings = [_begun(opened, key, again=again) for key, _run in each.runs]
+                    for scoring, (key, run) in zip(scorings, each.runs, strict=True):
+                        await fill_scoring(session.store, opened.method, scoring, key, run)
+                    await each.perform(scorings, opened.embedder, judging, stop, tell)
+                    for group, (key, run) in enumerate(each.runs):
+                        wanted = each.plan.n_of(group)
+                        made[key] = _made(session, scorings[group], run, opened.against, wanted)
 
         if opened.lists:
-            Background(work).wait_stoppable(None, on_interrupt or _say_nothing)
-    return tuple(made[key] for key in wanted.runs)
+            Background(work).wait_stoppable(None, on_interrupt or (lambda: None))
+    return tuple(made[key] for key in opened.runs)
 
 
 def verify_forecast(
@@ -474,60 +358,114 @@ def verify_forecast(
     max_connections: int | None = None,
 ) -> JudgingForecast:
     """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    with _opened(session, runs, judge, reference, settings, again=again) as opened:
+        n = 0
 
-    spec = _judges(judge)
-    wanted = _wanted(session, runs, reference, settings)
-    against = wanted.against(_bench_name(session, spec))
-    whole = {} if again else _whole(session, wanted, against)
-    with _opened(session, wanted, against, whole) as opened:
+        def questions() -> Iterator[JudgeQuestion]:
+            """Those that a judge would be asked among what is posed, all of which is counted."""
+            nonlocal n
+            for each in opened.lists:
+                found = [None if again else _newest(opened, key) for key, _run in each.runs]
+                scorings = [None if newest is None else newest.key for newest in found]
+                for posed in each.posed(scorings, opened.embedder):
+                    n += 1
+                    if posed.question is not None:
+                        yield posed.question
 
         async def work(stop: asyncio.Event) -> JudgingForecast:
-            async with session_askers(session, list(spec.models), max_connections, stop) as askers:
-                questions = _Questions(
-                    posed
-                    for each in opened.lists
-                    for posed in _left(session, opened, each, again=again).posed()
-                )
+            names = list(opened.spec.models)
+            async with session_askers(session, names, max_connections, stop) as askers:
                 seats = list(askers.values())
-                made = forecast_of_questions(questions.put(), 0, spec, seats)
-                return structs.replace(made, of=questions.n)
+                made = forecast_of_questions(questions(), 0, opened.spec, seats)
+                return structs.replace(made, of=n)
 
         return Background(work).wait()
 
 
-def _bench_name(session: Session, spec: JudgeSpec) -> str:
-    """How a panel is named in a scoring."""
+@contextmanager
+def _opened(
+    session: Session,
+    targets: Sequence[Target],
+    judge: Judges,
+    reference: Target | Path,
+    settings: VerifySettings,
+    *,
+    again: bool,
+) -> Iterator[_Opened]:
+    """The runs that are not whole, read and drawn; all of them where the sample of one rests on
+    what the others said. Raises BadInput for a reference that cannot be read."""
+    store, spec = session.store, judge_spec(judge)
+    if spec is None:
+        raise BadUsage("nobody is to judge", hint="--judge PROVIDER/NAME")
+    found = [find_target(store, target, ("run",)) for target in targets]
+    runs = dict(store.runs.run(each.id) for each in found)
+    method = find_method(min(run.method for run in runs.values()))
+    known_by = find_reference(store, reference)
 
     async def work(stop: asyncio.Event) -> str:
+        """How the panel is named in a scoring."""
         async with session_askers(session, list(spec.models), None, stop) as askers:
             return Bench(spec, list(askers.values())).name
 
-    return Background(work).wait()
-
-
-async def _verify(
-    session: Session,
-    opened: _Opened,
-    found: GatheredRuns,
-    judging: Judging,
-    stop: asyncio.Event,
-    tell: Callable[[int], None],
-    *,
-    again: bool,
-) -> dict[int, VerifiedRun]:
-    store, method, against = session.store, opened.wanted.method, opened.against
-    scorings = [
-        open_verified(store, method, key, run, against, session.clock, again=again)
-        for key, run in found.runs
-    ]
-    for scoring, (key, run) in zip(scorings, found.runs, strict=True):
-        await fill_scoring(store, method, scoring, key, run)
-    verifying = VerifyingList(store, method, found, scorings, opened.embedder)
-    await verifying.perform(judging, stop, tell)
-    return {
-        key: _made(session, scoring, run, against, found.n_of(group))
-        for group, (scoring, (key, run)) in enumerate(zip(scorings, found.runs, strict=True))
+    said = structs.asdict(settings)
+    if settings.over == "elicited":  # of any of these runs: others draw from other entities
+        ids = sorted(run.id for run in runs.values())
+        said["over"] = f"elicited:{short(digest(canonical_json(ids)))}"
+    against = Against(
+        judges=Background(work).wait(),
+        reference=known_by.label,
+        questions=QUESTIONS_VERSION,
+        **said,
+    )
+    opened = _Opened(session, spec, method, runs, known_by, against, {}, (), None)
+    whole = {
+        key: _made(session, newest.key, run, against)
+        for key, run in runs.items()
+        if not again
+        and (newest := _newest(opened, key)) is not None
+        and newest.completed_at is not None
     }
+    left = {key: run for key, run in runs.items() if key not in whole}
+    if left and settings.over == "elicited":
+        left = dict(runs)
+    by_list: dict[bytes, list[tuple[int, Run]]] = defaultdict(list)
+    for key, run in left.items():
+        by_list[run.item_set].append((key, run))
+    with ExitStack() as stack:
+        lists = []
+        for some in by_list.values():
+            gathered = stack.enter_context(Gathered.opened())
+            said_at = stack.enter_context(Spool[tuple[int, int], SaidAt](SaidAt))
+            lists.append(ListedRuns(store, method, some, gathered, said_at))
+            lists[-1].read(known_by, settings)
+        embedder = embedder_of(settings) if lists else None
+        yield structs.replace(opened, whole=whole, lists=tuple(lists), embedder=embedder)
+
+
+def _newest(opened: _Opened, key: int) -> ScoringInfo | None:
+    """The newest scoring of a run that holds what would be drawn now; None where there is none, or
+    where the run has more replies by now than were there when its triples were drawn."""
+    store, run = opened.session.store, opened.runs[key]
+    newest = store.scores.newest(key, opened.method.scorer_version, opened.against.label)
+    if newest is None or not store.scores.has_any([newest.key], DIRECTIONS):
+        return newest
+    n_done = store.runs.count_done(key, run.last_step)
+    return newest if store.scores.n_scored(newest.key) >= n_done else None
+
+
+def _begun(opened: _Opened, key: int, *, again: bool) -> int:
+    """The scoring that the verdicts on a run go to: the newest of this label, or a new one."""
+    newest = None if again else _newest(opened, key)
+    if newest is not None:
+        return newest.key
+    session, method, against = opened.session, opened.method, opened.against
+    scores, version = session.store.scores, method.scorer_version
+    settings, now = canonical_json(against), session.clock.now()
+    made = scores.begin(key, opened.runs[key], version, against.label, now, settings)
+    base = scores.newest(key, version, "")
+    if base is not None:  # what was read of the replies is there already: the rest is added
+        scores.copy(base.key, made)
+    return made
 
 
 def _made(
@@ -552,168 +490,16 @@ def _made(
     )
 
 
-def _newest(session: Session, wanted: _Wanted, against: Against, key: int) -> ScoringInfo | None:
-    """The newest scoring of a run that holds what would be drawn now; None where there is
-    none."""
-    newest = session.store.scores.newest(key, wanted.method.scorer_version, against.label)
-    if newest is None or not is_current(session.store, newest, key, wanted.runs[key]):
-        return None
-    return newest
-
-
-def _whole(session: Session, wanted: _Wanted, against: Against) -> dict[int, VerifiedRun]:
-    """The runs of which nothing is left to do, by their keys: nothing of them is read."""
-    found = {key: _newest(session, wanted, against, key) for key in wanted.runs}
-    return {
-        key: _made(session, newest.key, wanted.runs[key], against)
-        for key, newest in found.items()
-        if newest is not None and newest.completed_at is not None
-    }
-
-
-def _left(session: Session, opened: _Opened, found: GatheredRuns, *, again: bool) -> VerifyingList:
-    """What is left of a list, with the scorings that there are."""
-    newest = [
-        None if again else _newest(session, opened.wanted, opened.against, key)
-        for key, _run in found.runs
-    ]
-    scorings = [None if each is None else each.key for each in newest]
-    method = opened.wanted.method
-    return VerifyingList(session.store, method, found, scorings, opened.embedder)
-
-
-def _wanted(
-    session: Session, targets: Sequence[Target], reference: Target | Path, settings: VerifySettings
-) -> _Wanted:
-    found = [find_target(session.store, target, ("run",)) for target in targets]
-    runs = dict(session.store.runs.run(each.id) for each in found)
-    method = find_method(min(run.method for run in runs.values()))
-    return _Wanted(method, runs, find_reference(session.store, reference), settings)
-
-
-@contextmanager
-def _opened(
-    session: Session, wanted: _Wanted, against: Against, whole: Container[int]
-) -> Iterator[_Opened]:
-    """The runs that are not whole, read and drawn; all of them where the sample of one rests on
-    what the others said."""
-    left = {key: run for key, run in wanted.runs.items() if key not in whole}
-    if left and wanted.settings.over == "elicited":
-        left = dict(wanted.runs)
-    by_list: dict[bytes, list[tuple[int, Run]]] = {}
-    for key, run in left.items():
-        by_list.setdefault(run.item_set, []).append((key, run))
-    settings = wanted.settings
-    with ExitStack() as stack:
-        lists = [
-            stack.enter_context(
-                gathered_runs(session.store, wanted.method, some, wanted.reference, settings)
-            )
-            for some in by_list.values()
-        ]
-        embedder = _embedder(settings) if lists else None
-        yield _Opened(wanted, against, tuple(lists), embedder)
-
-
-def _verify_loads(session: Session, spec: JudgeSpec, opened: _Opened) -> Loads:
+def _verify_loads(opened: _Opened) -> Loads:
     """What judges would be sent: what runs said of a list, and passages of the reference."""
-
+    session, spec, reference = opened.session, opened.spec, opened.reference
     to = [leaves_to(judge, session.config) for judge in spec.models]
     if not opened.lists or all(each is None or each.is_local for each in to):
         return {}
-    origins: list[Origin] = [*opened.wanted.reference.origins()]
+    origins: list[Origin] = [*reference.origins()]
     for each in opened.lists:
         origins += session.store.origins.of_set(each.runs[0][1].item_set)
-    posed = islice(
-        (
-            posed
-            for each in opened.lists
-            for posed in posed_questions(each.gathered, each.plan, opened.embedder)
-        ),
-        _TRIED,
-    )
-    sizes = [_characters(each.question) for each in posed if each.question is not None]
-    about = {"about": sum(sizes) // len(sizes)} if sizes else {}
-    texts = {opened.wanted.reference.id: (origins, opened.n)}
-    return loads_of(spec, session.config, texts, **about)
-
-
-class _Told:
-    """Counts what is done, for whoever watches."""
-
-    def __init__(self, watch: Watch | None, of: int) -> None:
-        self._watch = watch
-        self._of = of
-        self._done = 0
-
-    def __call__(self, more: int) -> None:
-        self._done += more
-        if self._watch is not None:
-            self._watch(self._done, self._of)
-
-
-class _Questions:
-    """The questions among what is posed, all of which is counted."""
-
-    def __init__(self, posed: Iterator[Posed]) -> None:
-        self.n = 0
-        self._posed = posed
-
-    def put(self) -> Iterator[JudgeQuestion]:
-        """Those that a judge would be asked."""
-        for each in self._posed:
-            self.n += 1
-            if each.question is not None:
-                yield each.question
-
-
-def _judges(judge: Judges) -> JudgeSpec:
-    spec = judge_spec(judge)
-    if spec is None:
-        raise BadUsage("nobody is to judge", hint="--judge PROVIDER/NAME")
-    return spec
-
-
-def _embedder(settings: VerifySettings) -> Embedder | None:
-    if settings.way == "bm25":
-        return None
-
-    return SentenceEncoder()
-
-
-def _characters(question: JudgeQuestion) -> int:
-    return len(question.task) + sum(len(each.text) for each in question.exhibits)
-
-
-def _say_nothing() -> None:
-    pass
-
-
-_LONGEST = 4_000  # characters of a passage; a whole article is not kept with each of its triples
-
-
-def said_unit(item: LoadedItem, triple: ElicitedTriple, sample: int) -> Unit:
-    """The unit of a triple that was said of an entity."""
-    return Unit(item=item, kind=TRIPLE, payload=triple, sample=sample, clusters=_clusters(item))
-
-
-def known_unit(item: LoadedItem, known: ReferenceTriple, place: int, sample: int) -> Unit:
-    """The unit of a reference triple of an entity, looked for in a sample of its replies."""
-    passage = known.passage
-    payload = KnownTriple(
-        predicate=known.predicate,
-        object=known.object,
-        passage=passage.text if len(passage.text) <= _LONGEST else "",
-        source=passage.source,
-        title=passage.title,
-        url=passage.url,
-        place=place,
-    )
-    return Unit(item=item, kind=KNOWN, payload=payload, sample=sample, clusters=_clusters(item))
-
-
-def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
-    return (("entity", item.item.id),)
-
-
-KNOWN = "bequ.known"
+    posed = (posed for each in opened.lists for posed in each.posed(embedder=opened.embedder))
+    size = question_size(posed)
+    about = {"about": size} if size else {}
+    return loads_of(spec, session.config, {reference.id: (origins, opened.n)}, **about)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import islice
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,8 @@ from proofstone.files.write import check_target, write_rows
 from proofstone.methods.bequ.records import (
     BREAKDOWNS,
     EntityFacts,
-    GivenTriple,
     Group,
     Measured,
-    ReferenceRow,
     Verified,
     VerifySettings,
 )
@@ -47,22 +44,24 @@ from proofstone.methods.bequ.verification.plan import (
     Gathered,
     Spool,
     Told,
-    VerifyPlan,
     make_plan,
     reference_files,
     take_file,
 )
-from proofstone.methods.bequ.verification.verify import posed_questions, verify
+from proofstone.methods.bequ.verification.verify import (
+    characters_of,
+    embedder_of,
+    posed_questions,
+    question_size,
+    verify,
+)
 from proofstone.models.budget import Budget
-from proofstone.records.calls import CacheUse, Embedder, Judge
+from proofstone.records.calls import CacheUse, Judge
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.run.judges import Judges, JudgeSpec, judge_spec
 from proofstone.run.score import passing_workspace, with_judges
-from proofstone.search.index import SentenceEncoder
 from proofstone.session.permits import AskEgress
 from proofstone.session.progress import Background
-
-_TRIED = 64  # questions by which the size of all is judged
 
 
 class Example(Struct, frozen=True):
@@ -113,15 +112,13 @@ class OpenedTriples:
         self._gathered = gathered
         self._settings = settings
         self._names = names
-        self._embedder: Embedder | None = None
-        if settings.way != "bm25":
-            self._embedder = SentenceEncoder()
+        self._embedder = embedder_of(settings)
         self.plan = make_plan(gathered, settings)
 
     @property
     def n(self) -> int:
         """The triples that a judge sees at the most."""
-        return _most_questions(self.plan)
+        return max(1, self.plan.n_given + self.plan.n_known * len(self.plan.recalled))
 
     def to_ask(self, show: int = 0) -> ToVerify:
         """What would be asked, with the first ``show`` questions; asks nobody."""
@@ -134,7 +131,7 @@ class OpenedTriples:
             if posed.ruled is not None:
                 by_rule[posed.ruled.basis] += 1
             if posed.question is not None:
-                characters += _characters(posed.question)
+                characters += characters_of(posed.question)
                 sides["asked"] += 1
                 if len(examples) < show:
                     examples.append(Example(posed.direction, posed.question))
@@ -187,22 +184,17 @@ class OpenedTriples:
             if spec is None:
                 Background(lambda _stop: take(None)).wait()
             else:
+                posed = posed_questions(self._gathered, self.plan, self._embedder)
                 with passing_workspace(folder) as session:
                     session.ask_egress = ask_egress
                     with_judges(session,
-                        spec, take, names=self._names, n=self.n, about=self._about(),
+                        spec, take, names=self._names, n=self.n, about=question_size(posed),
                         max_connections=max_connections,
                         cache=cache, budget=budget,
                     )  # fmt: skip
             made = self._measured(found, spec, by=by)
             self._write(found, made, output, tables)
         return made
-
-    def _about(self) -> int:
-        """How many characters a question has, by the first of them."""
-        posed = islice(posed_questions(self._gathered, self.plan, self._embedder), _TRIED)
-        sizes = [_characters(each.question) for each in posed if each.question is not None]
-        return sum(sizes) // len(sizes) if sizes else 0
 
     def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
         groups, seed = self._gathered.groups, self._settings.seed
@@ -287,10 +279,7 @@ def opened_triples(
 ) -> Iterator[OpenedTriples]:
     """The triples of a file and their reference (a file of rows, or a folder of such files and of
     texts named for their entities), drawn by ``settings``. Raises what reading files does."""
-    with ExitStack() as stack:
-        elicited = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
-        known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
-        gathered = Gathered(elicited, known)
+    with Gathered.opened() as gathered:
         files = list(reference_files(reference))
         _refuse_own(path, files)
         for file in files:
@@ -312,11 +301,3 @@ def _refuse_own(path: Path, references: Sequence[Path]) -> None:
                 f"{path} is its own reference: every triple is found in it",
                 hint="name another file: --reference FILE",
             )
-
-
-def _most_questions(plan: VerifyPlan) -> int:
-    return max(1, plan.n_given + plan.n_known * len(plan.recalled))
-
-
-def _characters(question: JudgeQuestion) -> int:
-    return len(question.task) + sum(len(each.text) for each in question.exhibits)

@@ -46,7 +46,7 @@ from proofstone.records.items import SearchWay
 from proofstone.records.verdicts import Citing, Exhibit, JudgeQuestion, Label, PanelVerdict, Passage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
-from proofstone.search.index import ChunkIndex, ChunkPlace, SourcePart
+from proofstone.search.index import ChunkIndex, ChunkPlace, SentenceEncoder, SourcePart
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
@@ -338,15 +338,31 @@ class Decided(Struct, frozen=True, gc=False):
     said: PanelVerdict | None = None
 
 
-def _nothing_done(_direction: Direction, _group: int, _entity: int, _sampled: Sampled) -> bool:
-    return False
+_TRIED = 64  # questions by which the size of all is judged
+
+
+def embedder_of(settings: VerifySettings) -> Embedder | None:
+    """What finds by meaning where the settings ask for it."""
+    return None if settings.way == "bm25" else SentenceEncoder()
+
+
+def characters_of(question: JudgeQuestion) -> int:
+    """How much a judge is to read."""
+    return len(question.task) + sum(len(each.text) for each in question.exhibits)
+
+
+def question_size(posed: Iterable[Posed]) -> int:
+    """How many characters a question has in the mean, by the first that are posed; 0 for none."""
+    first = (each.question for each in islice(posed, _TRIED))
+    sizes = [characters_of(question) for question in first if question is not None]
+    return sum(sizes) // len(sizes) if sizes else 0
 
 
 def posed_questions(
     gathered: Gathered,
     plan: VerifyPlan,
     embedder: Embedder | None = None,
-    is_done: IsDone = _nothing_done,
+    is_done: IsDone = lambda *_triple: False,
 ) -> Iterator[Posed]:
     """Every triple of a plan that is not done yet, by entity; the index of an entity is made once,
     and gone after it."""
