@@ -48,27 +48,27 @@ class TwoPrompts(Struct, frozen=True):
         """The prompt for a text in this language, which stands in it as ``passage``."""
         code = "zh" if language.partition("-")[0] == "zh" else "en"
         passage = fence(self.shown_zh if code == "zh" else self.shown, text, code)
-        return _template(self.name, code).render(passage=passage, **values)
+        return _template(f"{self.name}.{code}").render(passage=passage, **values)
 
     def key(self) -> str:
         """What a step depends on that sends it."""
-        texts = (_text(self.name, language) for language in _LANGUAGES)
+        texts = (f"{_prompt_text(f'{self.name}.{language}')}\n" for language in _LANGUAGES)
         return digest("\0".join(texts).encode()).hex()
 
 
 @cache
-def _template(name: str, language: str) -> Jinja2Template:
+def _template(name: str) -> Jinja2Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
 
     # Prompts are plain text: escaping would change the names in them.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(_text(name, language))
+    return environment.from_string(_prompt_text(name))
 
 
 @cache
-def _text(name: str, language: str) -> str:
-    path = files(__package__) / f"prompts/{name}.{language}.jinja"
-    return path.read_text(encoding="utf-8")
+def _prompt_text(name: str) -> str:
+    path = files(__package__).joinpath(f"prompts/{name}.jinja")
+    return path.read_text(encoding="utf-8").rstrip("\n")
 
 
 # Ways of asking: a set of prompts, and how many triples it asks for: ``wikidata@25-50``.
@@ -284,34 +284,19 @@ def asked_messages(
 
 def shaping_texts(way: ReadWay) -> tuple[str, ...]:
     """All texts that shape the prompts of a way."""
-    return tuple(_prompting_text(name) for name in _FILES.get(way.prompts, (way.prompts, "form")))
+    return tuple(_prompt_text(name) for name in _FILES.get(way.prompts, (way.prompts, "form")))
 
 
 def _instruction(way: ReadWay, predicate: str) -> str:
     if way.prompts == TWO_STEP:
         name, form = ("objects", "form") if predicate else ("predicates", "list")
-        return f"{_prompting_text(name)}\n\n{_prompting_text(form)}"
-    once = _compiled(way.prompts).render(
+        return f"{_prompt_text(name)}\n\n{_prompt_text(form)}"
+    once = _template(way.prompts).render(
         known=way.range.known_text,
         little_known=way.range.little_known_text,
         predicates=schema_predicates(way.prompts),
     )
-    return "\n\n".join([f"{once}\n\n{_prompting_text('form')}"] * way.times)
-
-
-@cache
-def _compiled(name: str) -> Jinja2Template:
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
-
-    # Prompts are plain text: escaping would change the names in them.
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(_prompting_text(name))
-
-
-@cache
-def _prompting_text(name: str) -> str:
-    path = files(__package__).joinpath(f"prompts/{name}.jinja")
-    return path.read_text(encoding="utf-8").rstrip("\n")
+    return "\n\n".join([f"{once}\n\n{_prompt_text('form')}"] * way.times)
 
 
 PREDICATES = "predicates"

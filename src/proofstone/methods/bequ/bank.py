@@ -246,14 +246,12 @@ def is_triple(fact: Fact) -> bool:
 
 def triples_in(row: Row) -> int:
     """How many triples a row lists, or 1 where it is one; empty and repeated ones count."""
-    listed = [row.values.get(name) for name in _LISTS if name != "passages"]
-    n = sum(len(each) for each in map(_as_list, listed) if each is not None)
-    return n + bool(row.values.get("predicate"))
-
-
-def _as_list(value: Any) -> list[Any] | None:
-    read = read_json(value) if isinstance(value, str) and value else value
-    return read if isinstance(read, list) else None
+    n = int(bool(row.values.get("predicate")))
+    for name in _LISTS - {"passages"}:
+        value = row.values.get(name)
+        listed = read_json(value) if isinstance(value, str) and value else value
+        n += len(listed) if isinstance(listed, list) else 0
+    return n
 
 
 def _facts(row: Row, listed: dict[tuple[str, str], str], problems: list[Problem]) -> Iterator[Fact]:
@@ -273,10 +271,6 @@ def _facts(row: Row, listed: dict[tuple[str, str], str], problems: list[Problem]
                 "wikidata_id tells them apart",
             )
         )
-    yield from _of_entity(found)
-
-
-def _of_entity(found: NamedReference) -> Iterator[Fact]:
     for passage in found.row.passages:
         if not any(passage is triple.passage for triple in found.row.triples):
             yield _reading_fact(found, passage)

@@ -20,12 +20,10 @@ from proofstone.documents.wiki import (
 from proofstone.errors import BadUsage
 from proofstone.files.tables import read_checked
 from proofstone.methods.bequ.ask import TwoPrompts
-from proofstone.methods.bequ.bank import Taken
 from proofstone.methods.bequ.entities import (
     DOMAINS,
     FICTIONS,
     Entity,
-    Fiction,
     NamedRow,
     is_named,
     plain_name,
@@ -184,15 +182,6 @@ def to_make_up(name: str, n: int | None) -> Iterator[Candidate]:
     """A row a domain, with how many names are to be made up for it: ``n`` (else 20) in all, as many
     of each of the ten as can be. ``made-up:plausible``, ``made-up:absurd``; ``made-up:absurd:zh``
     in Chinese. Raises BadUsage for what is none of these."""
-    kind, language = _read(name)
-    whole, rest = divmod(_USUAL if n is None else n, len(DOMAINS))
-    for place, domain in enumerate(DOMAINS):
-        if count := whole + (place < rest):
-            entity = Entity(name="", is_fictional=True, fiction=kind)
-            yield Candidate(entity=entity, domain=domain, language=language, to_make_up=count)
-
-
-def _read(name: str) -> tuple[Fiction, str]:
     said, _colon, language = name.partition(":")[2].partition(":")
     kind = next((each for each in FICTIONS if each == said), None)
     if kind is None or language not in ("", *_LANGUAGES):
@@ -200,7 +189,13 @@ def _read(name: str) -> tuple[Fiction, str]:
             f"{name} is nothing that can be made up",
             hint=f"{' or '.join(f'{_INPUT}:{each}' for each in FICTIONS)}; with :zh in Chinese",
         )
-    return kind, language or _LANGUAGES[0]
+    whole, rest = divmod(_USUAL if n is None else n, len(DOMAINS))
+    for place, domain in enumerate(DOMAINS):
+        if count := whole + (place < rest):
+            entity = Entity(name="", is_fictional=True, fiction=kind)
+            yield Candidate(
+                entity=entity, domain=domain, language=language or _LANGUAGES[0], to_make_up=count
+            )
 
 
 def make_up_step() -> Step:
@@ -214,8 +209,23 @@ def make_up_step() -> Step:
         found = await ask_for(context.call, "names", prompt, _Names, _SCHEMA)
         if isinstance(found, str):
             return Drop(_UNREADABLE, found)
-        names = list(filter(_is_name, (" ".join(each.split()) for each in found.names)))
-        made = [_made(row, each) for each in names[: row.to_make_up]]
+        plain = (" ".join(each.split()) for each in found.names)
+        names = [
+            name  # that can stand in a list: something that can be read, without control signs
+            for name in plain
+            if 0 < len(name) <= _LONGEST
+            and plain_name(name)
+            and not any(unicodedata.category(sign) == "Cc" for sign in name)
+        ]
+        made = [
+            structs.replace(
+                row,
+                entity=structs.replace(row.entity, name=name),
+                to_make_up=0,
+                is_made_up=True,
+            )
+            for name in names[: row.to_make_up]
+        ]
         return made or Drop(_UNREADABLE, ", ".join(found.names)[:_LONGEST])
 
     return Step(
@@ -238,20 +248,6 @@ def made_up_prompt(row: Candidate, letter: str) -> str:
     )  # fmt: skip
 
 
-def _made(row: Candidate, name: str) -> Candidate:
-    entity = structs.replace(row.entity, name=name)
-    return structs.replace(row, entity=entity, to_make_up=0, is_made_up=True)
-
-
-def _is_name(name: str) -> bool:
-    """Whether it can stand in a list: something that can be read, without control signs."""
-    return (
-        0 < len(name) <= _LONGEST
-        and bool(plain_name(name))
-        and not any(unicodedata.category(sign) == "Cc" for sign in name)
-    )
-
-
 T = TypeVar("T")
 
 
@@ -270,7 +266,7 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
     entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
     without a corpus to hold them against, and what reading files does."""
     known = Known(params["known"])
-    lists = [name for name in inputs if not (_is_corpus(name) or is_made_up(name))]
+    lists = [name for name in inputs if not _is_offline(name)]
     for name in inputs:
         if is_made_up(name):
             yield from to_make_up(name, None)
@@ -286,7 +282,13 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
 def listed(name: str, n: int | None = None, seed: int = 0) -> Sequence[Item]:
     """The entities of a list, or ``n`` of them, drawn by the seed. Raises as reading it does."""
     items = read_checked(Path(name), read_entities)
-    return items if n is None else _drawn(items, _name_of, n, seed)
+    return (
+        items
+        if n is None
+        else _drawn(
+            items, lambda item: f"{_entity(item).name}\n{_entity(item).description}", n, seed
+        )
+    )
 
 
 def drawn_candidates(
@@ -318,11 +320,6 @@ def _drawn(things: Iterable[T], named: Callable[[T], str], n: int, seed: int) ->
     return nsmallest(n, things, key=drawn_at)
 
 
-def _name_of(item: Item) -> str:
-    entity: Entity = item.payload
-    return f"{entity.name}\n{entity.description}"
-
-
 def wiki_of(text: str) -> Path:
     """The file of ``dump:FILE`` or ``zim:FILE``. Raises as ``read_corpus``, and BadUsage for a
     folder."""
@@ -343,25 +340,17 @@ def _is_folder(name: str) -> bool:
     return name.partition(":")[0] == _FOLDER
 
 
-def _is_corpus(name: str) -> bool:
-    return _is_wiki(name) or _is_folder(name)
-
-
 def _of_documents(name: str) -> Iterator[Candidate]:
     """An entity a document of ``folder:DIR``, by its title, else by its file's name."""
     _kind, folder = read_corpus(name)
     for file, taken in documents_of(folder):
-        yield _of_document(file, taken)
-
-
-def _of_document(file: str, taken: Taken) -> Candidate:
-    title = taken.title.strip() or file
-    return Candidate(
-        entity=Entity(name=title, length=len(taken.text)),
-        language=taken.language or guess_language([taken.text]),
-        title=title,
-        lead=taken.text[:_LEAD],
-    )
+        title = taken.title.strip() or file
+        yield Candidate(
+            entity=Entity(name=title, length=len(taken.text)),
+            language=taken.language or guess_language([taken.text]),
+            title=title,
+            lead=taken.text[:_LEAD],
+        )
 
 
 def of_page(article: WikiArticle) -> Candidate:
@@ -400,7 +389,7 @@ def of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
 
 def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
     """An entity of a list, with its article where it has one."""
-    entity: Entity = item.payload
+    entity = _entity(item)
     bare = Candidate(
         entity=entity, language=item.language, domain=item.stratum.discipline,
         tier=item.stratum.field,
@@ -418,8 +407,6 @@ def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
 
 
 # What may stand in a list, from a live wiki; and what the web says of the fictional ones.
-
-_OFFLINE = ("dump:", "zim:", "folder:")
 
 
 def wants(
@@ -470,9 +457,12 @@ def rows(
     """A row an article that was drawn, and a row an entity of a list."""
     known = Known(params["known"])
     if any(map(read_wiki, inputs)):
-        yield from ((known.added(_of_page(found)), b"") for found in texts.drawn())
+        yield from (
+            (known.added(_with_numbers(of_page(found_article(found)), found)), b"")
+            for found in texts.drawn()
+        )
     for name in inputs:
-        if name.startswith(_OFFLINE) or is_made_up(name):
+        if _is_offline(name):
             offline = (
                 candidates([name], params)
                 if per_input is None
@@ -509,10 +499,6 @@ def _held_against(row: Candidate, texts: OnlineTexts) -> Candidate:
     return row
 
 
-def _of_page(found: WikiText) -> Candidate:
-    return _with_numbers(of_page(found_article(found)), found)
-
-
 def _with_numbers(row: Candidate, found: WikiText) -> Candidate:
     """With Wikidata's number and its count of statements, where the list does not say them."""
     entity = row.entity
@@ -528,12 +514,13 @@ def _with_numbers(row: Candidate, found: WikiText) -> Candidate:
 
 
 def _of_lists(inputs: Sequence[str], per_input: int | None, seed: int) -> list[Item]:
-    lists = [
-        name
-        for name in inputs
-        if not read_wiki(name) and not name.startswith(_OFFLINE) and not is_made_up(name)
-    ]
+    lists = [name for name in inputs if not read_wiki(name) and not _is_offline(name)]
     return [item for name in lists for item in listed(name, per_input, seed)]
+
+
+def _is_offline(name: str) -> bool:
+    """Whether an input is neither a list nor a live wiki."""
+    return _is_wiki(name) or _is_folder(name) or is_made_up(name)
 
 
 def _entity(item: Item) -> Entity:
@@ -737,8 +724,11 @@ def filter_step(least_length: int, least_statements: int) -> Step:
         if entity.is_fictional:
             found = row.title or row.against
             return Drop(_EXISTS, f"{entity.name}: {found}") if found else row
-        if not row.title or row.trouble or row.is_meanings:
-            return _without_article(row)
+        if not row.title:
+            return Drop(_NONE, entity.name)
+        if row.trouble or row.is_meanings:
+            unread = Drop(_UNREAD, f"{row.title}: {row.trouble}")
+            return unread if row.trouble else Drop(_MEANINGS, row.title)
         if (entity.length or 0) < least_length:
             return Drop(_SHORT, f"{row.title}: {entity.length or 0} characters")
         if entity.statements is not None and entity.statements < least_statements:
@@ -755,30 +745,20 @@ def filter_step(least_length: int, least_statements: int) -> Step:
     )
 
 
-def _without_article(row: Candidate) -> Drop:
-    if not row.title:
-        return Drop(_NONE, row.entity.name)
-    if row.trouble:
-        return Drop(_UNREAD, f"{row.title}: {row.trouble}")
-    return Drop(_MEANINGS, row.title)
-
-
 def once_step() -> BatchStep:
     """Each entity once: by its Wikidata number, its name, or a name among another's aliases."""
 
     def fold(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
-        named = [_named(row) for row in rows]
+        named = [
+            NamedRow("", each.name, each.description, each.aliases, each.wikidata)
+            for each in (row.entity for row in rows)
+        ]
         again: dict[int, Kept] = {}
         for first, *others in same_entities(named, []):
             again |= {n: Drop(_AGAIN, f"{named[n].name}: {named[first].name}") for n in others}
         return again
 
     return BatchStep(name="once", version=1, takes=Candidate, work=fold, reasons=(_AGAIN,))
-
-
-def _named(row: Candidate) -> NamedRow:
-    entity = row.entity
-    return NamedRow("", entity.name, entity.description, entity.aliases, entity.wikidata)
 
 
 PARAMETERS = (

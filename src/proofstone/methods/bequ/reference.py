@@ -47,7 +47,6 @@ from proofstone.records.builds import (
     Step,
     StepBuilder,
     StepContext,
-    WebText,
     WikiText,
 )
 from proofstone.records.calls import FoundText, Message
@@ -97,25 +96,25 @@ def read_wanted(inputs: Sequence[str]) -> Wanted:
     items = [item for name in inputs for item in read_checked(Path(name), read_entities)]
     items = list({item.id: item for item in items}.values())
     _check_told_apart(items)
-    return Wanted([item.payload for item in items], [_about(item) for item in items])
+    entities: list[Entity] = [item.payload for item in items]
+    abouts = [
+        About(
+            name=entity.name,
+            description=entity.description,
+            aliases=entity.aliases,
+            wikidata=entity.wikidata,
+            domain=item.stratum.discipline,
+            tier=item.stratum.field,
+        )
+        for item, entity in zip(items, entities, strict=True)
+    ]
+    return Wanted(entities, abouts)
 
 
 def title_of_address(address: str) -> str:
     """The title of a wiki's page by its address (``.../wiki/TITLE``); empty for another one."""
     head, sign, title = urlsplit(address).path.partition("/wiki/")
     return unquote(title).replace("_", " ").strip() if sign and not head else ""
-
-
-def _about(item: Item) -> About:
-    entity: Entity = item.payload
-    return About(
-        name=entity.name,
-        description=entity.description,
-        aliases=entity.aliases,
-        wikidata=entity.wikidata,
-        domain=item.stratum.discipline,
-        tier=item.stratum.field,
-    )
 
 
 def _check_told_apart(items: Sequence[Item]) -> None:
@@ -422,16 +421,13 @@ def _of_web(
                 yield EntityText(about=about, missing="unreadable page", sought=sought), b""
             else:
                 n_read += 1
-                yield EntityText(about=about, taken=_taken(page)), page.source
+                taken = Taken(
+                    text=page.text, source="web", title=page.title, url=page.url, date=page.date,
+                    content=page.content, language=page.language, source_id=page.source,
+                )  # fmt: skip
+                yield EntityText(about=about, taken=taken), page.source
         if not n_read:
             yield EntityText(about=about, missing="no page", sought=f"searched for {query}"), b""
-
-
-def _taken(page: WebText) -> Taken:
-    return Taken(
-        text=page.text, source="web", title=page.title, url=page.url, date=page.date,
-        content=page.content, language=page.language, source_id=page.source,
-    )  # fmt: skip
 
 
 ONLINE = OnlineRows(wants=wants, rows=rows)
@@ -459,7 +455,15 @@ def search_step(most: int) -> Step:
                     found.setdefault((each.passage, each.start), each)
         if not found:
             return Drop(_NO_ARTICLE, f"{row.about.name}: looked for {', '.join(row.names)}")
-        return [_with(row, each) for each in found.values()]
+        taken = (
+            Taken(
+                text=each.text, source="documents", title=each.title, url=each.address,
+                content=sha256(each.text.encode()).hexdigest(),
+                source_id=each.source, passage_id=each.passage,
+            )
+            for each in found.values()
+        )  # fmt: skip
+        return [structs.replace(row, taken=each, names=()) for each in taken]
 
     return Step(
         name="search",
@@ -470,15 +474,6 @@ def search_step(most: int) -> Step:
         config={"most": most},
         reads=(SEARCH,),
     )
-
-
-def _with(row: EntityText, found: FoundText) -> EntityText:
-    taken = Taken(
-        text=found.text, source="documents", title=found.title, url=found.address,
-        content=sha256(found.text.encode()).hexdigest(),
-        source_id=found.source, passage_id=found.passage,
-    )  # fmt: skip
-    return structs.replace(row, taken=taken, names=())
 
 
 # Texts about entities cut into passages, each of them known as it stands, and to be asked of.

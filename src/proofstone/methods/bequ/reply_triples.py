@@ -81,7 +81,8 @@ def elicited(entity: Entity, replies: Mapping[str, Reply]) -> Elicited:
     is_answered = bool(said) or set(outcomes) == {"answered"}
     lost = sum(outcome != "answered" for outcome in outcomes)
     flags = [f"{lost} of {len(each)} replies without triples"] if is_answered and lost else []
-    flags += _predicates_left_out(replies)
+    n = len(read_predicates(replies[PREDICATES].text)) if PREDICATES in replies else 0
+    flags += [f"{n - MOST_PREDICATES} predicates not asked about"] if n > MOST_PREDICATES else []
     return Elicited(
         outcome="answered" if is_answered else next(o for o in outcomes if o != "answered"),
         triples=tuple(fold_triples(said)),
@@ -118,11 +119,6 @@ def _moved(entity: Entity, part: Reply, start: int) -> Sequence[FoundTriple]:
         return ()
     found = _read(part.text, entity.names, part.finish == "length").triples
     return [structs.replace(each, start=each.start + start, end=each.end + start) for each in found]
-
-
-def _predicates_left_out(replies: Mapping[str, Reply]) -> list[str]:
-    n = len(read_predicates(replies[PREDICATES].text)) if PREDICATES in replies else 0
-    return [f"{n - MOST_PREDICATES} predicates not asked about"] if n > MOST_PREDICATES else []
 
 
 def _of_one(entity: Entity, reply: Reply) -> Elicited:

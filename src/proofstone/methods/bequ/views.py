@@ -14,6 +14,7 @@ from proofstone.method import Method
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.methods.bequ.records import plain_triple
 from proofstone.methods.bequ.reply_triples import Elicited, elicited, read_text
+from proofstone.methods.bequ.verification.stored_verdicts import FICTIONAL, said_by
 from proofstone.records.calls import Embedder, TokenCounter
 from proofstone.records.ids import short
 from proofstone.records.items import LoadedItem
@@ -24,7 +25,6 @@ from proofstone.results.trace import replies_of
 from proofstone.search.index import SentenceEncoder
 from proofstone.session.session import Session, response_name
 from proofstone.store.lookup import Found
-from proofstone.store.scores import ScoreTally
 from proofstone.store.store import Store
 from proofstone.wording.messages import say
 
@@ -181,9 +181,6 @@ _PAGE = 256
 _COUNT = re.compile(r"([\d,]+) (.+)")
 
 
-_FICTIONAL = "fictional"
-
-
 Fold = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
 
 
@@ -254,49 +251,29 @@ def _run_row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ..
     if current is None:
         return None
     tallies = store.scores.tallies(current.key)
-    of_items = [tally for tally in tallies if tally.kind == "item"]
-    of_triples = next(measure for measure in method.measures if measure.unit != "item")
-    triples = [tally for tally in tallies if tally.measure == of_triples.of]
-    n = _n(of_items)
-    answered = [tally for tally in of_items if tally.outcome == "answered"]
-    refused = _n([tally for tally in of_items if tally.outcome == "refused"])
-    given = _total(answered)
-    fictional = [tally for tally in of_items if tally.gold == _FICTIONAL]
-    counted = _counted(store, method, current.key)
+    of_triples = next(measure for measure in method.measures if measure.unit != "item").of
+    said = said_by(tallies, of_triples)
+    made_up = said_by([each for each in tallies if each.gold == FICTIONAL], of_triples)
+    counted: Counter[str] = Counter()  # what the flags of replies count: ``3 said again``
+    for flag in store.scores.flags(current.key, method.headline):
+        if count := _COUNT.fullmatch(flag):
+            counted[count[2]] += int(count[1].replace(",", ""))
     return (
         f"run:{short(run.id)}",
         run_label(run),
-        n,
-        given,
-        _n(answered) - given + refused,
-        n - _n(answered) - refused,
-        _n(triples),
-        _n(triples) / n if n else None,
-        _total(triples),
+        said.entities,
+        said.given,
+        said.abstained,
+        said.unread,
+        said.triples,
+        said.each,
+        round(sum(each.total for each in tallies if each.measure == of_triples)),
         counted["said again"],
         counted["about another entity"],
-        _n(fictional),
-        _total([tally for tally in fictional if tally.outcome == "answered"]),
-        _n([tally for tally in triples if tally.gold == _FICTIONAL]),
+        made_up.entities,
+        made_up.given,
+        made_up.triples,
     )
-
-
-def _counted(store: Store, method: Method, scoring: int) -> Counter[str]:
-    """What the flags of replies count, added up: ``3 said again``."""
-    found: Counter[str] = Counter()
-    for flag in store.scores.flags(scoring, method.headline):
-        count = _COUNT.fullmatch(flag)
-        if count is not None:
-            found[count[2]] += int(count[1].replace(",", ""))
-    return found
-
-
-def _n(tallies: Sequence[ScoreTally]) -> int:
-    return sum(tally.n for tally in tallies)
-
-
-def _total(tallies: Sequence[ScoreTally]) -> int:
-    return round(sum(tally.total for tally in tallies))
 
 
 # Triples of one reply that say in other words what was said before: folded at a stated bar.

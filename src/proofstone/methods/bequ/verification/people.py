@@ -86,12 +86,11 @@ def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | N
     """What of a verified triple a correction needs; None for one that waits."""
     if found.verdict.basis == "waiting":
         return None
-    label = found.verdict.label or "unparsed"
     return Checked(
         direction=found.direction,
         group=found.group,
         entity=found.entity,
-        label=label,
+        label=found.verdict.label or "unparsed",
         said=people.get(found.id),
         drawn=found.drawn,
     )
@@ -144,15 +143,14 @@ class Corrected(Struct, frozen=True, kw_only=True):
     def figures(self) -> dict[str, Estimate]:
         """Those that could be made, by their names; both rates as corrected."""
         found = {
-            "precision": None if self.precision is None else self.precision.corrected,
-            "recall": None if self.recall is None else self.recall.corrected,
-            "f1": self.f1,
-            "agreement": self.agreement,
-            "kappa": self.kappa,
-            "corpus": self.corpus,
-            "true_share": self.true_share,
+            "precision": self.precision and self.precision.corrected,
+            "recall": self.recall and self.recall.corrected,
+            **{name: getattr(self, name) for name in _FIGURES},
         }
         return {name: each for name, each in found.items() if each is not None}
+
+
+_FIGURES = ("f1", "agreement", "kappa", "corpus", "true_share")
 
 
 def correct_by_people(
@@ -173,7 +171,11 @@ def correct_by_people(
 def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -> Corrected:
     sides = {"precision": _side(mine, "precision"), "recall": _side(mine, "recall")}
     rates = {name: _rate(side) for name, side in sides.items() if len(side.people)}
-    known = [each for each in mine if each.direction == "precision" and _has_truth(each)]
+    known = [
+        each
+        for each in mine
+        if each.direction == "precision" and each.said is not None and each.said.is_true is not None
+    ]
     agreement, kappa = _agreement(mine, n_draws, seed)
     return Corrected(
         group=group,
@@ -183,7 +185,13 @@ def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -
         f1=_f1(sides, rates, n_draws, seed) if len(rates) == len(sides) else None,
         agreement=agreement,
         kappa=kappa,
-        corpus=_share([each for each in known if _is_true(each)], _is_entailed, n_draws, seed),
+        # By a person's reading of the passages where there is one, else by the judge's.
+        corpus=_share(
+            [each for each in known if _is_true(each)],
+            lambda each: (_said(each) or each.label) in _RIGHT["precision"],
+            n_draws,
+            seed,
+        ),
         true_share=_share(known, _is_true, n_draws, seed),
         scattered=tuple(side for side in DIRECTIONS if _is_scattered(mine, side)),
     )
@@ -192,7 +200,7 @@ def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -
 def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
     """Whether labels of a direction leave out many triples that were drawn before labelled ones."""
     own = [each for each in mine if each.direction == direction and each.drawn]
-    labelled = [each.drawn for each in own if _has_label(each)]
+    labelled = [each.drawn for each in own if _said(each)]
     before = sum(each.drawn <= max(labelled, default=0) for each in own)
     return len(labelled) < _LEAST_LABELLED * before
 
@@ -214,9 +222,8 @@ def _rate(side: _Side) -> JudgedRate:
 def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
     right = _RIGHT[direction]
     own = [each for each in mine if each.direction == direction]
-    seen = [each for each in own if _has_label(each)]
-    rest = [each for each in own if not _has_label(each)]
-    said = [each.said.label in right for each in seen if each.said is not None]
+    seen = [each for each in own if _said(each)]
+    rest = [each for each in own if not _said(each)]
 
     def judged(among: Sequence[Checked]) -> NDArray[np.float64]:
         return np.array([each.label in right for each in among], dtype=np.float64)
@@ -224,7 +231,7 @@ def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
     def entities(among: Sequence[Checked]) -> NDArray[np.int64]:
         return np.array([each.entity for each in among], dtype=np.int64)
 
-    people = np.array(said, dtype=np.float64)
+    people = np.array([_said(each) in right for each in seen], dtype=np.float64)
     return _Side(people, judged(seen), entities(seen), judged(rest), entities(rest))
 
 
@@ -268,7 +275,7 @@ def _agreement(
 ) -> tuple[Estimate | None, Estimate | None]:
     """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
     precision; entities are drawn again."""
-    seen = [each for each in mine if _has_label(each)]
+    seen = [each for each in mine if _said(each)]
     if not seen:
         return None, None
     own = [each for each in seen if each.direction == "precision"]
@@ -305,22 +312,9 @@ def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(entities, return_inverse=True)[1].astype(np.int64)
 
 
-def _has_label(each: Checked) -> bool:
-    return bool(_said(each))
-
-
 def _said(each: Checked) -> str:
     return "" if each.said is None else each.said.label
 
 
-def _has_truth(each: Checked) -> bool:
-    return each.said is not None and each.said.is_true is not None
-
-
 def _is_true(each: Checked) -> bool:
     return each.said is not None and each.said.is_true is True
-
-
-def _is_entailed(each: Checked) -> bool:
-    """By a person's reading of the passages where there is one, else by the judge's."""
-    return (_said(each) or each.label) in _RIGHT["precision"]

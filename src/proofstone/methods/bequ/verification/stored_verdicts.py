@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
+from msgspec import structs
 
 from proofstone.errors import BadUsage, NotFound, TextPurged
 from proofstone.method import Method, find_method
@@ -47,7 +48,7 @@ from proofstone.store.store import Store
 _PAGE = 500
 
 
-_FICTIONAL = "fictional"
+FICTIONAL = "fictional"
 
 
 _LABELS = frozenset(get_args(VerdictLabel))
@@ -229,13 +230,14 @@ def _verified(
 ) -> Verified:
     item = entities.ids[place]
     text, verdict = text_of(store, row, entities.facts[place].name), verdict_of(row)
+    drawn = row.flags.removeprefix("drawn ")
     key = [row.measure, reading.run.id, item, row.sample, text.predicate, text.object]
     return Verified(
         id=content_id("verified-triple", [*key, text.subject]).hex()[:16],
         direction=row.measure,  # type: ignore[arg-type] # asked for by it
         group=reading.group,
         entity=place,
-        drawn=_drawn(row.flags),
+        drawn=int(drawn) if drawn.isdecimal() else 0,
         subject=text.subject,
         predicate=text.predicate,
         object=text.object,
@@ -269,11 +271,6 @@ def verdict_of(row: ScoredUnit) -> Verdict:
     )
 
 
-def _drawn(flags: str) -> int:
-    number = flags.removeprefix("drawn ")
-    return int(number) if number.isdecimal() else 0
-
-
 # ---------------------------------------------------------------- what was said
 
 
@@ -286,31 +283,30 @@ def _volunteered(
         scoring = chosen.get(key) or store.scores.current(key)
         tallies += [] if scoring is None else store.scores.tallies(scoring.key)
     of_triples = next(measure for measure in method.measures if measure.unit != "item").of
-    real = [each for each in tallies if each.gold != _FICTIONAL]
-    made_up = [each for each in tallies if each.gold == _FICTIONAL]
-    n, given, abstained, unread = _of_entities(real)
-    n_fictional, given_fictional, _abstained, _unread = _of_entities(made_up)
-    return Volunteered(
-        entities=n,
-        given=given,
-        abstained=abstained,
-        unread=unread,
-        triples=sum(each.n for each in real if each.measure == of_triples),
-        fictional=n_fictional,
-        fictional_given=given_fictional,
-        fictional_triples=sum(each.n for each in made_up if each.measure == of_triples),
+    real = said_by([each for each in tallies if each.gold != FICTIONAL], of_triples)
+    made_up = said_by([each for each in tallies if each.gold == FICTIONAL], of_triples)
+    return structs.replace(
+        real,
+        fictional=made_up.entities,
+        fictional_given=made_up.given,
+        fictional_triples=made_up.triples,
     )
 
 
-def _of_entities(tallies: Sequence[ScoreTally]) -> tuple[int, int, int, int]:
-    """Entities with a reply, with triples, of which nothing is said to be known, and unread."""
+def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Volunteered:
+    """What these scores say of entities, and of triples by their measure, all taken for real."""
     of_items = [each for each in tallies if each.kind == "item"]
-    n = sum(each.n for each in of_items)
     answered = [each for each in of_items if each.outcome == "answered"]
+    n, n_answered = (sum(each.n for each in some) for some in (of_items, answered))
     given = round(sum(each.total for each in answered))
     refused = sum(each.n for each in of_items if each.outcome == "refused")
-    n_answered = sum(each.n for each in answered)
-    return n, given, n_answered - given + refused, n - n_answered - refused
+    return Volunteered(
+        entities=n,
+        given=given,
+        abstained=n_answered - given + refused,
+        unread=n - n_answered - refused,
+        triples=sum(each.n for each in tallies if each.measure == of_triples),
+    )
 
 
 # Verified triples as people read them: of one reply each with its evidence, of a run counted.
@@ -344,7 +340,14 @@ def verified_of_reply(store: Store, run: int, item: int, sample: int) -> Iterato
             if row.sample == sample
         ]
         if rows:
-            yield "\n".join([_head(scoring, against), *_lines(store, rows, name)])
+            by = f"by {against.judges}, against {against.reference}"
+            lines = [f"--- verified in scoring:{short(scoring.id)} {by}"]
+            for row in sorted(rows, key=lambda row: DIRECTIONS.index(row.measure)):
+                text, verdict = text_of(store, row, name), verdict_of(row)
+                said = f"{text.subject} | {text.predicate} | {text.object}"
+                lines.append(f"{row.measure}, {verdict.label or verdict.basis}: {said}")
+                lines += (f"    {line}" for line in _evidence(row, verdict, text.passage))
+            yield "\n".join(lines)
 
 
 def export_verdicts(
@@ -365,8 +368,14 @@ def settings_shown(settings: bytes) -> dict[str, str]:
 
 
 def verified_counts(store: Store, scoring: int) -> str:
-    """What the triples of a scoring came to, as one line; empty where none was verified."""
-    return counted_sentence(counts_of(store, scoring))
+    """What the triples of a scoring came to, as one line; empty where none was verified:
+    ``precision: entailment 36, neutral 12; recall: covered 36``."""
+    counts = counts_of(store, scoring)
+    return "; ".join(
+        f"{name}: {', '.join(f'{label} {n:,}' for label, n in counts[name].items())}"
+        for name in DIRECTIONS
+        if name in counts
+    )
 
 
 def counts_of(store: Store, scoring: int) -> dict[str, dict[str, int]]:
@@ -378,28 +387,6 @@ def counts_of(store: Store, scoring: int) -> dict[str, dict[str, int]]:
         counts = found.setdefault(each.measure, {})
         counts[name] = counts.get(name, 0) + each.n
     return found
-
-
-def counted_sentence(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """``precision: entailment 36, neutral 12; recall: covered 36``."""
-    return "; ".join(
-        f"{name}: {', '.join(f'{label} {n:,}' for label, n in counts[name].items())}"
-        for name in DIRECTIONS
-        if name in counts
-    )
-
-
-def _head(scoring: ScoringInfo, against: Against) -> str:
-    by = f"by {against.judges}, against {against.reference}"
-    return f"--- verified in scoring:{short(scoring.id)} {by}"
-
-
-def _lines(store: Store, rows: list[ScoredUnit], name: str) -> Iterator[str]:
-    for row in sorted(rows, key=lambda row: DIRECTIONS.index(row.measure)):
-        text, verdict = text_of(store, row, name), verdict_of(row)
-        said = f"{text.subject} | {text.predicate} | {text.object}"
-        yield f"{row.measure}, {verdict.label or verdict.basis}: {said}"
-        yield from (f"    {line}" for line in _evidence(row, verdict, text.passage))
 
 
 def _evidence(row: ScoredUnit, verdict: Verdict, known: Passage) -> Iterator[str]:
