@@ -194,7 +194,8 @@ def read_text(text: str, at: int, *, in_array: bool, is_strict: bool) -> QuotedT
             return _texts_decoded(text[at + 1 : end], end + 1, faults, text[at])
         elif end > at + 1 and _QUOTED_KEY.match(text, end):
             return QuotedText("", _record_before(text, at + 1, end), why="end not clear")
-        elif _is_separator(text, _after_space(text, end + 1)):
+        elif text.startswith((",", ":"), _after_space(text, end + 1)):
+            # It seems to close the text, though what follows says not.
             return QuotedText("", end + 1, why="end not clear")
         else:
             faults.add("inner quotes")
@@ -223,11 +224,6 @@ def _closes(text: str, after: int, *, in_array: bool) -> bool:
         return in_array or next_sign in ("", "}", "]", "{") or bool(KEY_AHEAD.match(text, at))
     # A comma or a brace was left out before the next key or record.
     return sign == "{" or (at > after and bool(_QUOTED_KEY.match(text, at)))
-
-
-def _is_separator(text: str, at: int) -> bool:
-    """Whether a quote before this place seems to close a text, though what follows says not."""
-    return text[at : at + 1] in (",", ":")
 
 
 def _record_before(text: str, start: int, key: int) -> int:
@@ -361,8 +357,10 @@ class RecordScan:
         elif sign in ("{", "]") and (top.expects != "value" or top.broken):
             top.draft.faults.add("not closed")
             self._leave_object(top, self._at)
+        elif sign in ("{", "[") and top.expects == "value":
+            self._open()
         elif sign in ("{", "["):
-            self._open_within(top)
+            top.broken = "no JSON"
         elif sign in (",", ":"):
             self._separator(top, sign)
         elif sign in QUOTES:
@@ -377,12 +375,6 @@ class RecordScan:
             top.draft.faults.add("commas")
         self._at += 1
         self._leave_object(top, self._at)
-
-    def _open_within(self, top: Frame) -> None:
-        if top.expects == "value":
-            self._open()
-        else:
-            top.broken = "no JSON"
 
     def _separator(self, top: Frame, sign: str) -> None:
         self._at += 1
@@ -535,16 +527,13 @@ class RecordScan:
             parent.bore = parent.bore or top.bore
             self._valued(parent, tuple(top.texts))
             return
-        if parent is not None and len(top.texts) == 3 and not top.nested:
-            self._triple_of_array(top)
-        self._was_within(top, self._at)
-
-    def _triple_of_array(self, top: Frame) -> None:
-        if all(text.strip() for text in top.texts):
-            subject, predicate, said = top.texts
+        is_triple = len(top.texts) == 3 and all(text.strip() for text in top.texts)
+        if parent is not None and is_triple and not top.nested:
             faults = sorted_faults([*top.draft.faults, "array"])
+            subject, predicate, said = top.texts
             self.triples.append(FoundTriple(subject, predicate, said, top.start, self._at, faults))
             top.bore = True
+        self._was_within(top, self._at)
 
     def _drop_array(self, why: UnreadWhy) -> None:
         """Lets go of an array that is none; within a record, that is its end too."""
@@ -653,11 +642,8 @@ def _says_nothing(text: str, *, is_cut: bool) -> bool:
     """Whether the reply is an empty list, or its last line is one."""
     plain = _FENCES.sub("", text).strip()
     last = plain.splitlines()[-1].strip() if plain else ""
-    return not is_cut and bool(_EMPTY_LIST.fullmatch(last.strip("`") or "") or _is_empty(plain))
-
-
-def _is_empty(plain: str) -> bool:
-    return bool(_EMPTY_LIST.fullmatch(plain))
+    texts = (last.strip("`"), plain)
+    return not is_cut and any(_EMPTY_LIST.fullmatch(text) for text in texts)
 
 
 Role = Literal["subject", "predicate", "object"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from msgspec import UNSET
@@ -166,13 +167,7 @@ def _row(entities: Sequence[Entity]) -> tuple[Cell, ...]:
 
 
 def _median(numbers: list[int]) -> Cell:
-    """The middle one, or the mean of the two in the middle; none of nothing."""
-    if not numbers:
-        return None
-    ordered, half = sorted(numbers), len(numbers) // 2
-    if len(ordered) % 2:
-        return ordered[half]
-    return (ordered[half - 1] + ordered[half]) / 2
+    return median(numbers) if numbers else None
 
 
 _PAGE = 256
