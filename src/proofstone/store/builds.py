@@ -103,20 +103,13 @@ class BuildStore(StorePart):
     def pages(self, build: int) -> Iterator[list[PipelineRow]]:
         """The rows that entered, in order."""
         table, row = schema.build_input, schema.build_row
-        after = -1
-        while True:
-            query = (
-                select(table.c.position, row.c.hash, row.c.payload)
-                .join(row, row.c.id == table.c.row_id)
-                .where(table.c.build_id == build, table.c.position > after)
-                .order_by(table.c.position)
-                .limit(_PAGE)
-            )
-            page = self._rows(query)
-            if not page:
-                return
+        query = (
+            select(table.c.position, row.c.hash, row.c.payload)
+            .join(row, row.c.id == table.c.row_id)
+            .where(table.c.build_id == build)
+        )
+        for page in self._pages(query, table.c.position, size=_PAGE):
             yield [PipelineRow(row.hash, row.payload) for row in page]
-            after = page[-1].position
 
     # ---- the steps that were reached
 

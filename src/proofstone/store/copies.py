@@ -34,7 +34,15 @@ from proofstone.store.database import (
     snapshot,
     sqlite_file,
 )
-from proofstone.store.rows import VERDICT, chunks, insert_missing, insert_rows, keys_by, take_keys
+from proofstone.store.rows import (
+    VERDICT,
+    chunks,
+    insert_missing,
+    insert_rows,
+    keys_by,
+    paged,
+    take_keys,
+)
 
 # Merging outcomes of build steps: each with all the rows that it kept and what judges said on the
 # way to it, or not at all.
@@ -244,26 +252,13 @@ def _groups(page: Sequence[Any], itself: list[str]) -> Iterator[list[Any]]:
 
 def _pages(database: Readable, table: Table) -> Iterator[list[Any]]:
     """All rows of a table as mappings, in the order of their primary key, in pages."""
-    primary = list(table.primary_key.columns)
-    after: tuple[Any, ...] | None = None
-    while True:
-        query = select(table).order_by(*primary).limit(_PAGE)
-        if after is not None:
-            query = query.where(_behind(primary, after))
+
+    def read(query: Any) -> Sequence[Any]:
         with database.reading() as connection:
-            page = [dict(row) for row in connection.execute(query).mappings()]
-        if not page:
-            return
-        yield page
-        after = tuple(page[-1][column.name] for column in primary)
+            return connection.execute(query).all()
 
-
-def _behind(primary: list[Any], after: tuple[Any, ...]) -> Any:
-    """The condition that a row stands behind ``after`` in the order of the primary key."""
-    first, *rest = primary
-    if not rest:
-        return first > after[0]
-    return (first > after[0]) | ((first == after[0]) & _behind(rest, after[1:]))
+    for page in paged(read, select(table), list(table.primary_key.columns), _PAGE):
+        yield [row._asdict() for row in page]
 
 
 def _count(database: Database, table: Table) -> int:

@@ -297,22 +297,9 @@ class KnowledgeStore(StorePart):
     def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
         """The passages of a source as it was read last, in their order, a batch at a time; none of
         a purged one."""
-        table, link, after = schema.passage, schema.page_passage, 0
-        newest = newest_pages(source)
-        current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
-        while True:
-            query = (
-                select_passages()
-                .where(schema.source.c.hash == source, table.c.id > after, table.c.text != "")
-                .where(current | ~newest.exists())
-                .order_by(table.c.id)
-                .limit(size)
-            )
-            page = self._rows(query)
-            if not page:
-                return
+        query = select_passages().where(*_is_current(source))
+        for page in self._pages(query, schema.passage.c.id, size=size):
             yield from map(passage_of, page)
-            after = page[-1].id
 
     def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
         table, fact = schema.fact_role, schema.fact
@@ -375,6 +362,13 @@ class KnowledgeStore(StorePart):
             language=language, stratum=Stratum(discipline, field, subfield, book), source=source,
             passage=passage, page=page, corrects=corrects,
         )  # fmt: skip
+
+
+def _is_current(source: bytes) -> tuple[Any, ...]:
+    """Whether a passage is of a source as it was read last, and not purged."""
+    table, link, newest = schema.passage, schema.page_passage, newest_pages(source)
+    read = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
+    return schema.source.c.hash == source, table.c.text != "", read | ~newest.exists()
 
 
 def _identified(built: Sequence[BuiltFact]) -> Sequence[BuiltFact]:
@@ -454,17 +448,9 @@ class IndexedRows(StorePart):
 
     def passage_ids(self, source: bytes) -> list[bytes]:
         """The passages of ``KnowledgeStore.passages_of``, in its order."""
-        table, link = schema.passage, schema.page_passage
-        newest = newest_pages(source)
-        current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
-        query = (
-            select(table.c.hash)
-            .join(schema.source, schema.source.c.id == table.c.source_id)
-            .where(schema.source.c.hash == source, table.c.text != "")
-            .where(current | ~newest.exists())
-            .order_by(table.c.id)
-        )
-        return self._scalars(query)
+        table = schema.passage
+        query = select(table.c.hash).join(schema.source).where(*_is_current(source))
+        return self._scalars(query.order_by(table.c.id))
 
 
 # Placements of sources in taxonomies: added, never changed; the newest of a source holds.

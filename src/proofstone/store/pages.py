@@ -205,16 +205,10 @@ class PageStore(StorePart):
 
     def _newest(self, source: bytes, wanted: ColumnElement[bool]) -> Iterator[Page]:
         page = schema.page
-        query = _pages().where(page.c.id.in_(newest_pages(source)), wanted)
-        after = -1
-        while True:
-            place = func.coalesce(page.c.number, 0)
-            part = query.where(place > after).order_by(place).limit(_BATCH)
-            rows = self._rows(part)
-            if not rows:
-                return
+        place = func.coalesce(page.c.number, 0).label("place")
+        query = _pages().where(page.c.id.in_(newest_pages(source)), wanted).add_columns(place)
+        for rows in self._pages(query, place, size=_BATCH):
             yield from map(_page, rows)
-            after = rows[-1].number or 0
 
     def page(self, source: bytes, number: int) -> Page | None:
         """The newest reading of the page with this number, or None."""

@@ -393,19 +393,19 @@ class TraceRows(StorePart):
         """The responses to an item in a run, by sample and in the order in which they came."""
         table = schema.response
         query = _responses().where(table.c.run_id == run, table.c.item_id == item)
-        return [_response(row) for row in self._all(query.order_by(table.c.sample, table.c.id))]
+        return [_response(row) for row in self._rows(query.order_by(table.c.sample, table.c.id))]
 
     def served_by(self, call: int, limit: int) -> list[ResponseTrace]:
         """Up to ``limit`` responses that a call gave, oldest first."""
         table = schema.response
         query = _responses().where(table.c.call_id == call).order_by(table.c.id).limit(limit)
-        return [_response(row) for row in self._all(query)]
+        return [_response(row) for row in self._rows(query)]
 
     def failed_calls(self, run: int, item: int) -> list[int]:
         """The keys of the calls for an item in a run that brought no reply, oldest first."""
         table = schema.failure
         query = select(table.c.call_id).where(table.c.run_id == run, table.c.item_id == item)
-        return [row[0] for row in self._all(query.order_by(table.c.id))]
+        return [row[0] for row in self._rows(query.order_by(table.c.id))]
 
     def calls(self, low: bytes, high: bytes, limit: int = 33) -> list[CallTrace]:
         """Calls whose request's hash is in [low, high], in the order of hash and start."""
@@ -423,12 +423,12 @@ class TraceRows(StorePart):
             .order_by(table.c.request_hash, "number")
             .limit(limit)
         )
-        return [CallTrace(*row) for row in self._all(query)]
+        return [CallTrace(*row) for row in self._rows(query)]
 
     def call(self, key: int) -> CallTrace:
         """The call with this key, numbered."""
         query = select(schema.call.c.request_hash).where(schema.call.c.id == key)
-        request = self._all(query)[0][0]
+        request = self._rows(query)[0][0]
         return next(call for call in self.calls(request, request, 10_000) if call.key == key)
 
     def scores(self, scoring: int, item: int) -> list[ScoreTrace]:
@@ -463,11 +463,11 @@ class TraceRows(StorePart):
             .where(edge.c.item_id == item)
             .order_by(edge.c.position)
         )
-        return [FactTrace(*row) for row in self._all(query)]
+        return [FactTrace(*row) for row in self._rows(query)]
 
     def fact(self, identity: bytes) -> FactTrace | None:
         """The fact with this id, or None."""
-        found = self._all(_facts().where(schema.fact.c.hash == identity))
+        found = self._rows(_facts().where(schema.fact.c.hash == identity))
         return FactTrace(*found[0]) if found else None
 
     def forms_of_item(self, item: int) -> list[tuple[bytes, str]]:
@@ -479,11 +479,11 @@ class TraceRows(StorePart):
             .where(member.c.item_id == item)
             .order_by(table.c.id)
         )
-        return [(row[0], row[1]) for row in self._all(query)]
+        return [(row[0], row[1]) for row in self._rows(query)]
 
     def item_id(self, item: int) -> bytes:
         """The id of the item with this key."""
-        found: bytes = self._all(select(schema.item.c.hash).where(schema.item.c.id == item))[0][0]
+        found: bytes = self._rows(select(schema.item.c.hash).where(schema.item.c.id == item))[0][0]
         return found
 
     def corrected_item(self, item: int) -> bytes | None:
@@ -494,11 +494,8 @@ class TraceRows(StorePart):
             .join(schema.item, schema.item.c.corrects_id == before.c.id)
             .where(schema.item.c.id == item)
         )
-        found = self._all(query)
+        found = self._rows(query)
         return found[0][0] if found else None
-
-    def _all(self, query: Any) -> Sequence[Any]:
-        return self._rows(query)
 
 
 def _responses() -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from base64 import b64decode
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, Table, func, select, tuple_, update
+from sqlalchemy import Connection, Table, func, select, update
 
 from proofstone.errors import Problem, SourcePurged, WorkspaceInUse
 from proofstone.records.ids import canonical_json, content_id, short
@@ -41,6 +41,7 @@ from proofstone.store.rows import (
     empty_verdicts,
     insert_record,
     insert_rows,
+    paged,
     record_of,
     with_ids,
 )
@@ -284,12 +285,12 @@ def _speaks_of(payload: bytes, ids: frozenset[bytes], finder: Finder) -> bool:
 
 def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
     """The bodies of all rows of a table by their keys, so many at once."""
-    after = 0
-    while page := connection.execute(
-        select(key, body).where(key > after).order_by(key).limit(_PAGE)
-    ).all():
+    for page in paged(_reader(connection), select(key, body), [key], _PAGE):
         yield from ((row[0], row[1]) for row in page)
-        after = page[-1][0]
+
+
+def _reader(connection: Connection) -> Callable[[Any], Sequence[Any]]:
+    return lambda query: connection.execute(query).all()
 
 
 def _where_in(
@@ -541,21 +542,11 @@ def _quoting(
     """The keys of the rows whose payloads hold the texts: what was said in their words or rests on
     them, as triples of a reference and verdicts do."""
     primary = list(table.primary_key.columns)
+    query = select(*primary, key.label("of"), table.c[body].label("body"))
     found: set[int] = set()
-    after: tuple[Any, ...] = ()
-    while True:
-        query = (
-            select(*primary, key.label("of"), table.c[body].label("body"))
-            .order_by(*primary)
-            .limit(_PAGE)
-        )
-        if after:
-            query = query.where(tuple_(*primary) > tuple_(*after))
-        page = connection.execute(query).all()
-        if not page:
-            return found
+    for page in paged(_reader(connection), query, primary, _PAGE):
         found |= {row.of for row in page if row.body and _holds(finder, row.body)}
-        after = tuple(page[-1][: len(primary)])
+    return found
 
 
 def _made_texts(bodies: Iterable[bytes]) -> set[str]:

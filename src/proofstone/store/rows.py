@@ -6,14 +6,14 @@ it once a chunk. Chunks have few sizes, so that the driver's statement cache hol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, structs
-from sqlalchemy import Connection, Row, Select, Table, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, Table, or_, select, text, tuple_, update
 
 from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.knowledge import Stratum
@@ -66,6 +66,10 @@ class StorePart:
         with self._database.reading() as connection:
             return connection.scalar(query)
 
+    def _pages(self, query: Any, *keys: Any, size: int) -> Iterator[Sequence[Any]]:
+        """See ``paged``; no transaction stays open between pages."""
+        return paged(self._rows, query, keys, size)
+
     def _among(self, query: Any, column: Any, values: Iterable[Any]) -> list[Any]:
         """The rows of a query whose ``column`` has one of these values, batch by batch."""
         with self._database.reading() as connection:
@@ -76,6 +80,23 @@ def among(connection: Connection, query: Any, column: Any, values: Iterable[Any]
     """The rows of a query whose ``column`` has one of any number of values, batch by batch."""
     for batch in chunks(values, _BATCH):
         yield from connection.execute(query.where(column.in_(batch))).all()
+
+
+def paged(
+    read: Callable[[Any], Sequence[Any]], query: Any, keys: Sequence[Any], size: int
+) -> Iterator[Sequence[Any]]:
+    """The rows of a query as ``read`` gives them, in the order of ``keys`` (unique, and columns of
+    the query), so many at a time: each page begins behind the last row of the one before."""
+    ordered = query.order_by(*keys).limit(size)
+    here = ordered
+    while page := read(here):
+        yield page
+        if len(page) < size:
+            return
+        after = [getattr(page[-1], key.name) for key in keys]
+        here = ordered.where(
+            keys[0] > after[0] if len(keys) == 1 else tuple_(*keys) > tuple_(*after)
+        )
 
 
 # Records and rows: fields and columns of one name, and what is given instead of one.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, func, insert, literal, select, tuple_, update
+from sqlalchemy import Connection, Row, and_, func, insert, literal, select, update
 
 from proofstone.records.ids import canonical_json, content_id, short
 from proofstone.records.runs import OUTCOMES, Run, Score
@@ -388,7 +388,6 @@ class ScoreStore(StorePart):
         """The scores of a scoring with their units and what judges said, of these items alone where
         they are named, in the order of their units."""
         score, unit, said = schema.score.c, schema.unit.c, schema.score_verdict.c
-        place = (score.unit_id, score.sample, score.measure)
         names = ("scoring_id", "unit_id", "sample", "measure")
         query = (
             select(
@@ -399,20 +398,10 @@ class ScoreStore(StorePart):
             .join(schema.unit, unit.id == score.unit_id)
             .outerjoin(schema.score_verdict, and_(*(said[name] == score[name] for name in names)))
             .where(_of_measures([scoring], measures))
-            .order_by(*place)
-            .limit(size)
         )  # fmt: skip
         if items is not None:
             query = query.where(unit.item_id.in_(items))
-        page: Sequence[Any] = ()
-        while not page or len(page) == size:
-            here = query
-            if page:
-                last = page[-1]
-                here = query.where(tuple_(*place) > (last.unit_id, last.sample, last.measure))
-            page = self._rows(here)
-            if not page:
-                return
+        for page in self._pages(query, score.unit_id, score.sample, score.measure, size=size):
             yield [_scored_unit(row) for row in page]
 
     def tallies(self, scoring: int) -> list[ScoreTally]:
