@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.dimension import disattenuate
 from proofstone.stats.estimates import draw_means
+from proofstone.stats.factors import disattenuate
 
 Floats = NDArray[np.float64]
 

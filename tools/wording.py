@@ -112,8 +112,12 @@ def constants() -> set[str]:
 def closed_sets() -> Iterator[str]:
     """Names of closed sets that readers see through ``word``."""
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
-    from proofstone.records.runs import OUTCOMES  # noqa: PLC0415
-    from proofstone.stats.flags import ESTIMANDS, FLAGS, estimand_name  # noqa: PLC0415
+    from proofstone.records.runs import (  # noqa: PLC0415
+        ESTIMANDS,
+        FLAGS,
+        OUTCOMES,
+        estimand_name,
+    )
     from proofstone.stats.items import ITEM_FLAGS, KEY_FLAGS  # noqa: PLC0415
     from proofstone.stats.scaling import Shape  # noqa: PLC0415
 

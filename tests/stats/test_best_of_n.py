@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofstone.stats.repeats import majority_at_k, majority_scores, pass_at_k, surest_at_k
+from proofstone.stats.power import majority_at_k, majority_scores, pass_at_k, surest_at_k
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=6)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from proofstone.stats.agreement import correct_judged_rate
 from proofstone.stats.calibration import Calibration, calibrate
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.dimension import check_dimension
+from proofstone.stats.factors import check_dimension
 from proofstone.stats.items import position_bias
-from proofstone.stats.ppi import correct_judged_rate
 
 pytestmark = pytest.mark.slow
 

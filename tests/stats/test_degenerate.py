@@ -14,15 +14,12 @@ from proofstone.stats import agreement as stats_agreement
 from proofstone.stats import calibration as stats_calibration
 from proofstone.stats import clusters as stats_clusters
 from proofstone.stats import comparisons as stats_comparisons
-from proofstone.stats import dimension as stats_dimension
 from proofstone.stats import estimates as stats_estimates
 from proofstone.stats import factors as stats_factors
 from proofstone.stats import intervals as stats_intervals
 from proofstone.stats import items as stats_items
 from proofstone.stats import power as stats_power
-from proofstone.stats import ppi as stats_ppi
 from proofstone.stats import ranks as stats_ranks
-from proofstone.stats import repeats as stats_repeats
 from proofstone.stats import resampling as stats_resampling
 from proofstone.stats import stability as stats
 
@@ -64,7 +61,7 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
         v, stats_clusters.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
     ),
     "response": lambda v: stats_items.fit_two_parameter(v, most_iterations=3),
-    "dimension": lambda v: stats_dimension.check_dimension(v, codes(v), n_draws=3),
+    "dimension": lambda v: stats_factors.check_dimension(v, codes(v), n_draws=3),
     "alpha": lambda v: stats_agreement.krippendorff_alpha(
         np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_draws=3
     ),
@@ -72,10 +69,10 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
         np.nan_to_num(v * 2, nan=-1).astype(int), "Gwet AC1", n_draws=3
     ),
     "repeats": lambda v: [
-        stats_repeats.pass_at_k(v[:, None, :], 2),
-        stats_repeats.consistency(v[:, None, :]),
-        stats_repeats.surest_at_k(v[:, None, :], v[:, None, :], 2),
-        stats_repeats.majority_at_k(
+        stats_power.pass_at_k(v[:, None, :], 2),
+        stats_power.consistency(v[:, None, :]),
+        stats_power.surest_at_k(v[:, None, :], v[:, None, :], 2),
+        stats_power.majority_at_k(
             v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_draws=2
         ),
         stats_power.split_variance(v),
@@ -94,7 +91,7 @@ COLUMNS: dict[str, Callable[[Floats, Floats], object]] = {
     "position": lambda a, b: stats_items.position_bias(
         a, np.arange(len(a)) % 3, np.nan_to_num(b * 2, nan=-1).astype(int), np.full(len(a), 3)
     ),
-    "judge": lambda a, b: stats_ppi.correct_judged_rate(
+    "judge": lambda a, b: stats_agreement.correct_judged_rate(
         a[~np.isnan(a + b)], b[~np.isnan(a + b)], b[~np.isnan(b)]
     ),
 }  # fmt: skip

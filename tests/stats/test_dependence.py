@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from proofstone.stats.agreement import correct_judged_rate
 from proofstone.stats.calibration import (
     Binned,
     area_parts,
@@ -24,9 +25,8 @@ from proofstone.stats.calibration import (
     risk_coverage,
 )
 from proofstone.stats.clusters import Dependence, SharedKeys
-from proofstone.stats.dimension import check_dimension
+from proofstone.stats.factors import check_dimension
 from proofstone.stats.items import position_bias
-from proofstone.stats.ppi import correct_judged_rate
 
 Floats = NDArray[np.float64]
 COPIES = 3

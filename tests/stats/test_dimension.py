@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.stats.dimension import check_dimension
+from proofstone.stats.factors import check_dimension
 
 Floats = NDArray[np.float64]
 STRATA = np.repeat([3, 5, 8], [40, 60, 100])

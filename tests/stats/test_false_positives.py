@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from proofstone.stats.agreement import filter_bias
 from proofstone.stats.calibration import calibrate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, mcnemar, sign_flip
-from proofstone.stats.dimension import check_dimension
-from proofstone.stats.factors import analyse_factor, length_effect
+from proofstone.stats.factors import analyse_factor, check_dimension, length_effect
 from proofstone.stats.items import position_bias
-from proofstone.stats.ppi import filter_bias
 from proofstone.stats.ranks import homogeneity, rank_shares
 from proofstone.stats.scaling import compare_slopes, slope_of
 

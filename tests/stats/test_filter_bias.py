@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
+from proofstone.stats.agreement import filter_bias
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import measure_contrasts
-from proofstone.stats.ppi import filter_bias
 
 Floats = NDArray[np.float64]
 NONE = SharedKeys.none

@@ -19,14 +19,12 @@ from proofstone.stats import agreement as stats_agreement
 from proofstone.stats import calibration as stats_calibration
 from proofstone.stats import clusters as stats
 from proofstone.stats import comparisons as stats_comparisons
-from proofstone.stats import dimension as stats_dimension
 from proofstone.stats import estimates as stats_estimates
+from proofstone.stats import factors as stats_factors
 from proofstone.stats import intervals as stats_intervals
 from proofstone.stats import items as stats_items
 from proofstone.stats import power as stats_power
-from proofstone.stats import ppi as stats_ppi
 from proofstone.stats import ranks as stats_ranks
-from proofstone.stats import repeats as stats_repeats
 from proofstone.stats import resampling as stats_resampling
 from proofstone.stats import stability as stats_stability
 
@@ -73,16 +71,16 @@ def everything() -> dict[str, Any]:
         "mcnemar": stats_comparisons.mcnemar(scores[:, 0, 0], scores[:, 4, 0]),
         "sign flip": stats_comparisons.sign_flip(values[:, 0], values[:, 4], n_draws=500),
         "split": stats_power.split_variance(scores[:, 0]),
-        "pass at 2": stats_repeats.pass_at_k(scores, 2).mean(axis=0).tolist(),
-        "majority": stats_repeats.majority_scores(scores, answers).mean(axis=0).tolist(),
+        "pass at 2": stats_power.pass_at_k(scores, 2).mean(axis=0).tolist(),
+        "majority": stats_power.majority_scores(scores, answers).mean(axis=0).tolist(),
         "discrimination": stats_stability.discriminate(values, strata, k=3, keys=keys),
         "items": stats_items.describe_items(values)[:5],
         "keys": stats_items.describe_keys(values, keys)[:5],
         "response": [response.slope[:5].tolist(), response.skill.tolist()],
-        "dimension": stats_dimension.check_dimension(values, strata, n_draws=100),
+        "dimension": stats_factors.check_dimension(values, strata, n_draws=100),
         "agreement": stats_agreement.krippendorff_alpha(answers[:, 0], n_draws=100),
         "calibration": stats_calibration.calibrate(confidence, scores[:, 0, 0], n_draws=100),
-        "judged": stats_ppi.correct_judged_rate(
+        "judged": stats_agreement.correct_judged_rate(
             scores[:20, 0, 0], scores[:20, 0, 1], scores[20:, 0, 1]
         ),
     }

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates, measure_spread
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import (
     equal_weights,
     group_weights,

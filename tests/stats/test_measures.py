@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.records.runs import OUTCOMES, Estimate, Outcome
+from proofstone.records.runs import FLAGS, OUTCOMES, Estimate, Outcome
 from proofstone.stats.estimates import counted_values, outcome_code, unit_means
-from proofstone.stats.flags import FLAGS
 from proofstone.stats.intervals import bound_incomplete, chance_level, interval_against
-from proofstone.stats.repeats import average_at_k
+from proofstone.stats.power import average_at_k
 
 NAN = math.nan
 

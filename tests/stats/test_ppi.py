@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import precision_score, recall_score
 
-from proofstone.stats.agreement import confuse
-from proofstone.stats.ppi import correct_judged_rate
+from proofstone.stats.agreement import confuse, correct_judged_rate
 
 Floats = NDArray[np.float64]
 

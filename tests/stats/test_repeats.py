@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.stats.power import chance_correlation, split_variance
-from proofstone.stats.repeats import (
+from proofstone.stats.power import (
     answer_consistency,
+    chance_correlation,
     consistency,
     majority_scores,
     pass_at_k,
     sample_means,
+    split_variance,
 )
 
 Floats = NDArray[np.float64]

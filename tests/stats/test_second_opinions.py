@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
-from proofstone.stats.agreement import Level, agreement, cohen_kappa, krippendorff_alpha
+from proofstone.stats.agreement import (
+    Level,
+    agreement,
+    cohen_kappa,
+    correct_judged_rate,
+    krippendorff_alpha,
+)
 from proofstone.stats.calibration import auroc, calibrate
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, mcnemar
 from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.factors import length_effect
 from proofstone.stats.intervals import benjamini_hochberg, equal_weights, holm, share_interval
-from proofstone.stats.ppi import correct_judged_rate
 from proofstone.stats.ratios import ratio_spread
 from proofstone.stats.scaling import slope_of
 

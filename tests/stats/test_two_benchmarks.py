@@ -11,8 +11,8 @@ from scipy import stats
 
 from proofstone.errors import BadUsage
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.dimension import disattenuate
 from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares
+from proofstone.stats.factors import disattenuate
 from proofstone.stats.ranks import rank_agreement, rank_moves, spearman, tau_b
 from proofstone.stats.stability import measure_reliability, split_half
 

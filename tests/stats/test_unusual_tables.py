@@ -11,6 +11,7 @@ from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.intervals import equal_weights, group_weights, quadratic_p
 from proofstone.stats.items import position_bias
+from proofstone.stats.power import answer_consistency
 from proofstone.stats.ranks import (
     differ_significantly,
     rank_shares,
@@ -18,7 +19,6 @@ from proofstone.stats.ranks import (
     stated_estimate,
 )
 from proofstone.stats.ratios import more_for_half_width
-from proofstone.stats.repeats import answer_consistency
 from proofstone.stats.stability import bootstrap_stability, shrink_scores
 
 

@@ -10,7 +10,7 @@ from rows_for_tests import open_store, source
 from proofstone.records.knowledge import Passage, passage_id
 from proofstone.records.pages import Box, Mark, Page, PageLayout, PlacedLine, pack_layout, page_id
 from proofstone.store.copies import merge
-from proofstone.store.pages import ReadPage
+from proofstone.store.knowledge import ReadPage
 from proofstone.store.purge import empty_rows, plan_purge
 
 BOOK = source()

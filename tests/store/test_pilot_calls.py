@@ -10,7 +10,7 @@ import pytest
 from rows_for_tests import built, call, item, item_set, open_store
 
 from proofstone.store.copies import merge
-from proofstone.store.outbound import SentSource
+from proofstone.store.provenance import SentSource
 from proofstone.store.purge import plan_purge
 from proofstone.store.store import Store
 from proofstone.store.writer import PilotPlace

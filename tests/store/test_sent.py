@@ -10,8 +10,7 @@ from rows_for_tests import Note, built, call, item, item_set, open_store, run, s
 
 from proofstone.records.calls import image_part
 from proofstone.records.knowledge import BuiltFact, Fact, Passage, Stratum, fact_id, passage_id
-from proofstone.store.outbound import SentSource
-from proofstone.store.provenance import Origin
+from proofstone.store.provenance import Origin, SentSource
 from proofstone.store.store import Store
 from proofstone.store.writer import Place
 

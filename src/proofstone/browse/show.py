@@ -40,8 +40,8 @@ from proofstone.session.session import (
     score_id,
 )
 from proofstone.session.terminal import Ancestor, Description, minute
+from proofstone.store.knowledge import PlacedPassage
 from proofstone.store.lookup import Found
-from proofstone.store.pages import PlacedPassage
 from proofstone.store.provenance import CallTrace, held_by
 from proofstone.store.purge import derived_rows
 from proofstone.store.runs import Failure

@@ -63,7 +63,7 @@ def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json
 
 def _show(drawn: SemanticMap) -> None:
     from proofstone.page.section import shown_estimate
-    from proofstone.stats.flags import FLAGS
+    from proofstone.records.runs import FLAGS
 
     apart = drawn.separation
     of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""

@@ -29,7 +29,7 @@ from proofstone.files.tables import document_advice, formats_hint
 from proofstone.records.calls import Clock
 from proofstone.records.knowledge import Passage, Source, passage_id, permits_publication, source_id
 from proofstone.records.pages import Page, Unread, model_that_read, page_id
-from proofstone.store.pages import ReadPage
+from proofstone.store.knowledge import ReadPage
 from proofstone.store.store import Store
 from proofstone.texts.languages import guess_language
 

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 from msgspec import Struct
 
 from proofstone.page.text import aligned, printable
-from proofstone.records.runs import Estimate
-from proofstone.stats.flags import FLAGS
+from proofstone.records.runs import FLAGS, Estimate
 from proofstone.stats.ranks import RankInterval
 from proofstone.wording.messages import listed, noted, say, word
 

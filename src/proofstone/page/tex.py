@@ -26,8 +26,7 @@ from proofstone.page.section import (
     shown_cell,
     told_making,
 )
-from proofstone.records.runs import Estimate
-from proofstone.stats.flags import FLAGS
+from proofstone.records.runs import FLAGS, Estimate
 from proofstone.wording.messages import paragraph, say, word
 
 _RANGE = re.compile(r"(?<=\d)-(?=\d)")

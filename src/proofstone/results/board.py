@@ -13,8 +13,8 @@ from proofstone.records.models import Card
 from proofstone.records.runs import Estimate, FormPart, Pace, Scale, Spent
 from proofstone.records.scores import Columns, Corrections, arrow_table, pandas_frame, polars_frame
 from proofstone.stats.intervals import Bounds
+from proofstone.stats.power import AverageAtK
 from proofstone.stats.ranks import Comparison, RankInterval
-from proofstone.stats.repeats import AverageAtK
 
 # More than this share truncated or unparsed puts a warning on the row.
 WARN_ABOVE = 0.02

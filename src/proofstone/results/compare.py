@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage
 from proofstone.page.section import MISSING, points, shown_estimate, shown_interval
 from proofstone.page.text import aligned, labelled_lines, printable
-from proofstone.records.runs import ANSWER_FORMAT, OUTCOMES, Estimate, Measure, values_kind
+from proofstone.records.runs import (
+    ANSWER_FORMAT,
+    OUTCOMES,
+    Estimate,
+    Measure,
+    estimand_name,
+    values_kind,
+)
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board_text import SIMULATED_BANNER
 from proofstone.results.measured_scores import Sheet
@@ -25,7 +32,6 @@ from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import McNemar, SignFlip, compare_pair, mcnemar, sign_flip
 from proofstone.stats.estimates import mean_estimates, measure_spread
-from proofstone.stats.flags import estimand_name
 from proofstone.stats.intervals import equal_weights, holm
 from proofstone.stats.power import Resolution, resolution_after
 from proofstone.stats.resampling import disjoint_clusters

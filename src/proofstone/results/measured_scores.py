@@ -13,7 +13,16 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from proofstone.records.runs import OUTCOMES, Estimate, Measure, Outcome, Scale, Worth, values_kind
+from proofstone.records.runs import (
+    OUTCOMES,
+    Estimand,
+    Estimate,
+    Measure,
+    Outcome,
+    Scale,
+    Worth,
+    values_kind,
+)
 from proofstone.records.scores import Corrections, ScoreTable
 from proofstone.results.board import BoardRow, Hand, HandRole, Rate, RowGroup, Standings
 from proofstone.results.cards import card_value, group_order, read_field
@@ -25,7 +34,6 @@ from proofstone.stats.estimates import (
     outcome_code,
     unit_means,
 )
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import (
     Bounds,
     Weighting,
@@ -33,9 +41,9 @@ from proofstone.stats.intervals import (
     equal_weights,
     group_weights,
 )
+from proofstone.stats.power import AverageAtK, average_at_k
 from proofstone.stats.ranks import RankInterval, rank_all
 from proofstone.stats.ratios import ratio_estimates
-from proofstone.stats.repeats import AverageAtK, average_at_k
 
 MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 

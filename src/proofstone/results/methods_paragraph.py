@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proofstone.page.section import told_making
+from proofstone.records.runs import FLAGS
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.page_parts import AskedAs, FormShown, HandRecorded, Manifest, PageData
-from proofstone.stats.flags import FLAGS
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
 # How the numbers were computed: intervals, comparisons, draws, the plan, the program.

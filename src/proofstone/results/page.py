@@ -34,7 +34,7 @@ from proofstone.page.section import (
     told_estimate,
 )
 from proofstone.page.text import visible
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import FLAGS, Estimate
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
@@ -67,7 +67,6 @@ from proofstone.results.sentences import (
     scale_head,
     where_lines,
 )
-from proofstone.stats.flags import FLAGS
 from proofstone.wording.messages import say, word
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from proofstone.models.config import scrubber_of
 from proofstone.page.section import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
-from proofstone.records.runs import Plan, PlanAsked, Run, plan_id
+from proofstone.records.runs import ESTIMANDS, Plan, PlanAsked, Run, estimand_name, plan_id
 from proofstone.results.board import Board, PlanMark
 from proofstone.results.trace import Ancestry
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.session import Session, Target, find_target
 from proofstone.session.terminal import Description, minute
-from proofstone.stats.flags import ESTIMANDS, estimand_name
 from proofstone.stats.power import resolution_before
 from proofstone.stats.ranks import Comparison
 from proofstone.store.lookup import Found

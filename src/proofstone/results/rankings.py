@@ -13,7 +13,17 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.records.runs import OUTCOMES, Estimate, FormPart, Measure, Scale, values_kind
+from proofstone.records.runs import (
+    ESTIMANDS,
+    OUTCOMES,
+    Estimand,
+    Estimate,
+    FormPart,
+    Measure,
+    Scale,
+    estimand_name,
+    values_kind,
+)
 from proofstone.records.scores import ScoreTable
 from proofstone.results.board import (
     BoardRow,
@@ -37,7 +47,6 @@ from proofstone.results.measured_scores import (
 from proofstone.results.sentences import chance_sentence
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import measure_spread
-from proofstone.stats.flags import ESTIMANDS, Estimand, estimand_name
 from proofstone.stats.intervals import chance_level, equal_weights
 from proofstone.stats.ranks import rank_all, tied_runs
 from proofstone.wording.messages import noted

@@ -30,7 +30,7 @@ from proofstone.records.reviews import (
     ReviewText,
     latest,
 )
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate
 from proofstone.records.scores import Judged
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.results.sections.agreement import judged_coefficients, judged_confusion
@@ -38,7 +38,6 @@ from proofstone.review.state import ReviewState, reviewer_name
 from proofstone.review.workbook import TASKS
 from proofstone.session.session import Session, Target
 from proofstone.stats.agreement import agreement, cohen_kappa, krippendorff_alpha
-from proofstone.stats.flags import Estimand
 from proofstone.store.store import Store
 
 if TYPE_CHECKING:

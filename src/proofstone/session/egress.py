@@ -32,8 +32,7 @@ from proofstone.session.permits import (
     joined_origins,
 )
 from proofstone.session.session import Session
-from proofstone.store.outbound import SentCalls
-from proofstone.store.provenance import Origin
+from proofstone.store.provenance import Origin, SentCalls
 from proofstone.store.store import Store
 
 _CONFIG = "proofstone.toml"

@@ -16,17 +16,17 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 from scipy import special
 
-from proofstone.records.runs import Estimate
-from proofstone.stats.clusters import ErrorParts, SharedKeys, cluster_sums, partner_sums
-from proofstone.stats.estimates import Spread, measure_spread
-from proofstone.stats.flags import (
+from proofstone.records.runs import (
     FEW_GROUPS,
     Estimand,
+    Estimate,
     Flag,
     estimand_name,
     group_flags,
     resampled_unit,
 )
+from proofstone.stats.clusters import ErrorParts, SharedKeys, cluster_sums, partner_sums
+from proofstone.stats.estimates import Spread, measure_spread
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     divided,

@@ -26,9 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.records.runs import OUTCOMES, Estimate, Outcome, Worth
+from proofstone.records.runs import (
+    OUTCOMES,
+    Estimand,
+    Estimate,
+    Flag,
+    Outcome,
+    Worth,
+    estimand_name,
+    resampled_unit,
+)
 from proofstone.stats.clusters import ErrorParts, SharedKeys, key_matrix, partner_sums
-from proofstone.stats.flags import Estimand, Flag, estimand_name, resampled_unit
 from proofstone.stats.intervals import (
     MeanIntervals,
     Moments,

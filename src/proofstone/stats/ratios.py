@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate, group_flags
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, mean_estimates
-from proofstone.stats.flags import Estimand, group_flags
 from proofstone.stats.intervals import (
     divided,
     equal_weights,

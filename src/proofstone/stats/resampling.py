@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate, Flag, estimand_name, group_flags
 from proofstone.stats.clusters import SharedKeys, block_sums, partner_sums
-from proofstone.stats.flags import Estimand, Flag, estimand_name, group_flags
 from proofstone.stats.intervals import divided, no_estimate, percentiles
 
 Counts = NDArray[np.float32]

@@ -18,8 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import special
 
-from proofstone.records.runs import Estimate
-from proofstone.stats.flags import Flag
+from proofstone.records.runs import Estimate, Flag
 from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_test_p, unknown
 
 # Whether scores go on rising with the logarithm of size, or level off.

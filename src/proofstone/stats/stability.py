@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.errors import BadUsage
-from proofstone.records.runs import Assumed
+from proofstone.records.runs import Assumed, Estimand, Flag
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread
-from proofstone.stats.flags import Estimand, Flag
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     Weighting,

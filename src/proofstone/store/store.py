@@ -23,17 +23,14 @@ from proofstone.store.calls import (
 )
 from proofstone.store.database import Database
 from proofstone.store.items import ItemStore, ItemTallies, OwnPromptStore
-from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PlacementStore
+from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PageStore, PlacementStore
 from proofstone.store.lookup import Lookup
-from proofstone.store.models import ModelFacts
-from proofstone.store.outbound import SentRows
-from proofstone.store.pages import PageStore
 from proofstone.store.payloads import Payloads
-from proofstone.store.provenance import OriginRows, RoleStore, TraceRows
+from proofstone.store.provenance import OriginRows, RoleStore, SentRows, TraceRows
 from proofstone.store.purge import TombstoneRows, WrittenFiles
 from proofstone.store.reviews import CorrectionStore, PeopleStore, ReviewStore, RulingStore
 from proofstone.store.rows import TargetStore
-from proofstone.store.runs import PaceRows, PlanStore, RunStore, ServedRows
+from proofstone.store.runs import ModelFacts, PaceRows, PlanStore, RunStore, ServedRows
 from proofstone.store.scores import ScoreStore
 from proofstone.store.writer import OutcomeStore, Writer
 

@@ -18,7 +18,7 @@ from proofstone.page.section import Section
 from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
-from proofstone.records.runs import Measure, Outcome, Worth
+from proofstone.records.runs import Estimand, Measure, Outcome, Worth, estimand_name
 from proofstone.records.scores import Accuracies, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.audit.accuracies import (
@@ -67,7 +67,6 @@ from proofstone.results.trust import TrustLine, trust_lines
 from proofstone.run.forms import Selection
 from proofstone.session.terminal import minute
 from proofstone.session.written_files import write_work_file
-from proofstone.stats.flags import Estimand, estimand_name
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word

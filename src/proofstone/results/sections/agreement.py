@@ -22,21 +22,21 @@ from proofstone.page.section import (
     shown_estimate,
     table_of,
 )
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate
 from proofstone.records.scores import Annotated, Judged
 from proofstone.records.verdicts import PanelRules
 from proofstone.results.sections.evidence import Evidence
 from proofstone.stats.agreement import (
     Coefficient,
     Confusion,
+    JudgedRate,
     agreement,
     cohen_kappa,
     confuse,
+    correct_judged_rate,
     krippendorff_alpha,
 )
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.flags import Estimand
-from proofstone.stats.ppi import JudgedRate, correct_judged_rate
 from proofstone.wording.messages import counted, noted, paragraph, say, say_of, word
 
 # Coefficients of agreement of two raters or more, and their table.

@@ -23,8 +23,8 @@ from proofstone.page.section import (
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.parts import Analysis, Interval, Part, make_analysis
-from proofstone.stats.dimension import Disattenuated, disattenuate
 from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
+from proofstone.stats.factors import Disattenuated, disattenuate
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import (
     RankAgreement,

@@ -11,6 +11,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.method import every_method
 from proofstone.page.section import Section
+from proofstone.records.runs import ESTIMANDS, Estimand
 from proofstone.results.audit.consistency import consistency_section, metrics_section
 from proofstone.results.sections.agreement import annotators_section, judged_section, panel_section
 from proofstone.results.sections.benchmarks import benchmarks_section, study_rankings
@@ -45,7 +46,6 @@ from proofstone.results.sections.samples import best_of_section, samples_section
 from proofstone.results.sections.size_and_cost import costs_section, scaling_section
 from proofstone.results.sections.stability import stability_section, study_seeds
 from proofstone.results.sections.strata import documents_section, strata_section, study_topics
-from proofstone.stats.flags import ESTIMANDS, Estimand
 
 # A new statistic is one more module here, with one function of the evidence.
 SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (

@@ -33,8 +33,8 @@ from proofstone.results.sections.parts import (
     mark_of,
 )
 from proofstone.results.sections.strata import document_column
-from proofstone.stats.dimension import DimensionCheck, check_dimension
 from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.factors import DimensionCheck, check_dimension
 from proofstone.stats.intervals import benjamini_hochberg, equal_weights, over_known
 from proofstone.stats.items import ItemResponse, fit_two_parameter
 from proofstone.stats.stability import (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from proofstone.page.section import Level, points
 from proofstone.records.reviews import Upkeep
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate
 from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.board import Standings
@@ -23,7 +23,6 @@ from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, mean_estimates, measure_spread
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import Weighting, equal_weights, group_weights
 from proofstone.stats.power import Separation, separations
 from proofstone.stats.stability import Shrinkage, shrink_scores

@@ -42,10 +42,9 @@ from proofstone.results.sections.parts import (
 from proofstone.results.sentences import deeds
 from proofstone.results.table import headline
 from proofstone.run.forms import Selection, select_runs
-from proofstone.stats.agreement import cohen_kappa, confuse
+from proofstone.stats.agreement import FilterBias, cohen_kappa, confuse, filter_bias
 from proofstone.stats.estimates import draw_means, measure_spread
 from proofstone.stats.intervals import equal_weights
-from proofstone.stats.ppi import FilterBias, filter_bias
 from proofstone.stats.ranks import rank_agreement, rank_all
 from proofstone.store.lookup import Found
 from proofstone.store.scores import ScoringInfo

@@ -32,7 +32,7 @@ from proofstone.page.section import (
 from proofstone.records.items import shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
-from proofstone.records.runs import Estimate, Measure, Run, asked_as, values_kind
+from proofstone.records.runs import Estimand, Estimate, Measure, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
@@ -41,7 +41,6 @@ from proofstone.run.forms import Selection, not_run, select_runs
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, measure_contrasts
 from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.flags import Estimand
 from proofstone.stats.intervals import Weighting, equal_weights
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

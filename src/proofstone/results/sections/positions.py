@@ -43,8 +43,8 @@ from proofstone.results.sections.parts import (
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.items import PositionBias, position_bias
+from proofstone.stats.power import answer_consistency, consistency
 from proofstone.stats.ranks import homogeneity
-from proofstone.stats.repeats import answer_consistency, consistency
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, word
 
 # Do answers hold when the options of a question are shown in another order?

@@ -27,13 +27,14 @@ from proofstone.results.sections.evidence import (
     ranked_values,
     replies_of,
 )
-from proofstone.stats.power import VarianceSplit, split_variance
-from proofstone.stats.repeats import (
+from proofstone.stats.power import (
+    VarianceSplit,
     average_at_k,
     consistency,
     majority_at_k,
     majority_scores,
     pass_at_k,
+    split_variance,
     surest_at_k,
 )
 from proofstone.wording.messages import joined, noted, say, word

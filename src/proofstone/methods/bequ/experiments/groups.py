@@ -37,12 +37,11 @@ from proofstone.methods.bequ.experiments.evidence import (
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.page.section import Column, Figure, Mark, Section, Table, shown_estimate
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import Estimand, Estimate
 from proofstone.results.request import View
 from proofstone.results.sections.parts import Analysis
 from proofstone.run.forms import Selection
 from proofstone.session.session import Session
-from proofstone.stats.flags import Estimand
 from proofstone.stats.ranks import share_estimate
 from proofstone.wording.messages import counted, joined, say, word
 

@@ -18,9 +18,8 @@ from proofstone.files.fields import Fields
 from proofstone.methods.bequ.records import DIRECTIONS, Direction, Group, Verified
 from proofstone.records.runs import Estimate
 from proofstone.records.tables import Row
-from proofstone.stats.agreement import cohen_kappa
+from proofstone.stats.agreement import JudgedRate, cohen_kappa, correct_judged_rate
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.ppi import JudgedRate, correct_judged_rate
 from proofstone.stats.ratios import draw_ratios, harmonic_mean
 
 LABELS = {
