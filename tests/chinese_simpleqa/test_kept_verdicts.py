@@ -14,7 +14,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.cli import main
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.store import schema
-from proofstone.store.scores import empty_score_verdicts
+from proofstone.store.rows import empty_verdicts
 from serving import HurriedClock, configure, serving
 
 N = 10
@@ -58,7 +58,7 @@ def test_a_purge_takes_the_words_and_leaves_the_labels(judged: Path) -> None:
         before = verdicts(workspace)
         with workspace.store.database.writing() as connection:
             units = [key for (key,) in connection.execute(select(schema.unit.c.id))]
-            empty_score_verdicts(connection, units)
+            empty_verdicts(connection, schema.score_verdict.c.unit_id, units)
         after = verdicts(workspace)
     assert [each.label for each in after] == [each.label for each in before]
     assert all(ballot.reason for each in before for ballot in each.ballots)

@@ -162,7 +162,8 @@ async def test_a_purge_takes_the_words_of_judges_and_leaves_their_labels(store: 
     with store.database.writing() as connection:
         table = schema.build_row
         query = select(table.c.id).where(table.c.hash == row("judged").id)
-        empty_verdicts(connection, [connection.execute(query).scalar_one()])
+        of = schema.build_verdict.c.row_id
+        empty_verdicts(connection, of, [connection.execute(query).scalar_one()])
     emptied = said(store, "judged")
     assert b"secret" not in canonical_json(emptied)
     assert [each.verdict.label for each in emptied] == ["yes", ""]

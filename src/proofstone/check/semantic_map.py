@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from proofstone.errors import BadUsage, ExtraMissing
+from proofstone.errors import BadUsage, needed
 from proofstone.method import Method, find_method
 from proofstone.page.section import Column, Figure, Mark, Section, Table, points, shown_estimate
 from proofstone.records.calls import Embedder
@@ -263,7 +263,7 @@ def map_texts(
 
     Of more than ``most`` texts so many are drawn by ``seed``. Groups are of the coarsest level of
     the taxonomy that has two. Raises BadUsage where none has, or with fewer than four texts;
-    ExtraMissing without scikit-learn.
+    needed without scikit-learn.
     """
     texts = list(_texts(store, method, found))
     chosen = _drawn(texts, most, seed)
@@ -359,13 +359,10 @@ def _keys(held: Sequence[Sequence[Any]]) -> SharedKeys:
 
 
 def _plane(vectors: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    try:
+    with needed(
+        "a map needs scikit-learn, which is not installed", "pip install 'proofstone[embeddings]'"
+    ):
         from sklearn.manifold import TSNE  # noqa: PLC0415
-    except ImportError as cause:
-        raise ExtraMissing(
-            "a map needs scikit-learn, which is not installed",
-            hint="pip install 'proofstone[embeddings]'",
-        ) from cause
     plane = TSNE(
         n_components=2,
         init="pca",

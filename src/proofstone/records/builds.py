@@ -282,7 +282,20 @@ class StepContext:
         return Draws(self.seed, int.from_bytes(self.row[:8], "big"), purpose)
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class _AnyStep(Struct, frozen=True, kw_only=True):
+    """What a step over single rows and one over all of them have in common."""
+
+    name: str
+    version: int
+    takes: type[Struct]
+    reasons: tuple[str, ...] = ()
+    config: Mapping[str, Any] = {}
+    asks: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    draws: bool = False
+
+
+class Step(_AnyStep, frozen=True, kw_only=True):
     """One row in; rows or a reason to drop it out.
 
     ``work`` is a function of its row, ``config`` and, where it asks, of models: whatever else it
@@ -294,15 +307,7 @@ class Step(Struct, frozen=True, kw_only=True):
     that the seed counts.
     """
 
-    name: str
-    version: int
-    takes: type[Struct]
     work: Callable[[Any, StepContext], Kept | Awaitable[Kept]]
-    reasons: tuple[str, ...] = ()
-    config: Mapping[str, Any] = {}
-    asks: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    draws: bool = False
     at_once: int = 64
 
 
@@ -314,7 +319,7 @@ class BatchRows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class BatchStep(Struct, frozen=True, kw_only=True):
+class BatchStep(_AnyStep, frozen=True, kw_only=True):
     """A step that must see all rows together: near-duplicates, what only shows among all.
 
     ``work`` gives what it makes of the rows that it touches, by their place; the others stay as
@@ -322,15 +327,7 @@ class BatchStep(Struct, frozen=True, kw_only=True):
     rows is another; the rest is as of ``Step``.
     """
 
-    name: str
-    version: int
-    takes: type[Struct]
     work: Callable[[BatchRows, StepContext], Mapping[int, Kept] | Awaitable[Mapping[int, Kept]]]
-    reasons: tuple[str, ...] = ()
-    config: Mapping[str, Any] = {}
-    asks: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    draws: bool = False
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from proofstone.errors import ExtraMissing
+from proofstone.errors import needed
 from proofstone.records.knowledge import RoleName
 from proofstone.records.models import Card
 from proofstone.records.runs import OUTCOMES, FormPart, Outcome, Pace, Scale, Spent
@@ -59,13 +59,8 @@ def polars_frame(columns: Columns) -> Any:
 
 
 def _module(name: str, extra: str) -> Any:
-    try:
+    with needed(f"this needs {name}, which is not installed", f"pip install 'proofstone[{extra}]'"):
         return importlib.import_module(name)
-    except ImportError as cause:
-        raise ExtraMissing(
-            f"this needs {name}, which is not installed",
-            hint=f"pip install 'proofstone[{extra}]'",
-        ) from cause
 
 
 @dataclass(frozen=True, slots=True)

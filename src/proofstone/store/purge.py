@@ -45,7 +45,6 @@ from proofstone.store.rows import (
     record_of,
     with_ids,
 )
-from proofstone.store.scores import empty_score_verdicts
 
 # Tombstones: which sources were purged, by whom, when and why; and what may not come back.
 #
@@ -165,7 +164,7 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
     table = schema.fact
     named = (fact.id for fact in facts if fact.source is None)
     empty = _is_empty(table, "payload")
-    emptied = list(_where_in(connection, table.c.hash, table.c.hash, named, empty))
+    emptied = sorted(_where_in(connection, table.c.hash, table.c.hash, named, empty))
     if emptied:
         purged = ", ".join(f"source:{short(source)}" for source in stones)
         raise SourcePurged(
@@ -238,17 +237,14 @@ def derived_build_rows(
     for key, payload in _bodies_of(connection, schema.build_row.c.id, schema.build_row.c.payload):
         if key not in found and payload and _speaks_of(payload, ids, finder):
             found.add(key)
-    output, more = schema.build_output, found
-    while more:
-        more = set(_where_in(connection, output.c.output_id, output.c.row_id, more)) - found
-        found |= more
-    return found
+    output = schema.build_output
+    return _closure(connection, output.c.output_id, output.c.row_id, found)
 
 
 def calls_for_rows(connection: Connection, rows: Iterable[int]) -> set[int]:
     """The keys of the calls that steps made for these rows."""
     made = schema.build_call
-    return set(_where_in(connection, made.c.call_id, made.c.row_id, rows))
+    return _where_in(connection, made.c.call_id, made.c.row_id, rows)
 
 
 def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
@@ -257,16 +253,14 @@ def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
     others should their source ever come back."""
     row, outcome, entered = schema.build_row, schema.build_outcome, schema.build_input
     rows = list(rows)
-    empty_verdicts(connection, rows)
+    empty_verdicts(connection, schema.build_verdict.c.row_id, rows)
     builds: set[int] = set()
     for chunk in chunks(rows, _CHUNK):
         quotes = outcome.c.row_id.in_(chunk)
         connection.execute(update(outcome).where(quotes).values(found=""))
         query = select(row.c.id, row.c.hash).where(row.c.id.in_(chunk), row.c.payload != b"")
         full = connection.execute(query).all()
-        builds |= set(
-            _where_in(connection, entered.c.build_id, entered.c.row_id, (k for k, _ in full))
-        )
+        builds |= _where_in(connection, entered.c.build_id, entered.c.row_id, (k for k, _ in full))
         for key, identity in full:
             emptied = {"payload": b"", "hash": content_id("purged-build_row", identity)}
             connection.execute(update(row).where(row.c.id == key).values(emptied))
@@ -295,10 +289,20 @@ def _reader(connection: Connection) -> Callable[[Any], Sequence[Any]]:
 
 def _where_in(
     connection: Connection, wanted: Any, column: Any, values: Iterable[Any], *more: Any
-) -> Iterator[Any]:
-    """``wanted`` of the rows whose ``column`` has one of these values, each once a batch."""
+) -> set[Any]:
+    """``wanted`` of the rows whose ``column`` has one of these values."""
     query = select(wanted).where(*more).distinct()
-    return (row[0] for row in among(connection, query, column, values))
+    return {row[0] for row in among(connection, query, column, values)}
+
+
+def _closure(connection: Connection, wanted: Any, column: Any, found: set[int]) -> set[int]:
+    """``found`` with ``wanted`` of the rows whose ``column`` has one of them, over any number of
+    steps."""
+    more = found
+    while more:
+        more = _where_in(connection, wanted, column, more) - found
+        found |= more
+    return found
 
 
 # Which images go with a purged source: those that purged prompts show, and those of its pages that
@@ -416,7 +420,7 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
     items |= _quoting(
         connection, schema.item_label, schema.item_label.c.item_id, finder, body="metadata"
     )
-    units = set(_where_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
+    units = _where_in(connection, schema.unit.c.id, schema.unit.c.item_id, items)
     rows |= derived_build_rows(
         connection, sources, _ids(connection, sources, passages, facts), finder
     )
@@ -503,21 +507,16 @@ def _derived_facts(
 
 def _items_on(connection: Connection, facts: set[int]) -> set[int]:
     """Items that rest on these facts, and those that correct such items."""
-    found = set(
-        _where_in(connection, schema.item_fact.c.item_id, schema.item_fact.c.fact_id, facts)
-    )
-    more = found
-    while more:
-        more = set(_where_in(connection, schema.item.c.id, schema.item.c.corrects_id, more)) - found
-        found |= more
-    return found
+    rests, item = schema.item_fact, schema.item
+    found = _where_in(connection, rests.c.item_id, rests.c.fact_id, facts)
+    return _closure(connection, item.c.id, item.c.corrects_id, found)
 
 
 def _calls_on(connection: Connection, items: set[int]) -> set[int]:
     """The calls in which these items were asked, answered or not."""
     found: set[int] = set()
     for table in (schema.response, schema.failure, schema.pilot_call):
-        found |= set(_where_in(connection, table.c.call_id, table.c.item_id, items))
+        found |= _where_in(connection, table.c.call_id, table.c.item_id, items)
     return found
 
 
@@ -526,14 +525,14 @@ def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]
     page, call = schema.page, schema.call
     details = connection.scalars(select(page.c.detail).where(page.c.source_id.in_(sources)))
     named = {request for detail in details for request in requests_named(detail)}
-    return set(_where_in(connection, call.c.id, call.c.request_hash, sorted(named)))
+    return _where_in(connection, call.c.id, call.c.request_hash, sorted(named))
 
 
 def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
     """Those of some facts that state no source: an export of the source that was imported again
     may have lost it."""
     fact = schema.fact
-    return set(_where_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None)))
+    return _where_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None))
 
 
 def _quoting(
@@ -600,20 +599,18 @@ def _own_texts(
 def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[set[int], set[int]]:
     """The prompts and the calls whose bodies go: of ``asked``, and wherever the texts stand."""
     prompt, call = schema.prompt, schema.call
-    prompts = set(_where_in(connection, call.c.prompt_id, call.c.id, asked))
+    prompts = _where_in(connection, call.c.prompt_id, call.c.id, asked)
     for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
         if key not in prompts and _holds(finder, decompress(body)):
             prompts.add(key)
-    replies = asked | set(_where_in(connection, call.c.id, call.c.prompt_id, prompts))
+    replies = asked | _where_in(connection, call.c.id, call.c.prompt_id, prompts)
     for key, raw in _bodies_of(connection, call.c.id, call.c.raw):
         if key not in replies and _holds(finder, decompress(raw)):
             replies.add(key)
     full = (func.length(call.c.raw) > 0) | (call.c.detail != "")
     return (
-        set(
-            _where_in(connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0)
-        ),
-        set(_where_in(connection, call.c.id, call.c.id, replies, full)),
+        _where_in(connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0),
+        _where_in(connection, call.c.id, call.c.id, replies, full),
     )
 
 
@@ -681,7 +678,8 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
         connection.execute(update(table).where(long).values(answer=""))
-    empty_score_verdicts(connection, plan.units | plan.verdicts | plan.texts_of_units)
+    units = plan.units | plan.verdicts | plan.texts_of_units
+    empty_verdicts(connection, schema.score_verdict.c.unit_id, units)
     empty_reviews(connection, plan.facts, plan.items)
     _empty_named(connection, schema.prompt, plan.prompts)
     _empty_named(connection, schema.image, plan.images)

@@ -13,11 +13,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, structs
-from sqlalchemy import Connection, Row, Select, Table, or_, select, text, tuple_, update
+from sqlalchemy import Column, Connection, Row, Select, Table, or_, select, text, tuple_, update
 
 from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.knowledge import Stratum
-from proofstone.records.verdicts import Ballot, PanelVerdict, RowVerdict
+from proofstone.records.verdicts import PanelVerdict, RowVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database
 
@@ -341,9 +341,6 @@ def insert_dicts(
 VERDICT = ("step_id", "row_id", "position", "question", "state", "label", "payload")
 
 
-_CHUNK = 1000
-
-
 def insert_verdicts(
     connection: Connection, made: Iterable[tuple[tuple[int, int], Sequence[RowVerdict]]]
 ) -> None:
@@ -371,7 +368,8 @@ def select_verdicts(
             .order_by(table.c.row_id, table.c.position)
         )
         for row, question, payload in connection.execute(query):
-            found.setdefault(row, []).append(RowVerdict(question=question, verdict=_read(payload)))
+            said = RowVerdict(question=question, verdict=VERDICTS.decode(payload))
+            found.setdefault(row, []).append(said)
     return found
 
 
@@ -387,38 +385,31 @@ def steps_judged(connection: Connection, steps: Sequence[int]) -> set[int]:
     }
 
 
-def empty_verdicts(connection: Connection, rows: Iterable[int]) -> None:
-    """Takes the judges' words out of the verdicts on these rows; labels and counts stay."""
-    table = schema.build_verdict
-    for step, row, position, payload in _of_rows(connection, rows):
-        place = (table.c.step_id == step, table.c.row_id == row, table.c.position == position)
-        emptied = canonical_json(wordless(_read(payload)))
-        connection.execute(update(table).where(*place).values(payload=emptied))
+VERDICTS = msgspec.json.Decoder(PanelVerdict)
 
 
-def _of_rows(connection: Connection, rows: Iterable[int]) -> Iterator[Any]:
-    table = schema.build_verdict
-    columns = (table.c.step_id, table.c.row_id, table.c.position, table.c.payload)
-    for chunk in chunks(rows, _CHUNK):
-        yield from connection.execute(select(*columns).where(table.c.row_id.in_(chunk))).all()
-
-
-def _read(payload: bytes) -> PanelVerdict:
-    return _DECODER.decode(payload)
-
-
-_DECODER = msgspec.json.Decoder(PanelVerdict)
+def empty_verdicts(connection: Connection, of: Column[int], keys: Iterable[int]) -> None:
+    """Takes the judges' words out of the verdicts in which the column ``of`` has one of these keys;
+    labels and counts stay."""
+    table = of.table
+    place = list(table.primary_key.columns)
+    for key in among(connection, select(*place, table.c.payload), of, keys):
+        emptied = canonical_json(wordless(VERDICTS.decode(key.payload)))
+        here = [column == value for column, value in zip(place, key[:-1], strict=True)]
+        connection.execute(update(table).where(*here).values(payload=emptied))
 
 
 def wordless(verdict: PanelVerdict) -> PanelVerdict:
     """A verdict without the judges' reasons and the text that it rests on: who voted how stays."""
-    ballots = tuple(map(_wordless_ballot, verdict.ballots))
+    ballots = tuple(
+        structs.replace(
+            ballot,
+            reason="",
+            heard=tuple(structs.replace(each, reason="") for each in ballot.heard),
+        )
+        for ballot in verdict.ballots
+    )
     return structs.replace(verdict, ballots=ballots, rests_on=UNSET)
-
-
-def _wordless_ballot(ballot: Ballot) -> Ballot:
-    heard = tuple(structs.replace(each, reason="") for each in ballot.heard)
-    return structs.replace(ballot, reason="", heard=heard)
 
 
 # The keys of a bank or form and of those that it corrects, itself or through others.

@@ -16,13 +16,13 @@ from proofstone.records.verdicts import PanelVerdict
 from proofstone.store import schema
 from proofstone.store.database import Database
 from proofstone.store.rows import (
+    VERDICTS,
     StorePart,
     chunks,
     insert_missing,
     insert_new,
     insert_rows,
     record_of,
-    wordless,
 )
 
 if TYPE_CHECKING:
@@ -36,12 +36,6 @@ ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, meas
 
 
 _COLUMNS = ("scoring_id", "unit_id", "sample", "measure", "state", "label", "payload")
-
-
-_DECODER = msgspec.json.Decoder(PanelVerdict)
-
-
-_CHUNK = 1000
 
 
 def insert_score_verdicts(
@@ -62,7 +56,7 @@ def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[Pan
         .order_by(table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
     )
     for (payload,) in connection.execute(query):
-        yield _DECODER.decode(payload)
+        yield VERDICTS.decode(payload)
 
 
 def verdicts_on(
@@ -76,7 +70,7 @@ def verdicts_on(
         .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
     )
     return {
-        (key, sample, measure): _DECODER.decode(payload)
+        (key, sample, measure): VERDICTS.decode(payload)
         for key, sample, measure, payload in connection.execute(query)
     }
 
@@ -90,18 +84,6 @@ def judged_places(connection: Connection, scoring: int, measure: str) -> set[tup
         .where(table.c.scoring_id == scoring, table.c.measure == measure)
     )
     return {(item, sample) for item, sample in connection.execute(query)}
-
-
-def empty_score_verdicts(connection: Connection, units: Iterable[int]) -> None:
-    """Takes the judges' words out of the verdicts on these units; labels and counts stay."""
-    table = schema.score_verdict
-    place = (table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
-    for chunk in chunks(units, _CHUNK):
-        query = select(*place, table.c.payload).where(table.c.unit_id.in_(chunk))
-        for *key, payload in connection.execute(query).all():
-            emptied = canonical_json(wordless(_DECODER.decode(payload)))
-            here = [column == value for column, value in zip(place, key, strict=True)]
-            connection.execute(update(table).where(*here).values(payload=emptied))
 
 
 Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
@@ -542,7 +524,7 @@ def _scored_unit(row: Any) -> ScoredUnit:
     item, kind, version, payload, sample, measure, outcome, answer, basis, flags, said, _key = row
     return ScoredUnit(
         item, kind, version, payload, sample, measure, OUTCOMES[outcome], answer, basis, flags,
-        None if said is None else _DECODER.decode(said),
+        None if said is None else VERDICTS.decode(said),
     )  # fmt: skip
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from proofstone.errors import ProofstoneError, StoreFailed
 from proofstone.records.builds import BatchStep, Outcome, PipelineRow, Step
@@ -113,48 +113,34 @@ class OutcomeStore(StorePart):
 
     def spent(self, step: int, rows: Sequence[bytes]) -> Spent:
         """What the calls for these rows took at a step, each row and call counted once."""
-        found = Spent()
-        with self._database.reading() as connection:
-            keys = list(self._known_keys(connection, rows).values())
-            for part in many_values(keys):
-                made, call = schema.build_call, schema.call
-                asked = (
-                    select(call.c.request_hash)
-                    .join(made, made.c.call_id == call.c.id)
-                    .where(made.c.step_id == step, made.c.row_id.in_(part))
-                )
-                query = totals().where(call.c.request_hash.in_(asked))
-                found += spent_of(connection.execute(query).one())
+        found, same = Spent(), schema.call.c.request_hash
+        for connection, here in self._calls_for(step, rows):
+            asked = select(same).join(schema.build_call).where(here)
+            found += spent_of(connection.execute(totals().where(same.in_(asked))).one())
         return found
 
     def latency_s(self, step: int, rows: Sequence[bytes]) -> float:
         """The seconds that the calls for these rows took at a step, one after the other."""
-        made, call, total = schema.build_call, schema.call, 0.0
-        with self._database.reading() as connection:
-            for part in many_values(list(self._known_keys(connection, rows).values())):
-                query = (
-                    select(func.coalesce(func.sum(call.c.latency_s), 0.0))
-                    .join(made, made.c.call_id == call.c.id)
-                    .where(made.c.step_id == step, made.c.row_id.in_(part))
-                )
-                total += float(connection.execute(query).scalar_one())
+        total, seconds = 0.0, func.coalesce(func.sum(schema.call.c.latency_s), 0.0)
+        for connection, here in self._calls_for(step, rows):
+            query = select(seconds).select_from(schema.call.join(schema.build_call)).where(here)
+            total += float(connection.execute(query).scalar_one())
         return total
 
     def errors(self, step: int, rows: Sequence[bytes]) -> dict[bytes, str]:
         """Why calls for these rows failed at a step: the newest failure of each that has one."""
         call, made, row = schema.call, schema.build_call, schema.build_row
-        found: dict[bytes, str] = {}
-        with self._database.reading() as connection:
-            for part in many_values(list(self._known_keys(connection, rows).values())):
-                query = (
-                    select(row.c.hash, call.c.error)
-                    .select_from(made.join(call).join(row))
-                    .where(made.c.step_id == step, made.c.row_id.in_(part))
-                    .where(call.c.state == "failed")
-                    .order_by(call.c.id)
-                )
-                found |= {row.hash: row.error for row in connection.execute(query)}
-        return found
+        failed = (
+            select(row.c.hash, call.c.error)
+            .select_from(made.join(call).join(row))
+            .where(call.c.state == "failed")
+            .order_by(call.c.id)
+        )
+        return {
+            identity: error
+            for connection, here in self._calls_for(step, rows)
+            for identity, error in connection.execute(failed.where(here))
+        }
 
     def verdicts(self, step: int, rows: Sequence[bytes]) -> dict[bytes, list[RowVerdict]]:
         """What judges said of these rows at a step, of those on which they said anything."""
@@ -168,6 +154,15 @@ class OutcomeStore(StorePart):
         """Those of these steps at which judges said anything."""
         with self._database.reading() as connection:
             return steps_judged(connection, steps)
+
+    def _calls_for(
+        self, step: int, rows: Sequence[bytes]
+    ) -> Iterator[tuple[Connection, ColumnElement[bool]]]:
+        """A connection, with the condition that a call was made for one of a batch of rows."""
+        made = schema.build_call.c
+        with self._database.reading() as connection:
+            for part in many_values(list(self._known_keys(connection, rows).values())):
+                yield connection, (made.step_id == step) & made.row_id.in_(part)
 
     def forget(self) -> None:
         """Forgets keys that it remembers: a purge gave rows other ids."""
