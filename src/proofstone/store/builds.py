@@ -88,11 +88,7 @@ class BuildStore(StorePart):
 
     def build(self, identity: bytes) -> tuple[int, Build]:
         """The key and record of a build; KeyError where there is none."""
-        with self._database.reading() as connection:
-            query = _select_builds().where(schema.build.c.hash == identity)
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            raise KeyError(identity)
+        row = self._one(_select_builds().where(schema.build.c.hash == identity), identity)
         return row.id, _build(row)
 
     def every(self) -> list[tuple[int, Build]]:
@@ -132,8 +128,7 @@ class BuildStore(StorePart):
 
     def step_keys(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """The integer keys of steps, of those that are stored."""
-        with self._database.reading() as connection:
-            return keys_by(connection, schema.build_step, ("hash",), keys) if keys else {}
+        return self._keys_of(schema.build_step, keys)
 
     # ---- what came of it
 

@@ -279,8 +279,7 @@ class SpentRows(StorePart):
             )
         )
         query = totals().where(call.c.request_hash.in_(asked))
-        with self._database.reading() as connection:
-            return spent_of(connection.execute(query).one())
+        return spent_of(self._row(query))
 
     def by_purpose(self) -> dict[str, Spent]:
         """All calls of the workspace by purpose (ask, control, ...), in alphabetical order."""
@@ -475,9 +474,7 @@ class TroubleRows(StorePart):
 
     def counts(self) -> dict[str, int]:
         """Rows of every table, by its name."""
-        counts = {}
-        with self._database.reading() as connection:
-            for name, table in sorted(schema.metadata.tables.items()):
-                query = select(func.count()).select_from(table)
-                counts[name] = int(connection.execute(query).scalar_one())
-        return counts
+        return {
+            name: int(self._scalar(select(func.count()).select_from(table)))
+            for name, table in sorted(schema.metadata.tables.items())
+        }

@@ -37,7 +37,6 @@ from proofstone.store.rows import (
     insert_new,
     insert_record,
     insert_rows,
-    key_of,
     keys_by,
     record_of,
 )
@@ -129,11 +128,8 @@ class ItemStore(StorePart):
             .outerjoin(former, former.c.id == made.c.corrects_id)
             .where(table.c.hash == identity)
         )
-        row = self._row(query)
-        if row is None:
-            raise KeyError(identity)
-        recipe = msgspec.json.decode(row.recipe)
-        return record_of(ItemSet, row, recipe=recipe)
+        row = self._one(query, identity)
+        return record_of(ItemSet, row, recipe=msgspec.json.decode(row.recipe))
 
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
         """The ids of the item sets composed from a bank, or from one that it corrects, with their
@@ -265,8 +261,7 @@ class ItemStore(StorePart):
 
     def keys_of(self, items: Iterable[bytes]) -> dict[bytes, int]:
         """The keys of those of these items that are here."""
-        with self._database.reading() as connection:
-            return keys_by(connection, schema.item, ("hash",), items)
+        return self._keys_of(schema.item, items)
 
     def ids(self, item_set: bytes) -> list[bytes]:
         """The ids of a set's items in order."""
@@ -339,8 +334,7 @@ class ItemStore(StorePart):
     def _set_key(self, item_set: bytes) -> int:
         key = self._set_keys.get(item_set)
         if key is None:
-            with self._database.reading() as connection:
-                key = key_of(connection, schema.item_set, item_set)
+            key = self._keys_of(schema.item_set, [item_set])[item_set]
             self._set_keys[item_set] = key
         return key
 

@@ -215,8 +215,7 @@ class PageStore(StorePart):
 
     def stored(self, pages: Iterable[bytes]) -> set[bytes]:
         """Those of these readings of pages that are here."""
-        with self._database.reading() as connection:
-            return set(keys_by(connection, schema.page, ("hash",), pages))
+        return set(self._keys_of(schema.page, pages))
 
     def pages(self, source: bytes) -> Iterator[Page]:
         """The newest reading of each page, in the order of the pages."""
@@ -419,15 +418,11 @@ class KnowledgeStore(StorePart):
     def bank(self, identity: bytes) -> StoredBank:
         """The bank with this id; KeyError when there is none."""
         query = select(schema.bank).where(schema.bank.c.hash == identity)
-        row = self._row(query)
-        if row is None:
-            raise KeyError(identity)
-        return StoredBank(self, row)
+        return StoredBank(self, self._one(query, identity))
 
     def has_bank(self, identity: bytes) -> bool:
         """Whether there is a bank with this id."""
-        with self._database.reading() as connection:
-            return bool(keys_by(connection, schema.bank, ("hash",), [identity]))
+        return bool(self._keys_of(schema.bank, [identity]))
 
     def facts_of_bank(self, key: int, *, readable: bool = False) -> list[Fact]:
         """The facts of a bank in its order; ``readable``: without those whose text was purged,
@@ -486,8 +481,7 @@ class KnowledgeStore(StorePart):
     ) -> dict[bytes, Fact]:
         """Facts by their ids; those not stored are missing from the answer, and so are, where it
         is to be ``readable``, those whose text was purged, which else raise TextPurged."""
-        with self._database.reading() as connection:
-            keys = keys_by(connection, schema.fact, ("hash",), identities)
+        keys = self._keys_of(schema.fact, identities)
         found = self._facts_by_key(keys.values(), readable=readable)
         return {fact.id: fact for fact in found.values()}
 
@@ -502,8 +496,7 @@ class KnowledgeStore(StorePart):
 
     def fact_keys(self, identities: Iterable[bytes]) -> list[int]:
         """The integer keys of stored facts."""
-        with self._database.reading() as connection:
-            return list(keys_by(connection, schema.fact, ("hash",), identities).values())
+        return list(self._keys_of(schema.fact, identities).values())
 
     def facts_of_source(self, source: bytes) -> list[Fact]:
         """All facts that rest on a source, every version, oldest first."""
@@ -538,9 +531,7 @@ class KnowledgeStore(StorePart):
 
     def passage(self, identity: bytes) -> Passage | None:
         """The passage with this id, or None."""
-        with self._database.reading() as connection:
-            query = select_passages().where(schema.passage.c.hash == identity)
-            row = connection.execute(query).one_or_none()
+        row = self._row(select_passages().where(schema.passage.c.hash == identity))
         return None if row is None else passage_of(row)
 
     def passages(self, identities: Iterable[bytes]) -> dict[bytes, Passage]:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, Table, func, select
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records.ids import short
 from proofstone.store import schema
-from proofstone.store.rows import StorePart
+from proofstone.store.rows import StorePart, hash_range
 
 Kind = Literal[
     "source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan", "build"
@@ -95,47 +95,37 @@ class Lookup(StorePart):
 
     def count(self, kind: str) -> int:
         """How many rows of a kind there are."""
-        with self._database.reading() as connection:
-            query = select(func.count()).select_from(_TABLES[kind])
-            return int(connection.execute(query).scalar_one())
+        return int(self._scalar(select(func.count()).select_from(_TABLES[kind])))
 
     def every(self, kind: str, limit: int | None = None) -> list[Found]:
         """Rows of a kind, newest first."""
-        table = _TABLES[kind]
-        query = _select(kind).order_by(table.c.id.desc())
-        with self._database.reading() as connection:
-            rows = connection.execute(query if limit is None else query.limit(limit))
-            return [_found(kind, row) for row in rows]
+        query = _select(kind).order_by(_TABLES[kind].c.id.desc()).limit(limit)
+        return [_found(kind, row) for row in self._rows(query)]
 
     def _matches(self, kind: str, text: str) -> list[Found]:
-        table = _TABLES[kind]
-        found: dict[int, Found] = {}
-        with self._database.reading() as connection:
-            if kind in _NAMED:
-                query = _select(kind).where(table.c[_NAMED[kind]] == text)
-                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
-            if kind == "item":
-                called = select(schema.item_label.c.item_id).where(schema.item_label.c.name == text)
-                query = _select(kind).where(table.c.id.in_(called))
-                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
-            for name, digits in _readings(text):
-                low, high = _hash_range(digits)
-                query = _select(kind).where(table.c.hash >= low, table.c.hash <= high).limit(9)
-                for row in connection.execute(query):
-                    match = _found(kind, row)
-                    if not name or match.name == name:
-                        found[match.key] = match
+        table, label = _TABLES[kind], schema.item_label
+        conditions = [table.c[_NAMED[kind]] == text] if kind in _NAMED else []
+        if kind == "item":
+            called = select(label.c.item_id).where(label.c.name == text)
+            conditions.append(table.c.id.in_(called))
+        rows = [row for here in conditions for row in self._rows(_select(kind).where(here))]
+        found = {row.id: _found(kind, row) for row in rows}
+        for name, digits in _readings(text):
+            here = table.c.hash.between(*hash_range(digits))
+            for row in self._rows(_select(kind).where(here).limit(9)):
+                match = _found(kind, row)
+                if not name or match.name == name:
+                    found[match.key] = match
         return list(found.values())
 
     def _newest(self, found: list[Found], text: str) -> list[Found]:
         """Without the banks and forms of this very name that another one found corrects."""
         corrected: set[tuple[str, int]] = set()
-        with self._database.reading() as connection:
-            for kind, (table, column) in _CORRECTED.items():
-                keys = [row.key for row in found if row.kind == kind and row.name == text]
-                if len(keys) > 1:
-                    query = select(table.c.corrects_id).where(table.c[column].in_(keys))
-                    corrected |= {(kind, key) for key in connection.execute(query).scalars()}
+        for kind, (table, column) in _CORRECTED.items():
+            keys = [row.key for row in found if row.kind == kind and row.name == text]
+            if len(keys) > 1:
+                query = select(table.c.corrects_id).where(table.c[column].in_(keys))
+                corrected |= {(kind, key) for key in self._scalars(query)}
         return [row for row in found if (row.kind, row.key) not in corrected]
 
     def _near(self, kinds: tuple[str, ...], text: str) -> str:
@@ -183,7 +173,3 @@ def _readings(text: str) -> list[tuple[str, str]]:
 
 def _is_hex(text: str) -> bool:
     return 4 <= len(text) <= 64 and all(c in "0123456789abcdef" for c in text)
-
-
-def _hash_range(digits: str) -> tuple[bytes, bytes]:
-    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))

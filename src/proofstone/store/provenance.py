@@ -127,21 +127,19 @@ class OriginRows(StorePart):
             .group_by(source.c.title, source.c.licence)
         )
         found: Counter[tuple[str, str]] = Counter()
-        with self._database.reading() as connection:
-            for chunk in chunks(passages, 4000):
-                for title, licence, n in connection.execute(query.where(passage.c.hash.in_(chunk))):
-                    found[title, licence] += n
+        for title, licence, n in self._among(query, passage.c.hash, passages):
+            found[title, licence] += n
         return [
             Origin(title, licence, n, (title,)) for (title, licence), n in sorted(found.items())
         ]
 
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
         """The origins of facts; of one without source and book it is ``otherwise``."""
-        found: list[Any] = []
-        with self._database.reading() as connection:
-            for chunk in chunks(facts, 4000):
-                found += connection.execute(_of_facts(chunk)).all()
-        return _gather(found, otherwise)
+        fact = schema.fact
+        query = with_sources(
+            select(fact.c.id.label("item_id"), *origin_columns()).select_from(fact)
+        )
+        return _gather(self._among(query, fact.c.hash, facts), otherwise)
 
 
 def _documents(of: Any) -> Any:
@@ -192,11 +190,6 @@ def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
         .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
     )
     return with_sources(query).where(member.c.item_set_id == item_set, here).distinct()
-
-
-def _of_facts(facts: list[bytes]) -> Any:
-    query = select(schema.fact.c.id.label("item_id"), *origin_columns()).select_from(schema.fact)
-    return with_sources(query).where(schema.fact.c.hash.in_(facts))
 
 
 def _gather(rows: Any, otherwise: str) -> list[Origin]:
@@ -258,10 +251,8 @@ class RoleStore(StorePart):
             .where(schema.item_set.c.hash.in_(item_sets))
         )
         found: dict[Role, set[bytes]] = {}
-        with self._database.reading() as connection:
-            for query in (by_fact, by_set):
-                for role, model, identity in connection.execute(query):
-                    found.setdefault(Role(role, model), set()).add(identity)
+        for role, model, identity in (*self._rows(by_fact), *self._rows(by_set)):
+            found.setdefault(Role(role, model), set()).add(identity)
         return dict(sorted(found.items()))
 
 

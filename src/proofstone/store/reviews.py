@@ -25,6 +25,7 @@ from proofstone.store.calls import StoredResponse
 from proofstone.store.rows import (
     StorePart,
     among,
+    hash_range,
     insert_dicts,
     insert_missing,
     insert_record,
@@ -85,8 +86,7 @@ class ReviewStore(StorePart):
 
     def sheet(self, digits: str) -> ReviewSheet | None:
         """The sheet whose id starts with these hexadecimal digits, with its rows; None without."""
-        low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
-        found = self._sheets(schema.review_sheet.c.hash.between(low, high))
+        found = self._sheets(schema.review_sheet.c.hash.between(*hash_range(digits)))
         return found[0] if len(found) == 1 else None
 
     def withdraw(self, one: SheetWithdrawal) -> None:
@@ -176,11 +176,8 @@ class ReviewStore(StorePart):
             return readers.of(connection.execute(within).all())
 
     def _of(self, table: Any, column: str, wanted: Iterable[bytes]) -> list[Review]:
-        with self._database.reading() as connection:
-            keys = keys_by(connection, table, ("hash",), list(dict.fromkeys(wanted)))
-            rows = list(
-                among(connection, _select_reviews(), schema.review.c[column], keys.values())
-            )
+        keys = self._keys_of(table, dict.fromkeys(wanted))
+        rows = self._among(_select_reviews(), schema.review.c[column], keys.values())
         return sorted(map(_review, rows), key=lambda one: (one.at, one.id))
 
     def _sheets(self, condition: Any) -> list[ReviewSheet]:
@@ -451,8 +448,7 @@ class CorrectionStore(StorePart):
     def retired_facts(self, facts: Iterable[bytes]) -> list[bytes]:
         """Those of these facts that are retired, in their order."""
         retired = self._retired_keys("fact_id")
-        with self._database.reading() as connection:
-            keys = keys_by(connection, schema.fact, ("hash",), dict.fromkeys(facts))
+        keys = self._keys_of(schema.fact, dict.fromkeys(facts))
         return [identity for identity, key in keys.items() if key in retired]
 
     def former_facts(self, item_set: bytes) -> set[bytes]:
@@ -516,26 +512,23 @@ class PeopleStore(StorePart):
 
     def of_name(self, name: str) -> list[Person]:
         """The people of this name, oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(_select_people().where(schema.person.c.name == name))
-            return [record_of(Person, row) for row in rows]
+        return self._people(schema.person.c.name == name)
 
     def like(self, digits: str) -> list[Person]:
         """The people whose actor ids start with these hexadecimal digits."""
-        low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
-        actor = schema.actor.c.hash
-        with self._database.reading() as connection:
-            rows = connection.execute(_select_people().where(actor >= low, actor <= high))
-            return [record_of(Person, row) for row in rows]
+        return self._people(schema.actor.c.hash.between(*hash_range(digits)))
 
     def every(self) -> list[Person]:
         """All people whose names are known here, oldest first."""
-        return [record_of(Person, row) for row in self._rows(_select_people())]
+        return self._people()
 
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
-        row = self._row(_select_people().where(schema.actor.c.hash == actor))
-        return None if row is None else record_of(Person, row)
+        return next(iter(self._people(schema.actor.c.hash == actor)), None)
+
+    def _people(self, *conditions: Any) -> list[Person]:
+        query = with_ids(schema.person, actor="actor_id").order_by(schema.actor.c.id)
+        return [record_of(Person, row) for row in self._rows(query.where(*conditions))]
 
     def erase(self, actor: bytes) -> bool:
         """Deletes a person's name and details; the actor's id and work stand. False if unknown."""
@@ -554,10 +547,6 @@ def _add_person(
     values = {"actor_id": key, "name": name, "mail": mail, "pay_details": pay_details}
     connection.execute(schema.person.insert(), values)
     return person
-
-
-def _select_people() -> Any:
-    return with_ids(schema.person, actor="actor_id").order_by(schema.actor.c.id)
 
 
 # Rulings of people over replies. A ruling names the item and the call, so that it holds in every

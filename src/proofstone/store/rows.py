@@ -56,6 +56,18 @@ class StorePart:
         with self._database.reading() as connection:
             return connection.execute(query).one_or_none()
 
+    def _one(self, query: Any, identity: bytes) -> Any:
+        """The row of a query; KeyError for an identity without one."""
+        row = self._row(query)
+        if row is None:
+            raise KeyError(identity)
+        return row
+
+    def _keys_of(self, table: Table, identities: Iterable[bytes]) -> dict[bytes, int]:
+        """The keys of those rows of a table with these hashes that are here."""
+        with self._database.reading() as connection:
+            return keys_by(connection, table, ("hash",), identities)
+
     def _scalars(self, query: Any) -> list[Any]:
         """The values of a query's first column."""
         with self._database.reading() as connection:
@@ -182,6 +194,11 @@ def insert_record(
 def _referred(table: Table, column: str) -> Table:
     (key,) = table.c[column].foreign_keys
     return key.column.table
+
+
+def hash_range(digits: str) -> tuple[bytes, bytes]:
+    """The least and the greatest hash that starts with these hexadecimal digits."""
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
 
 
 def stratum_of(row: Row[Any]) -> Stratum:

@@ -129,10 +129,7 @@ class RunStore(StorePart):
 
     def run(self, identity: bytes) -> tuple[int, Run]:
         """The key and record of a run; KeyError when there is none."""
-        query = _select_runs().where(schema.run.c.hash == identity)
-        row = self._row(query)
-        if row is None:
-            raise KeyError(identity)
+        row = self._one(_select_runs().where(schema.run.c.hash == identity), identity)
         return row.id, _run(row)
 
     def of_sets(self, item_sets: Sequence[bytes]) -> list[tuple[int, Run]]:
@@ -144,9 +141,8 @@ class RunStore(StorePart):
 
     def every(self) -> list[tuple[int, Run]]:
         """All runs, oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(_select_runs().order_by(schema.run.c.id))
-            return [(row.id, _run(row)) for row in rows]
+        rows = self._rows(_select_runs().order_by(schema.run.c.id))
+        return [(row.id, _run(row)) for row in rows]
 
     # ---- the lease
 
@@ -163,9 +159,7 @@ class RunStore(StorePart):
     def has_responses(self, run: int) -> bool:
         """Whether any question of a run has a reply at any step."""
         table = schema.response
-        with self._database.reading() as connection:
-            query = select(table.c.id).where(table.c.run_id == run).limit(1)
-            return connection.execute(query).first() is not None
+        return self._row(select(table.c.id).where(table.c.run_id == run).limit(1)) is not None
 
     def count_done(self, run: int, last_step: str, first: int | None = None) -> int:
         """How many (item, sample) of a run have a reply at their last step, of all items or of
@@ -372,9 +366,7 @@ class PlanStore(StorePart):
 
     def one(self, key: int) -> Plan:
         """The plan with this key."""
-        with self._database.reading() as connection:
-            query = select(schema.plan.c.payload).where(schema.plan.c.id == key)
-            return _plan(connection.execute(query).scalar_one())
+        return _plan(self._scalar(_select().where(schema.plan.c.id == key)))
 
     def every(self) -> list[Plan]:
         """All plans, newest first."""
