@@ -543,7 +543,7 @@ async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
         endpoint = resolve(parsed, config)
     except ProofstoneError as error:
         said = error.message.replace(str(parsed), provider)
-        return Online(name, "", _unresolved(_step_of(parsed, config, error), said, error.hint))
+        return Online(name, "", _until(_step_of(parsed, config, error), {}, said, error.hint))
     key = f"key from {endpoint.key_from}" if endpoint.key_from else "no key"
     found: dict[StepName, str] = {"settings": f"{endpoint.entry}, {key}"}
     try:
@@ -597,16 +597,13 @@ def _judged(
 def _until(
     failed: StepName | None, found: Mapping[StepName, str], said: str = "", remedy: str = ""
 ) -> tuple[Step, ...]:
-    """The steps before ``failed`` as ok, that one with what is said of it, the rest open; all ok
-    where none failed."""
-    if failed is None:
-        return tuple(Step(name, "ok", found.get(name, "")) for name in STEPS)
-    place = STEPS.index(failed)
-    return (
-        *(Step(name, "ok", found.get(name, "")) for name in STEPS[:place]),
-        Step(failed, "failed", said, remedy),
-        *(Step(name, "open") for name in STEPS[place + 1 :]),
-    )
+    """The steps before ``failed`` as ok, or open where nothing was ``found`` at all; that one with
+    what is said of it, the rest open. All ok where none failed."""
+    place = len(STEPS) if failed is None else STEPS.index(failed)
+    steps = [Step(name, "ok" if found else "open", found.get(name, "")) for name in STEPS[:place]]
+    if failed is not None:
+        steps.append(Step(failed, "failed", said, remedy))
+    return (*steps, *(Step(name, "open") for name in STEPS[place + 1 :]))
 
 
 def _step_of(name: ModelName, config: ModelConfig, error: ProofstoneError) -> StepName:
@@ -617,14 +614,6 @@ def _step_of(name: ModelName, config: ModelConfig, error: ProofstoneError) -> St
     variables = [entry.api_key_env for entry in entries if entry is not None]
     variable = next((v for v in variables if isinstance(v, str)), "")
     return "key" if variable and variable in error.message else "proxy"
-
-
-def _unresolved(failed: StepName, said: str, remedy: str) -> tuple[Step, ...]:
-    """The steps where nothing was asked: all but the failed one are open."""
-    return tuple(
-        Step(name, "failed", said, remedy) if name == failed else Step(name, "open")
-        for name in STEPS
-    )
 
 
 async def _facts(endpoint: Endpoint, to: Destination) -> dict[StepName, str]:

@@ -33,6 +33,7 @@ from proofstone.store.rows import (
     keys_by,
     of_kind,
     record_of,
+    referred_keys,
     row_of,
     with_ids,
 )
@@ -75,13 +76,25 @@ class ReviewStore(StorePart):
         with self._database.writing() as connection:
             new = {actor: (actor, now) for actor in actors}
             insert_missing(connection, schema.actor, ("hash", "created_at"), new)
-            keys = _Keys.of(connection, reviews)
             known = keys_by(connection, schema.review, ("hash",), [one.id for one in reviews])
             first = [one for one in reviews if one.corrects is None]
             later = [one for one in reviews if one.corrects is not None]
             for group in (first, *([one] for one in later)):
-                rows = {one.id: keys.row(one) for one in group}
-                keys.reviews.update(insert_dicts(connection, schema.review, rows)[0])
+                refers = [
+                    {
+                        **_of_kind(one.kind, one.target),
+                        "actor_id": one.reviewer or None,
+                        "sheet_id": one.sheet or None,
+                        "corrects_id": one.corrects or None,
+                    }
+                    for one in group
+                ]
+                keys = referred_keys(connection, schema.review, refers)
+                rows = {
+                    one.id: row_of(schema.review, one, payload=_said(one), **own)
+                    for one, own in zip(group, keys, strict=True)
+                }
+                insert_dicts(connection, schema.review, rows)
             return len({one.id for one in reviews} - known.keys())
 
     def sheet(self, digits: str) -> ReviewSheet | None:
@@ -189,40 +202,10 @@ class ReviewStore(StorePart):
             return [_sheet(row, _places(connection, row.id)) for row in rows]
 
 
-class _Keys(msgspec.Struct):
-    """The integer keys of what reviews name, by content id."""
-
-    facts: dict[bytes, int]
-    items: dict[bytes, int]
-    actors: dict[bytes, int]
-    sheets: dict[bytes, int]
-    reviews: dict[bytes, int]
-
-    @classmethod
-    def of(cls, connection: Connection, reviews: Sequence[Review]) -> _Keys:
-        def keys(table: Any, wanted: Iterable[bytes | None]) -> dict[bytes, int]:
-            given = [identity for identity in dict.fromkeys(wanted) if identity]
-            return keys_by(connection, table, ("hash",), given)
-
-        return cls(
-            facts=keys(schema.fact, (one.target for one in reviews if one.kind == "fact")),
-            items=keys(schema.item, (one.target for one in reviews if one.kind == "item")),
-            actors=keys(schema.actor, (one.reviewer for one in reviews)),
-            sheets=keys(schema.review_sheet, (one.sheet for one in reviews)),
-            reviews=keys(schema.review, (one.corrects for one in reviews)),
-        )
-
-    def row(self, one: Review) -> dict[str, Any]:
-        """A review's row. Raises KeyError where what it names is not stored."""
-        said = _Said(dict(one.changes), dict(one.rubric), one.seconds, one.answer, one.urls)
-        return row_of(
-            schema.review, one, payload=canonical_json(said),
-            fact_id=self.facts[one.target] if one.kind == "fact" else None,
-            item_id=self.items[one.target] if one.kind == "item" else None,
-            actor_id=self.actors[one.reviewer] if one.reviewer else None,
-            sheet_id=self.sheets[one.sheet] if one.sheet else None,
-            corrects_id=self.reviews[one.corrects] if one.corrects else None,
-        )  # fmt: skip
+def _of_kind(kind: str, target: bytes) -> dict[str, bytes | None]:
+    """A fact or item by the columns that refer to either."""
+    is_fact = kind == "fact"
+    return {"fact_id": target if is_fact else None, "item_id": None if is_fact else target}
 
 
 class _Readers:
@@ -263,24 +246,22 @@ class _Readers:
         )
 
 
+def _said(one: Review) -> bytes:
+    return canonical_json(
+        _Said(dict(one.changes), dict(one.rubric), one.seconds, one.answer, one.urls)
+    )
+
+
 def _add_sheet(connection: Connection, sheet: ReviewSheet) -> None:
     refers = {**of_kind(sheet.kind, sheet.target), "actor_id": sheet.reviewer}
     recipe = canonical_json(sheet.recipe)
     own = insert_record(connection, schema.review_sheet, sheet, refers, recipe=recipe)
-    named = {
-        kind: keys_by(
-            connection, table, ("hash",), [p.target for p in sheet.places if p.kind == kind]
-        )
-        for kind, table in (("fact", schema.fact), ("item", schema.item))
-    }
+    named = [_of_kind(place.kind, place.target) for place in sheet.places]
+    keys = referred_keys(connection, schema.review_place, named)
     places = [
-        (
-            own, position, place.task,
-            named["fact"][place.target] if place.kind == "fact" else None,
-            named["item"][place.target] if place.kind == "item" else None,
-        )
-        for position, place in enumerate(sheet.places)
-    ]  # fmt: skip
+        (own, position, place.task, of["fact_id"], of["item_id"])
+        for position, (place, of) in enumerate(zip(sheet.places, keys, strict=True))
+    ]
     insert_rows(connection, schema.review_place, _PLACE, places, or_ignore=True)
 
 

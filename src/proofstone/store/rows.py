@@ -182,13 +182,23 @@ def insert_record(
 ) -> int:
     """The key of a record, stored where it is not yet; ``refers`` are the ids of stored rows by the
     columns that refer to them. Raises KeyError where one of these is not here."""
-    keys = {
-        column: None if identity is None else key_of(connection, _referred(table, column), identity)
-        for column, identity in refers.items()
-    }
+    (keys,) = referred_keys(connection, table, [refers])
     row = row_of(table, record, **keys, **given)
     values = {row["hash"]: tuple(row.values())}
     return insert_missing(connection, table, tuple(row), values)[row["hash"]]
+
+
+def referred_keys(
+    connection: Connection, table: Table, refers: Sequence[Mapping[str, bytes | None]]
+) -> list[dict[str, int | None]]:
+    """The keys of stored rows by the columns of a table that refer to them, for each of ``refers``,
+    which name their ids. Raises KeyError where one of these is not here."""
+    found: dict[str, dict[bytes | None, int | None]] = {}
+    for column in refers[0] if refers else ():
+        named = {identity for each in refers if (identity := each[column]) is not None}
+        keys = keys_by(connection, _referred(table, column), ("hash",), named)
+        found[column] = {None: None, **keys}
+    return [{column: found[column][of] for column, of in each.items()} for each in refers]
 
 
 def _referred(table: Table, column: str) -> Table:
