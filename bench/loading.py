@@ -61,26 +61,27 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
     with store.database.writing() as connection:
         columns = ("id", "item_id", "kind", "key", "version", "payload", "gold", "n_choices")
         rows = [(i + 1, key, "item", b"", 1, b"", "A", 6) for i, key in enumerate(keys)]
-        insert_rows(connection, unit, columns, rows)
+        insert_rows(connection, unit, rows, columns=columns)
         names = [(i + 1, "s", i.to_bytes(4, "big")) for i in range(N_ITEMS * 2)]
-        insert_rows(connection, cluster, ("id", "kind", "key"), names)
+        insert_rows(connection, cluster, names, columns=("id", "kind", "key"))
         edges = [
             (i + 1, (i * 7 + j * 13) % (N_ITEMS * 2) + 1)
             for i in range(N_ITEMS)
             for j in range(N_CLUSTERS)
         ]
-        insert_rows(connection, unit_cluster, ("unit_id", "cluster_id"), edges, or_ignore=True)
-        insert_rows(connection, prompt, ("id", "hash", "body"), [(1, bytes(32), b"")])
         insert_rows(
-            connection, profile,
-            ("id", "hash", "model", "endpoint", "wire", "simulated", "settings"),
-            [(1, bytes(32), "bench", "", "openai-chat", False, b"[{},{},[]]")],
+            connection, unit_cluster, edges, columns=("unit_id", "cluster_id"), or_ignore=True
+        )
+        insert_rows(connection, prompt, [(1, bytes(32), b"")], columns=("id", "hash", "body"))
+        insert_rows(
+            connection, profile, [(1, bytes(32), "bench", "", "openai-chat", False, b"[{},{},[]]")],
+            columns=("id", "hash", "model", "endpoint", "wire", "simulated", "settings"),
         )  # fmt: skip
         one = (1, bytes(32), 0, 1, 1, "ask", 0, "complete", 200, b"", 0.1, 1, 0.0)
         insert_rows(
-            connection, call,
-            ("id", "request_hash", "attempt", "profile_id", "prompt_id", "purpose", "sample",
-             "state", "status", "raw", "latency_s", "attempts", "started_at"), [one],
+            connection, call, [one],
+            columns=("id", "request_hash", "attempt", "profile_id", "prompt_id", "purpose",
+                     "sample", "state", "status", "raw", "latency_s", "attempts", "started_at"),
         )  # fmt: skip
         for model, (key, scoring) in enumerate(runs):
             scores = [
@@ -88,10 +89,10 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
                 for i in range(N_ITEMS)
             ]
             columns = ("scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer")
-            insert_rows(connection, score, columns, scores)
+            insert_rows(connection, score, scores, columns=columns)
             replies = [(key, item, 0, "answer", 1) for item in keys]
             columns = ("run_id", "item_id", "sample", "step", "call_id")
-            insert_rows(connection, response, columns, replies)
+            insert_rows(connection, response, replies, columns=columns)
     return item_set, runs
 
 

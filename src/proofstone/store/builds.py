@@ -52,12 +52,6 @@ class FunnelStore(StorePart):
         return [msgspec.json.decode(p, type=Funnel) for p in self._scalars(query)]
 
 
-_INPUT = ("build_id", "position", "row_id", "source_id")
-
-
-_STAGE = ("build_id", "position", "step_id")
-
-
 _PAGE = 512
 
 
@@ -113,7 +107,7 @@ class BuildStore(StorePart):
         """Says that a build reached a step at this place."""
         with self._database.writing() as connection:
             row = (build, position, step)
-            insert_rows(connection, schema.build_stage, _STAGE, [row], or_ignore=True)
+            insert_rows(connection, schema.build_stage, [row], or_ignore=True)
 
     def stages(self, build: int) -> list[bytes]:
         """The keys of the steps that a build reached, in order."""
@@ -151,8 +145,7 @@ class BuildStore(StorePart):
         """Says which bank came of a build."""
         with self._database.writing() as connection:
             row = (build, key_of(connection, schema.bank, bank))
-            columns = ("build_id", "bank_id")
-            insert_rows(connection, schema.build_bank, columns, [row], or_ignore=True)
+            insert_rows(connection, schema.build_bank, [row], or_ignore=True)
 
     def banks(self, build: int) -> list[bytes]:
         """The banks that came of a build, oldest first."""
@@ -204,7 +197,7 @@ class BuildStore(StorePart):
                     (build, place, keys[each.row.id], sources.get(each.source or b""))
                     for place, each in enumerate(page, position)
                 ]
-                insert_rows(connection, schema.build_input, _INPUT, values, or_ignore=True)
+                insert_rows(connection, schema.build_input, values, or_ignore=True)
             position += len(page)
 
 

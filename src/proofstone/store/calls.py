@@ -28,8 +28,6 @@ from proofstone.store.rows import LOOKUPS, StorePart, chunks, insert_missing, re
 
 # Images by the hash of their bytes, each once: prompts and items name them.
 
-_IMAGE = ("hash", "media_type", "body")
-
 
 class ImageStore(StorePart):
     """Keeps images and gives them back."""
@@ -39,7 +37,7 @@ class ImageStore(StorePart):
         part = image_part(data, where)
         with self._database.writing() as connection:
             row = (part.digest, part.media_type, data)
-            insert_missing(connection, schema.image, _IMAGE, {part.digest: row})
+            insert_missing(connection, schema.image, {part.digest: row})
         return part
 
     def image(self, digest: bytes) -> bytes:
@@ -52,12 +50,6 @@ class ImageStore(StorePart):
                 hint="it came from another one: merge that workspace, or import its source again",
             )
         return bytes(body)
-
-
-PROMPT = ("hash", "body")
-
-
-PROFILE = ("hash", "model", "endpoint", "wire", "simulated", "settings")
 
 
 CALL = (

@@ -35,7 +35,6 @@ from proofstone.store.database import (
     sqlite_file,
 )
 from proofstone.store.rows import (
-    VERDICT,
     chunks,
     insert_missing,
     insert_rows,
@@ -49,11 +48,6 @@ from proofstone.store.rows import (
 #
 # A model may have made other rows of the same one in either workspace. The outcome that is there
 # stays, and nothing of the other's is mixed in.
-
-_OUTCOME = ("step_id", "row_id", "is_same", "reason", "found")
-
-
-_OUTPUT = ("step_id", "row_id", "position", "output_id")
 
 
 _CHUNK = 500  # pairs looked for at once
@@ -82,19 +76,19 @@ def copy_outcomes(
             for each in page
             if (place := (each["step_id"], each["row_id"])) in new
         ]
-        insert_rows(connection, schema.build_outcome, _OUTCOME, outcomes)
+        insert_rows(connection, schema.build_outcome, outcomes)
         outputs = [
             (*new[each.step_id, each.row_id], each.position, rows[each.output_id])
             for each in kept
             if (each.step_id, each.row_id) in new
         ]
-        insert_rows(connection, schema.build_output, _OUTPUT, outputs)
+        insert_rows(connection, schema.build_output, outputs)
         verdicts = [
             (*new[each.step_id, each.row_id], *each[2:])
             for each in said
             if (each.step_id, each.row_id) in new
         ]
-        insert_rows(connection, schema.build_verdict, VERDICT, verdicts)
+        insert_rows(connection, schema.build_verdict, verdicts)
 
 
 def _along(origin: Readable, table: Table, places: Sequence[tuple[int, int]]) -> list[Any]:
@@ -190,7 +184,7 @@ def _copy(
             rows[row.get("id", len(rows))] = values
         if not identity:
             tuples = [tuple(values.values()) for values in rows.values()]
-            insert_rows(connection, table, names, tuples, or_ignore=True)
+            insert_rows(connection, table, tuples, columns=names, or_ignore=True)
         elif table is schema.call:
             keys[table.name] |= _copy_calls(connection, rows, names)
         else:
@@ -212,7 +206,7 @@ def _copy_identified(
     # Looked for before: a failure's identity is no constraint that would refuse it twice.
     found = keys_by(connection, table, identity, wanted)
     new = {key: row for key, row in wanted.items() if key not in found}
-    found |= insert_missing(connection, table, names, new, by=identity)
+    found |= insert_missing(connection, table, new, columns=names, by=identity)
     return {old: found[same(values)] for old, values in rows.items()}
 
 
@@ -237,7 +231,7 @@ def _copy_calls(
     for key, old in zip(fresh, new, strict=True):
         known[identities[old]] = key
     inserted = [(known[identities[old]], *rows[old].values()) for old in new]
-    insert_rows(connection, table, ("id", *names), inserted)
+    insert_rows(connection, table, inserted, columns=("id", *names))
     return {old: known[identity] for old, identity in identities.items()}
 
 

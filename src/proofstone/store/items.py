@@ -25,7 +25,7 @@ from proofstone.records.items import (
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.runs import OUTCOMES
 from proofstone.store import schema
-from proofstone.store.calls import PROMPT, decompress
+from proofstone.store.calls import decompress
 from proofstone.store.database import Database
 from proofstone.store.knowledge import KnowledgeStore
 from proofstone.store.payloads import Payloads
@@ -40,12 +40,6 @@ from proofstone.store.rows import (
     keys_by,
     record_of,
 )
-
-_ITEM = (
-    "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
-    "number", "corrects_id",
-)  # fmt: skip
-
 
 _FACTS_KEPT = 8192  # facts kept decoded between pages; bounds memory whatever the bank's size
 
@@ -96,14 +90,11 @@ class ItemStore(StorePart):
                 recipe=canonical_json(item_set.recipe), n_items=len(placed), created_at=now,
             )  # fmt: skip
             members = [(key, place, item) for place, item in enumerate(placed)]
-            columns = ("item_set_id", "position", "item_id")
-            insert_rows(connection, schema.item_set_item, columns, members)
+            insert_rows(connection, schema.item_set_item, members)
             if item_set.corrects is not None:
                 former = keys_by(connection, schema.item_set, ("hash",), [item_set.corrects])
                 edge = (key, former[item_set.corrects])
-                insert_rows(
-                    connection, schema.corrected_set, ("item_set_id", "corrects_id"), [edge]
-                )
+                insert_rows(connection, schema.corrected_set, [edge])
                 labels = labels or _labels_in_order(connection, edge[1], len(placed))
             _insert_labels(connection, key, placed, labels)
         return True
@@ -371,7 +362,7 @@ class ItemStore(StorePart):
                     hint="leave Item.id empty: it is computed; "
                     "proofstone.testing.check_method checks a method",
                 )
-        known, new = insert_new(connection, schema.item, _ITEM, rows)
+        known, new = insert_new(connection, schema.item, rows)
         facts = keys_by(
             connection, schema.fact, ("hash",), {f for i in items if i.id in new for f in i.facts}
         )
@@ -380,7 +371,7 @@ class ItemStore(StorePart):
             for item in {item.id: item for item in items if item.id in new}.values()
             for position, fact in enumerate(item.facts)
         ]
-        insert_rows(connection, schema.item_fact, ("item_id", "position", "fact_id"), edges)
+        insert_rows(connection, schema.item_fact, edges)
         return [known[item.id] for item in items]
 
     def _item_row(self, item: Item, corrected: dict[Any, int]) -> tuple[Any, ...]:
@@ -484,8 +475,7 @@ def _insert_labels(
         for item, label in zip(items, labels, strict=False)
         if label
     }
-    columns = ("item_set_id", "item_id", "name", "metadata")
-    insert_rows(connection, schema.item_label, columns, list(rows.values()))
+    insert_rows(connection, schema.item_label, list(rows.values()))
 
 
 # The scores of a scoring, counted by the item that they are of.
@@ -533,7 +523,7 @@ class OwnPromptStore(StorePart):
         """Stores a template's text, where one that is there stays, and where its file lies."""
         row = (prompt.hash, zstandard.ZstdCompressor(level=1).compress(prompt.text.encode()))
         with self._database.writing() as connection:
-            insert_missing(connection, schema.prompt, PROMPT, {prompt.hash: row})
+            insert_missing(connection, schema.prompt, {prompt.hash: row})
             if prompt.file:
                 table, key = schema.workspace, _FILE + prompt.hash.hex()
                 connection.execute(delete(table).where(table.c.key == key))

@@ -49,18 +49,13 @@ from proofstone.store.rows import (
 
 # Rows of sources and passages: into the database, and back to records.
 
-_PASSAGE = (
-    "hash", "source_id", "page", "start_at", "end_at", "text", "language", "heading",
-)  # fmt: skip
-
 
 def insert_sources(connection: Connection, sources: Iterable[Source]) -> dict[bytes, int]:
     """The keys of sources, after inserting those that are not there. Raises SourcePurged."""
     sources = list(sources)
     refuse_purged(connection, sources)
     rows = {source.id: _source_row(source) for source in sources}
-    columns = tuple(column.name for column in schema.source.columns if column.name != "id")
-    return insert_missing(connection, schema.source, columns, rows)
+    return insert_missing(connection, schema.source, rows)
 
 
 def insert_passages(
@@ -69,7 +64,7 @@ def insert_passages(
     """The keys of passages, after inserting those that are not there; what was purged of them and
     may come back has its text again."""
     rows = {p.id: _passage_row(p, sources[p.source]) for p in passages}
-    keys = insert_missing(connection, schema.passage, _PASSAGE, rows)
+    keys = insert_missing(connection, schema.passage, rows)
     texts = {p.id: {"text": p.text, "heading": p.heading} for p in passages}
     fill_again(connection, schema.passage, "text", texts)
     return keys
@@ -160,8 +155,7 @@ class PageStore(StorePart):
                 for each in read
                 for position, passage in enumerate(each.passages)
             ]
-            columns = ("page_id", "position", "passage_id", "kinds")
-            insert_rows(connection, schema.page_passage, columns, places, or_ignore=True)
+            insert_rows(connection, schema.page_passage, places, or_ignore=True)
         return len(new)
 
     def count(self, source: bytes) -> PageCount:
@@ -302,12 +296,6 @@ def _kinds(page: Page, passage: Passage) -> str:
     return " ".join(kinds)
 
 
-_FACT = (
-    "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
-    "source_id", "passage_id", "page", "corrects_id",
-)  # fmt: skip
-
-
 class StoredBank:
     """A bank as a composer reads it: its facts in the order of their ids, read once."""
 
@@ -378,10 +366,9 @@ class KnowledgeStore(StorePart):
             if known is not None:
                 return msgspec.structs.replace(bank, name=known), False
             row = (bank.id, name, method, now)
-            columns = ("hash", "name", "method", "created_at")
-            key = insert_missing(connection, schema.bank, columns, {bank.id: row})[bank.id]
+            key = insert_missing(connection, schema.bank, {bank.id: row})[bank.id]
             places = [(key, place, keys[fact]) for place, fact in enumerate(facts)]
-            insert_rows(connection, schema.bank_fact, ("bank_id", "position", "fact_id"), places)
+            insert_rows(connection, schema.bank_fact, places)
         return bank, True
 
     def add_facts(self, built: Sequence[BuiltFact]) -> None:
@@ -394,8 +381,7 @@ class KnowledgeStore(StorePart):
         with self._database.writing() as connection:
             keys = keys_by(connection, schema.bank, ("hash",), [bank.id, former])
             row = (keys[bank.id], keys[former])
-            columns = ("bank_id", "corrects_id")
-            insert_rows(connection, schema.corrected_bank, columns, [row], or_ignore=True)
+            insert_rows(connection, schema.corrected_bank, [row], or_ignore=True)
 
     def versions_of_bank(self, bank: bytes) -> list[bytes]:
         """A bank, and those that it corrects, itself or through others; oldest first."""
@@ -574,12 +560,11 @@ class KnowledgeStore(StorePart):
         for group in generations(built):
             for some in chunks(group, 4000):  # of a million facts not all rows at once
                 rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in some}
-                keys |= insert_missing(connection, schema.fact, _FACT, rows)
+                keys |= insert_missing(connection, schema.fact, rows)
                 texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
                 fill_again(connection, schema.fact, "payload", texts)
         roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]
-        columns = ("fact_id", "role", "model")
-        insert_rows(connection, schema.fact_role, columns, roles, or_ignore=True)
+        insert_rows(connection, schema.fact_role, roles, or_ignore=True)
         return keys
 
     def _fact_row(

@@ -213,11 +213,11 @@ class RoleStore(StorePart):
 
     def add_to_set(self, item_set: bytes, roles: Iterable[Role]) -> None:
         """Stores roles that models had in a whole set; those known already stay."""
-        table, columns = schema.item_set_role, ("item_set_id", "role", "model")
+        table, _columns = schema.item_set_role, ("item_set_id", "role", "model")
         with self._database.writing() as connection:
             key = key_of(connection, schema.item_set, item_set)
             rows = [(key, role.role, role.model) for role in sorted(set(roles))]
-            insert_rows(connection, table, columns, rows, or_ignore=True)
+            insert_rows(connection, table, rows, or_ignore=True)
 
     def of_set(self, item_set: bytes) -> tuple[Role, ...]:
         """The roles in a whole set, in order."""

@@ -758,8 +758,6 @@ def _empty(
 
 # Files that commands wrote with texts of this workspace, so that a purge finds them.
 
-_WRITTEN = ("path", "kind", "target_hash", "digest", "written_at")
-
 
 class WrittenFile(msgspec.Struct, frozen=True):
     """A file with texts of rows (sources, banks, forms, runs, builds); ``is_same`` while it is as
@@ -777,7 +775,7 @@ class WrittenFiles(StorePart):
         place, content = str(path.resolve()), sha256(path.read_bytes()).digest()
         rows = [(place, kind, target, content, now) for target in targets]
         with self._database.writing() as connection:
-            insert_rows(connection, schema.written_file, _WRITTEN, rows)
+            insert_rows(connection, schema.written_file, rows)
 
     def holding(self, targets: Collection[bytes]) -> list[WrittenFile]:
         """The files that were last written with texts of one of these rows and are still there, by

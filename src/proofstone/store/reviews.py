@@ -38,8 +38,6 @@ from proofstone.store.rows import (
     with_ids,
 )
 
-_PLACE = ("sheet_id", "position", "task", "fact_id", "item_id")
-
 
 class ReadItems(msgspec.Struct, frozen=True):
     """Of some sets' items: those that people reviewed themselves or in all facts that they rest on,
@@ -75,7 +73,7 @@ class ReviewStore(StorePart):
         come before them. ``actors`` are made known where they are not. Returns how many are new."""
         with self._database.writing() as connection:
             new = {actor: (actor, now) for actor in actors}
-            insert_missing(connection, schema.actor, ("hash", "created_at"), new)
+            insert_missing(connection, schema.actor, new)
             known = keys_by(connection, schema.review, ("hash",), [one.id for one in reviews])
             first = [one for one in reviews if one.corrects is None]
             later = [one for one in reviews if one.corrects is not None]
@@ -262,7 +260,7 @@ def _add_sheet(connection: Connection, sheet: ReviewSheet) -> None:
         (own, position, place.task, of["fact_id"], of["item_id"])
         for position, (place, of) in enumerate(zip(sheet.places, keys, strict=True))
     ]
-    insert_rows(connection, schema.review_place, _PLACE, places, or_ignore=True)
+    insert_rows(connection, schema.review_place, places, or_ignore=True)
 
 
 def _places(connection: Connection, sheet: int) -> tuple[ReviewPlace, ...]:
@@ -524,7 +522,7 @@ def _add_person(
 ) -> Person:
     person = Person(actor=secrets.token_bytes(32), name=name, mail=mail, pay_details=pay_details)
     row = {person.actor: (person.actor, now)}
-    key = insert_missing(connection, schema.actor, ("hash", "created_at"), row)[person.actor]
+    key = insert_missing(connection, schema.actor, row)[person.actor]
     values = {"actor_id": key, "name": name, "mail": mail, "pay_details": pay_details}
     connection.execute(schema.person.insert(), values)
     return person

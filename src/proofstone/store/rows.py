@@ -185,7 +185,7 @@ def insert_record(
     (keys,) = referred_keys(connection, table, [refers])
     row = row_of(table, record, **keys, **given)
     values = {row["hash"]: tuple(row.values())}
-    return insert_missing(connection, table, tuple(row), values)[row["hash"]]
+    return insert_missing(connection, table, values, columns=tuple(row))[row["hash"]]
 
 
 def referred_keys(
@@ -230,16 +230,22 @@ def _execute(connection: Connection, statement: str, values: tuple[Any, ...] = (
     return connection.exec_driver_sql(statement, values)
 
 
+@cache
+def _columns_of(table: Table) -> tuple[str, ...]:
+    return tuple(str(column.name) for column in table.columns if column.name != "id")
+
+
 def insert_rows(
     connection: Connection,
     table: Table,
-    columns: tuple[str, ...],
     rows: Sequence[Sequence[Any]],
     *,
+    columns: tuple[str, ...] = (),
     or_ignore: bool = False,
 ) -> int:
-    """Inserts ``rows`` (values in the order of ``columns``) and returns how many went in;
-    ``or_ignore`` skips those whose unique values are there."""
+    """Inserts ``rows`` (values in the order of ``columns``, else of all of the table's behind its
+    key) and returns how many went in; ``or_ignore`` skips those whose unique values are there."""
+    columns = columns or _columns_of(table)
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     tail = " ON CONFLICT DO NOTHING" if or_ignore else ""
     start = inserted = 0
@@ -322,9 +328,10 @@ def key_of(connection: Connection, table: Table, identity: bytes) -> int:
 def insert_new(
     connection: Connection,
     table: Table,
-    columns: tuple[str, ...],
     rows: Mapping[Any, Sequence[Any]],
     by: tuple[str, ...] = ("hash",),
+    *,
+    columns: tuple[str, ...] = (),
 ) -> tuple[dict[Any, int], set[Any]]:
     """The key of each row of ``rows`` (identity -> values), after inserting those not there yet,
     and the identities that were not.
@@ -337,7 +344,8 @@ def insert_new(
         return {}, set()
     fresh = dict(zip(rows, take_keys(connection, table, len(rows)), strict=True))
     values = [(fresh[identity], *row) for identity, row in rows.items()]
-    if insert_rows(connection, table, ("id", *columns), values, or_ignore=True) == len(rows):
+    columns = ("id", *(columns or _columns_of(table)))
+    if insert_rows(connection, table, values, columns=columns, or_ignore=True) == len(rows):
         return fresh, set(fresh)
     keys = keys_by(connection, table, by, rows)
     return keys, {identity for identity, key in keys.items() if key == fresh[identity]}
@@ -346,12 +354,13 @@ def insert_new(
 def insert_missing(
     connection: Connection,
     table: Table,
-    columns: tuple[str, ...],
     rows: Mapping[Any, Sequence[Any]],
     by: tuple[str, ...] = ("hash",),
+    *,
+    columns: tuple[str, ...] = (),
 ) -> dict[Any, int]:
     """The keys of ``insert_new`` alone."""
-    return insert_new(connection, table, columns, rows, by)[0]
+    return insert_new(connection, table, rows, by, columns=columns)[0]
 
 
 def insert_dicts(
@@ -360,12 +369,10 @@ def insert_dicts(
     """What ``insert_new`` returns, of rows with the same columns by name."""
     columns = tuple(next(iter(rows.values()), ()))
     values = {identity: tuple(row.values()) for identity, row in rows.items()}
-    return insert_new(connection, table, columns, values)
+    return insert_new(connection, table, values, columns=columns)
 
 
 # What judges said of rows of builds: written with the outcome that rests on it, read by rows.
-
-VERDICT = ("step_id", "row_id", "position", "question", "state", "label", "payload")
 
 
 def insert_verdicts(
@@ -379,7 +386,7 @@ def insert_verdicts(
         for said in (each.verdict,)
     ]
     if rows:
-        insert_rows(connection, schema.build_verdict, VERDICT, rows)
+        insert_rows(connection, schema.build_verdict, rows)
 
 
 def select_verdicts(

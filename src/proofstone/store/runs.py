@@ -113,7 +113,7 @@ class RunStore(StorePart):
         """Keeps that a run was asked for the first ``n_items`` of its set."""
         with self._database.writing() as connection:
             insert_rows(
-                connection, schema.run_limit, ("run_id", "n_items"), [(run, n_items)],
+                connection, schema.run_limit, [(run, n_items)],
                 or_ignore=True,
             )  # fmt: skip
 
@@ -460,8 +460,7 @@ class ModelFacts(StorePart):
                 if before is None or not _is_same(before[1], snapshot):
                     keys[snapshot.model] = _add_card(connection, snapshot)
             links = [(run, keys[model]) for run, model in runs.items() if model in keys]
-            columns = ("run_id", "model_card_id")
-            insert_rows(connection, schema.run_card, columns, links, or_ignore=True)
+            insert_rows(connection, schema.run_card, links, or_ignore=True)
 
     def cards(self, models: Sequence[str]) -> dict[str, CardSnapshot]:
         """The snapshot in force of each model that has one."""

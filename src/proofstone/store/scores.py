@@ -35,16 +35,13 @@ if TYPE_CHECKING:
 ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, measure
 
 
-_COLUMNS = ("scoring_id", "unit_id", "sample", "measure", "state", "label", "payload")
-
-
 def insert_score_verdicts(
     connection: Connection, made: Iterable[tuple[ScorePlace, PanelVerdict]]
 ) -> None:
     """Inserts what judges said, by the score that it is of."""
     rows = [(*place, said.state, said.label, canonical_json(said)) for place, said in made]
     if rows:
-        insert_rows(connection, schema.score_verdict, _COLUMNS, rows)
+        insert_rows(connection, schema.score_verdict, rows)
 
 
 def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[PanelVerdict]:
@@ -87,14 +84,6 @@ def judged_places(connection: Connection, scoring: int, measure: str) -> set[tup
 
 
 Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
-
-
-_UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
-
-
-_SCORE = (
-    "scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer", "basis", "flags",
-)  # fmt: skip
 
 
 _BETWEEN_FLAGS = ", "  # they are words with spaces: "several answers"
@@ -207,7 +196,9 @@ class ScoreStore(StorePart):
         columns = ("hash", "run_id", "method", "scorer_version", "judge", "settings", "created_at")
         row = (identity, run, record.method, scorer_version, judge, settings, now)
         with self._database.writing() as connection:
-            return insert_missing(connection, schema.scoring, columns, {identity: row})[identity]
+            return insert_missing(connection, schema.scoring, {identity: row}, columns=columns)[
+                identity
+            ]
 
     def add(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
         """Stores scores with their units and cluster edges, in one transaction."""
@@ -233,7 +224,7 @@ class ScoreStore(StorePart):
             )
             for row in rows
         ]  # fmt: skip
-        insert_rows(connection, schema.score, _SCORE, values)
+        insert_rows(connection, schema.score, values)
         insert_score_verdicts(
             connection,
             (
@@ -486,7 +477,7 @@ class ScoreStore(StorePart):
             )
             for identity, unit in wanted.items()
         }  # fmt: skip
-        known, new = insert_new(connection, schema.unit, _UNIT, rows, by=("item_id", "kind", "key"))
+        known, new = insert_new(connection, schema.unit, rows, by=("item_id", "kind", "key"))
         named = {cluster for identity in new for cluster in wanted[identity].clusters}
         clusters = self._cluster_keys(connection, named, more)
         edges = [
@@ -494,8 +485,7 @@ class ScoreStore(StorePart):
             for identity in new
             for cluster in wanted[identity].clusters
         ]
-        columns = ("unit_id", "cluster_id")
-        insert_rows(connection, schema.unit_cluster, columns, edges, or_ignore=True)
+        insert_rows(connection, schema.unit_cluster, edges, or_ignore=True)
         return known, clusters
 
     def _cluster_keys(
@@ -509,7 +499,7 @@ class ScoreStore(StorePart):
         }
         missing = {cluster: cluster for cluster in named if cluster not in found}
         columns = ("kind", "key")
-        return found | insert_missing(connection, schema.cluster, columns, missing, by=columns)
+        return found | insert_missing(connection, schema.cluster, missing, by=columns)
 
 
 def _unit_identity(unit: UnitRow) -> tuple[int, str, bytes]:

@@ -31,7 +31,7 @@ from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Spent
 from proofstone.records.verdicts import RowVerdict
 from proofstone.store import schema
-from proofstone.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall, spent_of, totals
+from proofstone.store.calls import CALL, CallEncoder, EncodedCall, spent_of, totals
 from proofstone.store.database import Database
 from proofstone.store.rows import (
     StorePart,
@@ -51,20 +51,6 @@ from proofstone.store.scores import Clusters, ScoreRow, ScoreStore
 #
 # Keys of rows are integers in the order in which they were stored, so what a pipeline works on lies
 # close together; only a row's hash is looked for anywhere.
-
-_STEP = ("hash", "name", "version", "config")
-
-
-_ROW = ("hash", "payload")
-
-
-_OUTCOME = ("step_id", "row_id", "is_same", "reason", "found")
-
-
-_OUTPUT = ("step_id", "row_id", "position", "output_id")
-
-
-_CALL = ("step_id", "row_id", "call_id")
 
 
 _REMEMBERED = 100_000  # keys of rows lately seen: about 15 MB
@@ -174,7 +160,7 @@ class OutcomeStore(StorePart):
         """The integer key of a step, stored where it is not yet."""
         row = (key, step.name, step.version, canonical_json(step.config))
         with self._database.writing() as connection:
-            return insert_missing(connection, schema.build_step, _STEP, {key: row})[key]
+            return insert_missing(connection, schema.build_step, {key: row})[key]
 
     def keep_rows(self, rows: Iterable[PipelineRow]) -> None:
         """Stores rows that enter no build, to be worked on for a pilot."""
@@ -186,7 +172,7 @@ class OutcomeStore(StorePart):
         wanted = {row.id: (row.id, row.payload) for row in rows}
         keys = {identity: self._keys[identity] for identity in wanted if identity in self._keys}
         new = {identity: row for identity, row in wanted.items() if identity not in keys}
-        added = insert_missing(connection, schema.build_row, _ROW, new)
+        added = insert_missing(connection, schema.build_row, new)
         self._remember(added)
         return keys | added
 
@@ -210,8 +196,8 @@ class OutcomeStore(StorePart):
                 outputs.append((*place, position, kept[row.id]))
             if outcome.verdicts:
                 judged.append((place, outcome.verdicts))
-        insert_rows(connection, schema.build_outcome, _OUTCOME, outcomes)
-        insert_rows(connection, schema.build_output, _OUTPUT, outputs)
+        insert_rows(connection, schema.build_outcome, outcomes)
+        insert_rows(connection, schema.build_output, outputs)
         insert_verdicts(connection, judged)
 
     def insert_calls(self, connection: Connection, calls: Sequence[tuple[BuildPlace, int]]) -> None:
@@ -221,7 +207,7 @@ class OutcomeStore(StorePart):
         empty = (PipelineRow(row, b"") for row in places if row not in keys)
         keys |= self.add_rows(connection, empty)
         rows = [(place.step, keys[place.row], call) for place, call in calls]
-        insert_rows(connection, schema.build_call, _CALL, rows, or_ignore=True)
+        insert_rows(connection, schema.build_call, rows, or_ignore=True)
 
     # ---- inside
 
@@ -284,12 +270,6 @@ _ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop f
 
 
 _MOST_OUTCOMES = 2048  # uncommitted; plain steps make them as fast as they are taken
-
-
-_PLACED = ("run_id", "item_id", "sample", "step", "call_id")
-
-
-_PILOT = ("call_id", "item_id", "item_set_id", "shots")
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -539,14 +519,14 @@ class Writer:
         asked = [job for job in group if not isinstance(job.call, int)]
         calls = self._encoder.encode([job.call for job in asked])  # type: ignore[misc]
         bodies = {c.prompt_hash: (c.prompt_hash, c.prompt) for c in calls}
-        prompts = insert_missing(connection, schema.prompt, PROMPT, bodies)
+        prompts = insert_missing(connection, schema.prompt, bodies)
         profiles = self._profile_keys(connection, calls)
         keys = take_keys(connection, schema.call, len(calls))
         rows = [
             (key, profiles[c.profile[0]], prompts[c.prompt_hash], *c.values)
             for key, c in zip(keys, calls, strict=True)
         ]
-        insert_rows(connection, schema.call, CALL, rows)
+        insert_rows(connection, schema.call, rows, columns=CALL)
         key_of = {id(job): key for key, job in zip(keys, asked, strict=True)}
         done: list[tuple[Any, ...]] = []
         failed: list[tuple[Any, ...]] = []
@@ -565,9 +545,9 @@ class Writer:
                 continue
             row = (place.run, place.item, place.sample, place.step, key)
             (failed if job.failed else done).append(row)
-        insert_rows(connection, schema.response, _PLACED, done, or_ignore=True)
-        insert_rows(connection, schema.failure, _PLACED, failed)
-        insert_rows(connection, schema.pilot_call, _PILOT, apart, or_ignore=True)
+        insert_rows(connection, schema.response, done, or_ignore=True)
+        insert_rows(connection, schema.failure, failed)
+        insert_rows(connection, schema.pilot_call, apart, or_ignore=True)
         if built:
             self._outcome_store.insert_calls(connection, built)
 
@@ -576,7 +556,7 @@ class Writer:
     ) -> dict[bytes, int]:
         new = {c.profile[0]: c.profile for c in calls if c.profile[0] not in self._profiles}
         if new:
-            self._profiles |= insert_missing(connection, schema.profile, PROFILE, new)
+            self._profiles |= insert_missing(connection, schema.profile, new)
         return self._profiles
 
     def _settle(self, group: _Group) -> None:
