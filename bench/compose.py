@@ -11,8 +11,8 @@ import msgspec
 from measures import Line, print_lines, timed
 
 from proofstone.methods.encyclo_k.compose import compose_items as compose
+from proofstone.methods.encyclo_k.compose import recipe
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.recipe import recipe
 from proofstone.records.knowledge import Fact, Stratum, fact_id
 
 BOOKS, CORRECT, FALSE = 62, 21_525, 21_494

@@ -19,8 +19,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from proofstone.errors import NotFound
-from proofstone.records.builds import StepBuilder
+from proofstone.errors import BadUsage, NotFound
+from proofstone.records.builds import ModelRole, StepBuilder
 from proofstone.records.calls import Call, Judge, TokenCounter
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
 from proofstone.records.knowledge import BankReader, BuiltFact, Fact, FactBuilder
@@ -463,6 +463,32 @@ def find_preset(method: Method, name: str) -> Preset:
         known = ", ".join(method.presets) or "none"
         raise NotFound(f"{method.name} has no preset {name!r}", hint=f"there is: {known}")
     return method.presets[name]
+
+
+class Asked(Struct, frozen=True):
+    """What a command takes besides its inputs, and the models that it asks, by their roles."""
+
+    parameters: tuple[Parameter, ...]
+    roles: Mapping[str, ModelRole] = {}
+
+
+def read_asked(package: str, name: str) -> Asked:
+    """The parameters and roles of ``NAME.toml`` in a folder of a method."""
+    return msgspec.toml.decode(
+        resources.files(package).joinpath(f"{name}.toml").read_bytes(), type=Asked
+    )
+
+
+@cache
+def read_defaults(package: str) -> dict[str, Any]:
+    """The tables of ``defaults.toml`` in a method's folder."""
+    return tomllib.loads(resources.files(package).joinpath("defaults.toml").read_text("utf-8"))
+
+
+def check_way(way: str, ways: Mapping[str, str]) -> None:
+    """Raises BadUsage for a way of asking that is none of these."""
+    if way not in ways:
+        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(ways)}")
 
 
 def read_presets(package: str, shared: str = "") -> dict[str, Preset]:

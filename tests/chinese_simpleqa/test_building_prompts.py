@@ -14,19 +14,23 @@ from proofstone.methods.chinese_simpleqa.build.checks import (
     deletion_question,
     evidence_question,
     revise_prompt,
+    rewrite_prompt,
     source_question,
     type_by_rule,
 )
-from proofstone.methods.chinese_simpleqa.build.duplicates import rewrite_prompt
-from proofstone.methods.chinese_simpleqa.build.examples import (
+from proofstone.methods.chinese_simpleqa.build.pairs import (
     CRITERIA,
+    Draft,
+    Ground,
+    PairsAsked,
     Scope,
     Shots,
     criteria_in,
+    questions_for,
     read_shots,
+    with_names,
+    write_prompt,
 )
-from proofstone.methods.chinese_simpleqa.build.pairs import PairsAsked, questions_for, write_prompt
-from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, with_names
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import Stratum
 from proofstone.records.verdicts import JudgeQuestion

@@ -15,19 +15,17 @@ from proofstone.build.build import BuildResult
 from proofstone.build.funnel import list_ended
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.chinese_simpleqa.build.choices import (
-    close_prompt,
-    is_told,
-    open_prompt,
-    why_no_option,
-)
-from proofstone.methods.chinese_simpleqa.build.openable import (
     AMONG,
     NAMES_OPTIONS,
     YES_OR_NO,
     ChoiceRow,
+    close_prompt,
+    is_told,
+    open_prompt,
+    why_no_option,
     why_not_open,
 )
-from proofstone.methods.chinese_simpleqa.build.rows import Draft
+from proofstone.methods.chinese_simpleqa.build.pairs import Draft
 from proofstone.methods.chinese_simpleqa.payloads import Closed, Twin
 from proofstone.records.knowledge import Fact
 from serving import HurriedClock, configure, serving

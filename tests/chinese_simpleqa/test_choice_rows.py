@@ -11,7 +11,7 @@ from proofstone.errors import BadInput
 from proofstone.files.tables import read_checked
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import Choice, Closed, Twin
-from proofstone.methods.chinese_simpleqa.rows import read_facts, write_fact
+from proofstone.methods.chinese_simpleqa.questions import read_facts, write_fact
 from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.tables import Row
 from proofstone.run.forms import method_of_bank_file, method_of_file

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings, worked_answer
+from proofstone.methods.encyclo_k.compose import recipe
 from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
     SingleStatement,
     Statement,
+    phrasing,
 )
-from proofstone.methods.encyclo_k.question_text import as_choice, render, show
-from proofstone.methods.encyclo_k.recipe import recipe
-from proofstone.methods.encyclo_k.wordings import phrasing
+from proofstone.methods.encyclo_k.questions import as_choice, render, show
 from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Way
 from proofstone.records.knowledge import Fact, Stratum

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofstone.methods.encyclo_k.tables.table import (
+from proofstone.methods.encyclo_k.fact_tables import (
     FactTable,
     Falsified,
     Falsifier,
@@ -18,10 +18,10 @@ from proofstone.methods.encyclo_k.tables.table import (
     is_false_against,
     normalised,
     read_table,
+    read_template,
     true_statements,
     true_texts,
 )
-from proofstone.methods.encyclo_k.tables.template import read_template
 from proofstone.records.ids import Draws
 from proofstone.records.tables import Row
 

@@ -15,10 +15,9 @@ from proofstone.methods.encyclo_k.build import (
     BuiltStatements,
     build_statements,
 )
-from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.review import ERROR_TYPES
-from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book
-from proofstone.methods.encyclo_k.tables.table import normalised
+from proofstone.methods.encyclo_k.demo_tables import CARRIED, Book
+from proofstone.methods.encyclo_k.fact_tables import normalised
+from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
 from proofstone.records.knowledge import FactBuilder, bank_id, fact_id, source_id
 
 CSV = """\

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.tables.table import (
+from proofstone.methods.encyclo_k.fact_tables import (
     Claim,
+    Column,
     FactTable,
     agrees_with,
     is_false_against,
     read_table,
+    read_template,
     written,
 )
-from proofstone.methods.encyclo_k.tables.template import Column, read_template
 from proofstone.records.tables import Row
 
 TEMPLATE = """

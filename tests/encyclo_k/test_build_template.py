@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.tables.template import placeholders, read_template
+from proofstone.methods.encyclo_k.fact_tables import placeholders, read_template
 
 HEAD = 'title = "Rivers"\nlanguage = "en"\nkey = "river"\n'
 POINT = """

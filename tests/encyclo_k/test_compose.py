@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.encyclo_k.compose import chance, reuse
+from proofstone.methods.encyclo_k.compose import chance, recipe, reuse
 from proofstone.methods.encyclo_k.compose import compose_items as compose
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.recipe import recipe
 from proofstone.records.items import Item, item_id
 from proofstone.records.knowledge import Fact, Stratum, fact_id
 

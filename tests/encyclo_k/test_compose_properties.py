@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.encyclo_k.compose import Reuse, chance, reuse
+from proofstone.methods.encyclo_k.compose import LEVELS, Reuse, chance, recipe, reuse
 from proofstone.methods.encyclo_k.compose import compose_items as compose
-from proofstone.methods.encyclo_k.recipe import LEVELS, recipe
 from proofstone.records.items import Item, item_id
 from proofstone.records.knowledge import Stratum
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.review import ERROR_TYPES, error_type_of, read_error_type
+from proofstone.methods.encyclo_k.payloads import (
+    ERROR_TYPES,
+    Statement,
+    error_type_of,
+    read_error_type,
+)
 
 
 def test_they_are_the_papers() -> None:

@@ -18,9 +18,13 @@ from proofstone.choices.outcomes import object_of
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.methods.encyclo_k.extraction.checks import overlap
-from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS, PIPELINES, make_pipeline
-from proofstone.methods.encyclo_k.extraction.rows import speaks_of_passage
+from proofstone.methods.encyclo_k.extraction import (
+    PARAMETERS,
+    PIPELINES,
+    make_pipeline,
+    overlap,
+    speaks_of_passage,
+)
 from proofstone.records.knowledge import Stratum
 from proofstone.search.near_duplicates import near_duplicates
 from serving import HurriedClock, configure, serving

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.methods.encyclo_k import method as encyclo_k
-from proofstone.methods.encyclo_k.filters.cascade import FILTERS, REASONS, sift, sift_row
-from proofstone.methods.encyclo_k.filters.cleaner import clean
+from proofstone.methods.encyclo_k.filters import FILTERS, REASONS, clean, sift, sift_row
 from proofstone.records.tables import FunnelStep, Row, SiftedRow
 
 README = Path(encyclo_k.__file__).parent / "README.md"

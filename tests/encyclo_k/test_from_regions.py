@@ -22,9 +22,9 @@ from proofstone.build.build import BuildResult
 from proofstone.build.regions import region_in_box, region_rows, regions_by_rule
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.methods.encyclo_k.ask import render_template
-from proofstone.methods.encyclo_k.extraction.extract import seen_step
+from proofstone.methods.encyclo_k.extraction import seen_step
 from proofstone.records.pages import Box
+from proofstone.texts.templates import Prompts
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 
@@ -244,7 +244,7 @@ def test_a_passage_is_drawn_marked_or_alone(workspace: Workspace, tmp_path: Path
 def test_the_prompt_for_a_picture_as_it_is_sent(language: str) -> None:
     """Compared whole; its words are in the key of the step."""
     book, heading = ("Metals", "Copper") if language == "en" else ("金属", "铜")
-    text = render_template(
+    text = Prompts("proofstone.methods.encyclo_k").render(
         "extract_seen", language, book=book, heading=heading, page=3, transcribe=True
     )
     snapshot = Path(__file__).parent / "snapshots" / f"extract_seen.{language}.txt"

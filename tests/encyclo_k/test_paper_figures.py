@@ -17,10 +17,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare
 
-from proofstone.methods.encyclo_k.compose import allocate, chance, group_statements, reuse
+from proofstone.methods.encyclo_k.compose import (
+    allocate,
+    chance,
+    group_statements,
+    read_recipe,
+    reuse,
+)
 from proofstone.methods.encyclo_k.compose import compose_items as compose
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.recipe import read_recipe
 from proofstone.records.items import Item
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.stats.clusters import SharedKeys

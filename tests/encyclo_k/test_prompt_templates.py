@@ -13,7 +13,7 @@ from proofstone.errors import BadInput
 from proofstone.methods.encyclo_k.ask import VARIABLES, check_prompt, messages, prepare
 from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion
-from proofstone.methods.encyclo_k.question_text import render
+from proofstone.methods.encyclo_k.questions import render
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Way
 from proofstone.records.knowledge import Stratum
 

@@ -19,8 +19,7 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.question_text import render
-from proofstone.methods.encyclo_k.questions import read_items, write_item
+from proofstone.methods.encyclo_k.questions import read_items, render, write_item
 from proofstone.records.items import Item, LoadedItem, item_id
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Row

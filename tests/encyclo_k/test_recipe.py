@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadUsage
-from proofstone.methods.encyclo_k.recipe import PARAMETERS, recipe
+from proofstone.methods.encyclo_k.compose import PARAMETERS, recipe
 from proofstone.records.ids import canonical_json
 
 PUBLISHED = {

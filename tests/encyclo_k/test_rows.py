@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from proofstone.errors import BadInput
 from proofstone.files.tables import read_checked
 from proofstone.files.write import write_rows
-from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.review import ERROR_TYPES
+from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
 from proofstone.methods.encyclo_k.statements import read_facts, write_fact
 from proofstone.records.knowledge import BuiltFact, Fact, Role, Source, Stratum, fact_id, source_id
 from proofstone.records.tables import Row

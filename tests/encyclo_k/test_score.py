@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.encyclo_k.measures import MEASURES
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.score import SCORER_VERSION, gold, score, units
+from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, gold, score, units
 from proofstone.records.items import Item, LoadedItem, Unit
 from proofstone.records.knowledge import Fact
 from proofstone.records.runs import OUTCOMES, Reply, Score

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.errors import BadInput, BadUsage
+from proofstone.methods.encyclo_k.compose import recipe
 from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.questions import read_items, write_item
-from proofstone.methods.encyclo_k.recipe import recipe
 from proofstone.records.items import Item, item_id
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row

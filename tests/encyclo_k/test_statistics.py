@@ -14,7 +14,7 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.question_text import render
+from proofstone.methods.encyclo_k.questions import render
 from proofstone.page.text import tabulation_text
 from proofstone.records.items import Item, LoadedItem
 from proofstone.records.knowledge import Fact, Stratum

@@ -14,7 +14,7 @@ from proofstone.build.placement import PLACING
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
-from proofstone.methods.encyclo_k.extraction.pipeline import PIPELINES
+from proofstone.methods.encyclo_k.extraction import PIPELINES
 from proofstone.records.knowledge import Stratum
 from serving import HurriedClock
 

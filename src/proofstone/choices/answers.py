@@ -8,9 +8,11 @@ one that says no option fits ("the answer is not listed") takes back what was st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from importlib.resources import files
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -67,166 +69,61 @@ class AnswerWords(Struct, frozen=True):
     chooses: frozenset[str]
 
 
-def _words(
-    anchors: str, *, ending: str, states: str, between: str, is_right: str, denies: str,
-    further: str, before: str, and_right: str, nothing: str, answers: str, opens: str, chooses: str,
-) -> AnswerWords:  # fmt: skip
-    states = rf"(?:{_SIGNS}|{states})"
-    chosen = [words.replace("_", " ") for words in chooses.split()]
+def pattern_table(file: str, **shared: str) -> dict[str, dict[str, list[str]]]:
+    """The rows of a table beside this module, by language: the pieces of each pattern, or the words
+    of a list. ``{NAME}`` stands for one of the row's ``parts``, or of those that are ``shared``."""
+    table = tomllib.loads(files(__package__).joinpath(file).read_text(encoding="utf-8"))
+    return {language: _pieces(row, shared) for language, row in table.items()}
+
+
+def _pieces(row: dict[str, Any], shared: Mapping[str, str]) -> dict[str, list[str]]:
+    parts = {**{name: "".join(part) for name, part in row.pop("parts", {}).items()}, **shared}
+
+    def filled(text: str) -> str:
+        for name, part in parts.items():
+            text = text.replace(f"{{{name}}}", part)
+        return text
+
+    return {
+        name: [filled(text) for text in ([said] if isinstance(said, str) else said)]
+        for name, said in row.items()
+    }
+
+
+def _words(row: Mapping[str, Any]) -> AnswerWords:
+    """A language by its row of the table."""
+    listed = {name: tuple(row[name]) for name in ("anchors", "answers", "chooses")}
+    said = {name: "".join(pieces) for name, pieces in row.items() if name not in listed}
+    states = rf"(?:{_SIGNS}|{said['states']})"
+    patterns = {
+        "ending": said["ending"],
+        "forward": rf"(?:{OPENING}|{states}|{said['between']}|[,،、】」』]){{0,20}}+"
+        rf"(?P<letter>{ANY_LETTER}){NOT_IN_WORD}",
+        "states": states,
+        "is_right": rf"{CLOSING}{{0,4}}(?:{said['is_right']})",
+        "denies": rf"{CLOSING}{{0,4}}(?:{said['denies']})",
+        "further": rf"{said['further']}{OPENING}{{0,4}}(?P<letter>(?-i:{UPPER_LETTER}))"
+        rf"(?:{CLAUSE_END}|(?=[ \t]?(?:です|である|입니다|이다|번)))",
+        "before": r"(?<![A-Za-z0-9])(?<![A-Z][、,・とやか와과])(?<![A-Z][와과,、]\s)(?<!または)"
+        rf"(?<!もし)(?<!또는\s)(?P<letter>(?-i:{UPPER_LETTER})){CLOSING}{{0,4}}(?:{said['before']})$",
+        "and_right": said["and_right"],
+        "opens": rf"(?:^|[\n.:：*#>。—–]|\b(?:{said['opens']})\b)[\s,،、*#_`]{{0,4}}$",
+        "nothing": rf"(?:{OPENING}|{states}){{0,6}}+(?:{said['nothing']})",
+    }
     return AnswerWords(
-        anchors=(*anchors.split(), *chosen),
-        chooses=frozenset(chosen),
-        ending=re.compile(ending, re.IGNORECASE),
-        forward=re.compile(
-            rf"(?:{OPENING}|{states}|{between}|[,،、】」』]){{0,20}}+"
-            rf"(?P<letter>{ANY_LETTER}){NOT_IN_WORD}",
-            re.IGNORECASE,
-        ),
-        states=re.compile(states, re.IGNORECASE),
-        is_right=re.compile(rf"{CLOSING}{{0,4}}(?:{is_right})", re.IGNORECASE),
-        denies=re.compile(rf"{CLOSING}{{0,4}}(?:{denies})", re.IGNORECASE),
-        further=re.compile(
-            rf"{further}{OPENING}{{0,4}}(?P<letter>(?-i:{UPPER_LETTER}))"
-            rf"(?:{CLAUSE_END}|(?=[ \t]?(?:です|である|입니다|이다|번)))",
-            re.IGNORECASE,
-        ),
-        before=re.compile(
-            rf"(?<![A-Za-z0-9])(?<![A-Z][、,・とやか와과])(?<![A-Z][와과,、]\s)(?<!または)(?<!もし)(?<!또는\s)"
-            rf"(?P<letter>(?-i:{UPPER_LETTER})){CLOSING}{{0,4}}(?:{before})$",
-            re.IGNORECASE,
-        ),
-        and_right=re.compile(and_right, re.IGNORECASE),
-        answers=tuple(answers.split()),
-        opens=re.compile(
-            rf"(?:^|[\n.:：*#>。—–]|\b(?:{opens})\b)[\s,،、*#_`]{{0,4}}$", re.IGNORECASE
-        ),
-        nothing=re.compile(rf"(?:{OPENING}|{states}){{0,6}}+(?:{nothing})", re.IGNORECASE),
+        anchors=listed["anchors"] + listed["chooses"],
+        answers=listed["answers"],
+        chooses=frozenset(listed["chooses"]),
+        **{name: re.compile(text, re.IGNORECASE) for name, text in patterns.items()},
     )
 
 
 _SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?"  # on within the sentence
 
 
-_ARTICLE = rf"(?:[ao](?=\s(?:letra|alternativa|op[cç][aã]o)\b|\s{_LETTER}))"  # Portuguese a, o
-
-
-_RIGHT_LATIN = (
-    r"correct[oa]|correcte?|exact[ea]|juste|bonne|adecuad[oa]|richtige?|korrekte?|corret[oa]|"
-    r"cert[oa]|exat[oa]|adequad[oa]"
+ANSWER_WORDS = tuple(
+    map(_words, pattern_table("answer_words.toml", sentence=_SENTENCE, letter=_LETTER).values())
 )
-
-
-# Spanish, French, German and Portuguese.
-_LATIN = _words(
-    "respuesta réponse reponse antwort resposta opción opcion opção alternativa option choix "
-    "lösung gabarito correcta correta richtig korrekt zutreffend lettre letra proposition",
-    ending=r"(?:en|s)?(?![a-zà-öø-ÿ])",
-    states=r"(?:(?:es|sería|será|est|serait|ist|wäre|lautet|sind|sont|son|são|é|seria|está|"
-    r"sei|soit|sea|seja|corresponde|correspond)\b|c['’]est\b)",
-    between=rf"(?:(?:in(?:correct[oa]|correcte|corret[oa])|fals[oa]|fausse|falsche|la|el|los?|las|les?|die|der|das|den|{_RIGHT_LATIN}|más|mais|plus|probable|"
-    r"provável|opción|opção|option|letra|lettre|buchstabe|alternativa|respuesta|réponse|antwort|"
-    r"resposta|choix|final[ea]?|endgültige|siguiente|seguinte|suivante|donc|also|daher|somit|"
-    r"portanto|entonces|então|pues|por|tanto|lo|deber?ía|debe|deve|doit|ser|être|sein|möglichkeit|"
-    rf"apropiada|apropriada|appropriée|au|à)\b|l['’]|{_ARTICLE})",
-    is_right=r"(?:\s?(?:es|est|ist|é|está|wäre|sería|serait|seria)\s(?:la\s|le\s|die\s|[ao]\s)?"
-    rf"(?:única\s|seule\s|einzig\s)?(?:opción\s|opção\s|option\s)?|\s)(?:{_RIGHT_LATIN})\b|"
-    r"\s(?:qui convient|que conviene|que corresponde)\b",
-    denies=r"(?:no|n['’]est|nicht|não|ist nicht|est pas)\b",
-    further=r",? ?(?:que|die|welche|del?|al?|para|à|au|qui|pour|auf|zur?|für|da|do|dos|das)\b"
-    rf"{_SENTENCE}\b(?:es|est|ist|lautet|é)\s(?:la\s|le\s|die\s|[ao]\s|l['’])?"
-    r"(?:opción\s|opção\s|option\s|letra\s|lettre\s|alternativa\s|antwort\s)?",
-    before=r"\s(?:die\s|"
-    r"(?:es|est|ist|é|sería|serait|wäre|seria)\s(?:la\s|le\s|die\s|[ao]\s|l['’])?)"
-    rf"(?P<right>(?:única|seule|mejor|melhor|meilleure|beste|{_RIGHT_LATIN})\s)?",
-    and_right=rf"s?\s(?:{_RIGHT_LATIN})\b",
-    nothing=r"no (?:está|figura|aparece|se encuentra)|ningun[ao]|ne figure|"
-    r"n['’]est pas (?:dans|parmi)|aucune|keine|"
-    r"(?:steht|ist) nicht (?:dabei|aufgeführt|in|unter|zur)|"
-    r"não (?:está|consta|aparece|figura)|nenhuma",
-    answers="respuesta réponse reponse antwort resposta lösung gabarito",
-    opens=r"la|die|ist|also|somit|daher|donc|portanto|entonces|então|final|bonne|mi|minha|ma|"
-    rf"meine|{_RIGHT_LATIN}",
-    chooses="quedo_con elijo escojo selecciono opto_por decanto_por je_choisis j'opte_pour "
-    "j’opte_pour je_retiens je_sélectionne entscheide_mich_für ich_wähle ich_nehme tippe_auf "
-    "fico_com escolho marque assinale opto_pela vou_de inclino_por encaja_es faut_cocher "
-    "faut_donc_cocher richtige_wahl_ist es_muss",
-)
-
-
-_RUSSIAN = _words(
-    "ответ вариант верным правильным",
-    ending=r"[а-яё]{0,3}",
-    states=r"(?:это|является|будет|под)\b",
-    between=r"(?:правильн|верн|итогов|окончательн|единственн)[а-яё]{1,4}\b|"
-    r"(?:вариант|буква|буквой|ответ)[а-яё]{0,3}\b|"
-    r"номер(?:ом)?\b",
-    is_right=r"[—–-]?\s?(?:является\s|это\s)?(?:правильн|верн)[а-яё]{1,4}\b",
-    denies=r"не\b",
-    further=rf"\s(?:на|в|по|к|для)\b{_SENTENCE}\s?(?:[—–:-]|это|является|будет)\s"
-    r"(?:вариант\s|буква\s)?",
-    before=r"\s?[—–-]?\s?(?:это\s|является\s|будет\s)?"
-    r"(?:единственн[а-яё]{1,4}\s)?(?:правильн|верн)[а-яё]{1,4}\s",
-    and_right=r"",
-    nothing=r"нет\b|отсутствует|ни один|не\s(?:указан|представлен|приведён)",
-    answers="ответ",
-    opens=r"следовательно|значит|итак|поэтому|таким образом|мой|"
-    r"(?:правильн|верн|итогов)[а-яё]{1,4}",
-    chooses="выбираю выберу остановлюсь_на верно_утверждение подходит_вариант",
-)
-
-
-_JAPANESE = _words(
-    "答え 正解 解答 回答 選択肢 選びます 選択します",
-    ending=r"(?:番号|記号)?",
-    states=r"は|が|として",
-    between=r"(?:最も|適切な|正しい|選択肢|記号|答え|番|の)",
-    is_right=r"が(?:最も)?(?:正しい|正解|適切|答え|当てはまる)",
-    denies=r"(?:では|じゃ|で)(?:ありません|あり|な[いく])",
-    further=r"(?:として|に|で)[^。\n]{1,60}?(?:のは|は)",
-    before=r"(?:番)?(?:が(?:最も)?(?:適切な|正しい)?|を)",
-    and_right=r"(?:です|で|だ|と|。|$)",
-    nothing=r"(?:[はが]|の中に|に)*+(?:ありません|ない|存在しません|該当なし|なし)",
-    answers="答え 正解 解答 回答",
-    opens=r"最終|よって|従って|したがって",
-    chooses="適切なのは 正しいのは 適当なのは 当てはまるのは",
-)
-
-
-_KOREAN = _words(
-    "답 선택지 보기 고르겠 고릅 선택하겠 선택합 택하겠 맞습니다",
-    ending=r"(?:변|안)?",
-    states=r"(?:은|는|이|가)(?=[\s(*\"'‘“]|[A-Z])",
-    between=r"(?:올바른|정확한|맞는|가장|적절한|선택지|보기|옵션|정?답|번|바로)(?:은|는)?",
-    is_right=r"번?\s?[이가]\s?(?:정답|맞|옳|올바|적절)",
-    denies=r"번?[이가은]?\s?아(?:니|닙)",
-    further=r"(?:으로|로|에|중)\s[^.\n]{1,60}?[은는]\s",
-    before=r"(?:번)?(?:[이가]\s(?:올바른\s|정확한\s|맞는\s|가장\s|적절한\s){0,2}정?|[을를]\s)",
-    and_right=r"(?:입니다|이다|이에요|임|이므로|습니다|니다|\.|$)",
-    nothing=r"(?:[이은는가]|으로|중에|에)?\s?(?:선택지|보기)?(?:에|중에)?(?:는)?\s?없",
-    answers="답",
-    opens=r"따라서|그러므로|최종|정",
-    chooses="적절한_것은 올바른_것은 옳은_것은 맞는_것은 알맞은_것은",
-)
-
-
-_ARABIC = _words(
-    "إجاب اجاب جواب خيار",
-    ending=r"(?:ات|[ةهت])?",
-    states=r"(?:هي|هو)\b",
-    between=r"(?:الصحيحة?|الأصحة?|النهائية?|الأنسب|الخيار|الحرف|حرف|الإجابة|الجواب)\b|[\u200e\u200f]",
-    is_right=r"(?:هو|هي)\s(?:الخيار\s|الإجابة\s)?(?:الصحيح|الأصح|الأنسب)",
-    denies=r"(?:ليس|غير)",
-    further=rf"\s{_SENTENCE}\b(?:هي|هو)\s",
-    before=r"\s(?:هي|هو)\s(?:ال)?",
-    and_right=r"[ةهت]?\s(?:الصحيح|الأصح|الأنسب|النهائي)",
-    nothing=r"(?:ليست?|غير)\s(?:بين|موجود|من|ضمن)",
-    answers="إجاب اجاب جواب",
-    opens=r"ال|إذن|إذًا|لذلك",
-    chooses="أختار اختار",
-)
-
-
-ANSWER_WORDS = (_LATIN, _RUSSIAN, _JAPANESE, _KOREAN, _ARABIC)
 
 
 @lru_cache(maxsize=1)

@@ -16,6 +16,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from proofstone.choices.answers import pattern_table
 from proofstone.choices.extraction import UNPARSED, Extraction, extract_choice, extract_choices
 from proofstone.choices.options import is_label, labels
 from proofstone.choices.verdicts import VerdictList, extract_verdict, extract_verdicts
@@ -31,6 +32,31 @@ S = TypeVar("S", bound=Struct)
 
 
 _FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n\s*```", re.DOTALL)
+
+
+TEXT: Mapping[str, Any] = {"type": "string"}
+
+
+def list_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The JSON schema of a list of such entries."""
+    return {"type": "array", "items": entry}
+
+
+def object_of_all(properties: Mapping[str, Any], title: str = "") -> Mapping[str, Any]:
+    """The JSON schema of an object with all of these properties and no others; that of a whole
+    reply has a ``title``."""
+    return {
+        **({"title": title} if title else {}),
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def object_of_texts(*names: str, title: str = "") -> Mapping[str, Any]:
+    """The same where all of them are texts."""
+    return object_of_all(dict.fromkeys(names, TEXT), title)
 
 
 async def ask_for(
@@ -110,130 +136,15 @@ _CHINESE = re.compile(
 )
 
 
-def _refusal(sorry: str, role: str, refuses: str) -> re.Pattern[str]:
+def _refusal(row: Mapping[str, Any]) -> re.Pattern[str]:
     """What may say that one is sorry, then as what one speaks, then that one does not answer."""
-    sorry, role = rf"(?:(?:{sorry})[,،、，.。:;!！]?\s{{0,4}})?", rf"(?:{role}[^.,\n]{{0,60}},\s)?"
+    sorry, role, refuses = ("".join(row[name]) for name in ("sorry", "role", "refuses"))
+    sorry = rf"(?:(?:{sorry})[,،、，.。:;!！]?\s{{0,4}})?"
+    role = rf"(?:{role}[^.,\n]{{0,60}},\s)?"
     return re.compile(rf"{_OPENING}{sorry}{role}(?:{refuses})", re.IGNORECASE)
 
 
-_SPANISH = _refusal(
-    r"(?:lo siento|lo lamento|lamento decir|disculp[ae]|perd[oó]n|lamentablemente|"
-    r"desafortunadamente)(?: mucho)?(?:,? pero)?",
-    r"como (?:un )?(?:modelo|asistente|ia|inteligencia)",
-    r"(?:yo )?(?:no (?:te |le |les |os )?(?:puedo|podr[eé]|voy a|debo)|no (?:me es posible|estoy "
-    r"autorizad[oa] (?:a|para)|estoy en condiciones de)|me es imposible|"
-    r"(?:debo|tengo que) (?:negarme|rehusarme) a|me niego a|prefiero no) "
-    r"(?:(?:ayudar|responder|contestar|asistir|atender)(?:[tl]e|les|os)?|"
-    r"(?:proporcionar|facilitar|ofrecer|dar)(?:[tl]e|les|os)? (?:es[aeto]+|tu|su|una?|la) "
-    r"(?:respuesta|informaci[oó]n|datos|consejo|ayuda|contenido)s?|hacer eso|"
-    r"cumplir (?:con )?(?:es[aeo]|tu|su)|hablar (?:de|sobre) (?:es[aeto]+)|"
-    r"participar en es[aeo])\b",
-)
-
-
-_FRENCH = _refusal(
-    r"(?:(?:je suis |nous sommes )?(?:vraiment |sincèrement )?(?:désolée?s?|navrée?s?)|"
-    r"malheureusement|je regrette|je m['’]excuse|toutes mes excuses|pardon)(?:,? mais)?",
-    r"en tant qu(?:e |['’])",
-    r"(?:je|nous) (?:(?:ne |n['’])?(?:peux|pourrai|pouvons|vais|souhaite|dois|suis)"
-    r"(?: malheureusement)? pas"
-    r"(?: en mesure d[e'’]| autorisée? à| capable d[e'’])? ?|refuse (?:de |d['’])|"
-    r"dois (?:refuser|décliner) (?:de |d['’]))(?:vous |t['’]|te |y )?"
-    r"(?:aider|répondre|assister|fournir (?:de |d['’]|une |cette |la )|donner (?:de )?(?:suite|"
-    r"une réponse|la réponse)|traiter (?:cette|votre|ce)|discuter de|participer à|faire cela)\b|"
-    r"il m['’]est impossible (?:de |d['’])(?:vous |t['’]|y )?(?:aider|répondre)\b",
-)
-
-
-_TO_WHAT = (
-    r"(?: (?:ihnen|dir|euch|dabei|damit|hierbei|hierzu|dazu|darauf|darüber|leider|hier|das|derzeit|"
-    r"aber|(?:auf |bei |mit )?(?:diese[rnm]?|die|der|dem|ihre[rnm]?|deine[rnm]?) "
-    r"(?:frage|anfrage|bitte|thema|aufgabe)|als [^.,\n]{1,40})){0,4}"
-)
-
-
-_HELPS = (
-    r"(?:(?:weiter)?helfen|behilflich sein|beantworten|antworten|nachkommen|eingehen|"
-    r"(?:auskunft|antwort|informationen|rat) (?:geben|erteilen|bereitstellen))\b"
-)
-
-
-_GERMAN = _refusal(
-    r"(?:(?:es )?tut mir (?:wirklich |sehr )?leid|entschuldigung|entschuldigen sie|entschuldige|"
-    r"verzeihung|bedaure|ich bedauere|leider)(?:,? (?:aber|doch))?",
-    r"als (?:ki|sprachmodell|assistent)",
-    rf"(?:(?:ich (?:kann|darf|werde|möchte)|(?:dabei |damit |darauf |hierbei |diese frage )?"
-    rf"(?:kann|darf|werde|möchte) ich){_TO_WHAT} (?:nicht|keine)(?: weiter)? {_HELPS}|"
-    rf"ich bin (?:leider )?nicht (?:in der lage|befugt),?{_TO_WHAT} zu (?:helfen|beantworten)\b|"
-    r"ich (?:lehne es ab|muss (?:es )?ablehnen), [^.\n]{0,30}\bzu (?:helfen|beantworten)\b|"
-    r"ich muss (?:die antwort|das|diese (?:bitte|anfrage)) ablehnen\b)",
-)
-
-
-_PORTUGUESE = _refusal(
-    r"(?:(?:me )?desculp[ae](?:-me)?|sinto muito|lamento|peço desculpas?|infelizmente)(?:,? mas)?",
-    r"como (?:um )?(?:modelo|assistente|ia|inteligência)",
-    r"(?:eu )?(?:não (?:lhe |te |o |a )?(?:posso|consigo|poderei|vou|devo)|não (?:me é possível|"
-    r"estou (?:autorizad[oa]|apt[oa]) a|tenho permissão para)|(?:devo|preciso|tenho de) "
-    r"(?:me )?recusar(?:-me)?(?: a)?|recuso-me a|me recuso a|prefiro não) "
-    r"(?:lhe |te |o |a )?(?:ajud(?:ar|á)|responder|auxiliar|atender|"
-    r"fornecer (?:essa|esta|uma?|ess[ae]s|informaç|a resposta|respostas)|dar (?:uma|essa|a) "
-    r"resposta|oferecer (?:ajuda|essa)|fazer isso|discutir (?:isso|esse|este|essa)|"
-    r"participar d(?:isso|ess[ae]))(?:-l[oa]s?|-te|-lhe)?\b",
-)
-
-
-_RUSSIAN = _refusal(
-    r"(?:извините|простите|прошу прощения|к сожалению|(?:очень )?сожалею|мне (?:очень )?жаль|"
-    r"увы)(?:, но)?",
-    r"как (?:ии|языковая модель|ассистент|искусственный)",
-    r"(?:я )?(?:не (?:могу|смогу|буду|стану|имею (?:возможности|права)|в состоянии|вправе)|"
-    r"вынужден[а]? отказаться|отказываюсь)"
-    r"(?: (?:вам|тебе|с этим|этим|в этом|на этот вопрос|на ваш вопрос|на это|на такие вопросы|"
-    r"этот запрос|ваш запрос|эту (?:просьбу|тему)|здесь|сейчас)){0,3} "
-    r"(?:помочь|помогать|ответить|отвечать|выполнить|предоставить (?:так|эт|ответ|информац)|"
-    r"дать (?:ответ|такой)|обсуждать|содействовать|сделать это)",
-)
-
-
-_JAPANESE = _refusal(
-    r"(?:(?:大変|誠に)?申し訳(?:ございません|ありません|ない)(?:です)?|すみません|すいません|"
-    r"ごめんなさい|恐れ入ります|恐縮です|残念ながら)(?:が|けど)?",
-    r"(?:AI|言語モデル)として",
-    r"(?:(?:私は|AIとして|当方では)、?)?(?:(?:その|この|こちらの|そのような|このような|ご){0,2}"
-    r"(?:質問|要求|要望|リクエスト|依頼|内容|件|話題|トピック)"
-    r"(?:に(?:は|ついては?|関しては?|対しては?)?|は|を)、?)?"
-    r"(?:(?:お答え|回答|お手伝い|対応|お応え|協力|ご?案内|(?:情報を)?ご?提供)"
-    r"(?:する)?(?:こと)?[はがを]?(?:でき(?:ません|かねます|ない)|(?:いた)?しかねます|"
-    r"(?:を)?(?:差し控え|控えさせ|お断り|拒否))|(?:お力になれ|お応えでき|応じられ)ません)",
-)
-
-
-_KOREAN = _refusal(
-    r"(?:(?:정말 |대단히 )?(?:죄송|미안)(?:합니다만|하지만|합니다|해요|하게도)|"
-    r"유감(?:스럽게도|이지만)|안타깝게도)",
-    r"(?:AI|인공지능|언어 모델)로서",
-    r"(?:저는 |제가 )?(?:(?:이|그|해당|그런|이런|요청하신|문의하신) ?)?"
-    r"(?:(?:질문|요청|내용|주제|부분|것)(?:에는|에 대해(?:서는|서)?|에|은|을)? ?)?"
-    r"(?:(?:답변|대답|응답|도움|지원|제공)(?:을|를|은|도)? ?(?:해 ?)?(?:드릴|줄|할|될) ?|"
-    r"도와(?: ?드릴| ?줄) ?|답(?:해 드릴|할) ?|응할 ?)수(?:가|는)? ?없(?:습니다|어요|음|네요)|"
-    r"(?:저는 )?(?:답변|대답)(?:을|은)? ?(?:거부|거절|사양)(?:합니다|하겠습니다)",
-)
-
-
-_ARABIC = _refusal(
-    r"(?:عذر(?:ًا|اً|ا)|المعذرة|(?:أنا )?آسفة?|نأسف|أعتذر|للأسف|مع الأسف)(?: جد(?:ًا|اً|ا))?",
-    r"(?:بصفتي|كوني|كنموذج)",
-    r"(?:و?لكن(?:ني|ي)? )?(?:أنا )?(?:لا (?:أستطيع|يمكنني|أقدر على|نستطيع|يمكننا)|"
-    r"لن (?:أتمكن من|أستطيع|أقدم)|لست قادر(?:ًا|اً|ا|ة) على|أرفض|غير قادر على|يتعذر علي) "
-    r"(?:(?:ال)?(?:مساعدة|مساعدتك|إجابة|إجابتك)|أن (?:أجيب|أساعد)|الرد\b|الاستجابة|"
-    r"تقديم (?:هذه|إجابة|المساعدة|معلومات|المعلومات)|تلبية|مناقشة|إعطاء إجابة|القيام بذلك)",
-)
-
-
-_OTHERS = (
-    _SPANISH, _FRENCH, _GERMAN, _PORTUGUESE, _RUSSIAN, _JAPANESE, _KOREAN, _ARABIC,
-)  # fmt: skip
+_OTHERS = tuple(map(_refusal, pattern_table("refusals.toml").values()))
 
 
 # "I cannot answer with certainty" is doubt.

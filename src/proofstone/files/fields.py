@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import Struct
 
-from proofstone.errors import Problem
+from proofstone.errors import BadInput, Problem
+from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
-from proofstone.texts.languages import read_language_code
+from proofstone.texts.languages import guess_language, read_language_code
 
 _TRUTH = {"true": True, "correct": True, "1": True, "false": False, "incorrect": False, "0": False}
 
@@ -388,3 +390,67 @@ def _readings(answer: object, options: RowOptions) -> set[int]:
     if wanted.isascii() and wanted.isdecimal():
         found.add(int(wanted))
     return {place for place in found if place < len(texts)}
+
+
+# The questions of a file: each row as a draft, then all of them beside each other.
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class QuestionDraft:
+    """What a row says of a question. ``question`` is the text that its language is guessed by where
+    the row says none (``language`` None); ``payload`` is the method's."""
+
+    place: str
+    key: str
+    question: str
+    payload: Any
+    stratum: Stratum
+    language: str | None
+    number: int = 0
+    corrects: bytes | None = None
+    is_sound: bool
+
+
+DraftCheck: TypeAlias = Callable[[Sequence[QuestionDraft], list[Problem]], None]
+
+
+def read_questions(
+    rows: Iterable[Row], read: Callable[[Fields], QuestionDraft], check: DraftCheck
+) -> list[QuestionDraft]:
+    """The drafts of rows, in their order, checked one by one and then together. Those that state no
+    language have the one that is guessed from them all.
+
+    Raises BadInput with every problem of all rows.
+    """
+    problems: list[Problem] = []
+    drafts = [read(Fields(row, problems)) for row in rows]
+    check(drafts, problems)
+    if problems:
+        raise BadInput("The questions cannot be read.", problems)
+    unknown = [draft for draft in drafts if draft.language is None]
+    guessed = guess_language(draft.question for draft in unknown)
+    for draft in unknown:
+        draft.language = guessed
+    return drafts
+
+
+def check_repeats(
+    drafts: Sequence[QuestionDraft],
+    problems: list[Problem],
+    content: Callable[[QuestionDraft], Hashable],
+    alike: str = "",
+) -> None:
+    """Notes each draft whose key, or whose ``content``, another has before it; a key or content
+    that is empty is none. ``alike`` says what repeats besides the question."""
+    keys: dict[str, str] = {}
+    contents: dict[Hashable, str] = {}
+    for draft in drafts:
+        first = keys.setdefault(draft.key, draft.place) if draft.key else draft.place
+        if first != draft.place:
+            twice = f"{came(draft.key)} is already the id of {first}"
+            problems.append(Problem(f"{draft.place}, field id", twice))
+        asked = content(draft)
+        first = contents.setdefault(asked, draft.place) if asked else draft.place
+        if first != draft.place:
+            repeats = f"repeats the question of {first}{alike}"
+            problems.append(Problem(f"{draft.place}, field question", repeats))

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import tomllib
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-import msgspec
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
@@ -18,7 +14,7 @@ from numpy.typing import NDArray
 from proofstone.errors import BadUsage, CallFailed, NotAsked
 from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
 from proofstone.judging.verdicts import decide
-from proofstone.records.builds import StepCall, StepContext, seats_of
+from proofstone.records.builds import Drop, Kept, Step, StepCall, StepContext, seats_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
 from proofstone.records.options import Parameter
@@ -34,6 +30,8 @@ from proofstone.records.verdicts import (
     PanelVerdict,
     RowVerdict,
 )
+from proofstone.texts.languages import is_chinese
+from proofstone.texts.templates import LANGUAGES, carried_text, carried_words
 
 # The model behind a role of a build step as a judge.
 
@@ -540,9 +538,8 @@ class WordedQuestions(Struct, frozen=True):
 
     def config(self, judges: SeatedJudges, name: str, votes: int = 1) -> dict[str, Any]:
         """What a step that asks this question depends on besides its row and the models."""
-        words = digest(
-            _text(self.package, self.file, "en") + _text(self.package, self.file, "zh")
-        ).hex()
+        texts = [carried_text(self.package, f"{self.file}.{code}.toml") for code in LANGUAGES]
+        words = digest("".join(texts).encode()).hex()
         return {"question": name, "votes": votes, "words": words, **judges.config()}
 
     def question(
@@ -554,8 +551,7 @@ class WordedQuestions(Struct, frozen=True):
     ) -> JudgeQuestion:
         """The question about ``texts``, by their names in it, in Chinese for Chinese, else in
         English; ``{name}`` in its task is replaced by a value. KeyError for an unknown question."""
-        kind = "zh" if language.lower().partition("-")[0] == "zh" else "en"
-        asked = _questions(self.package, self.file, kind)[name]
+        asked = carried_words(self.package, self.file, language, dict[str, _Question])[name]
         task = asked.task
         for key, value in (values or {}).items():
             task = task.replace(f"{{{key}}}", value)
@@ -563,7 +559,7 @@ class WordedQuestions(Struct, frozen=True):
             task=task,
             labels=tuple(Label(label, meaning) for label, meaning in asked.labels.items()),
             exhibits=tuple(Exhibit(asked.names[part], text) for part, text in texts.items()),
-            language=kind,
+            language="zh" if is_chinese(language) else "en",
         )
 
     async def ask(
@@ -581,11 +577,40 @@ class WordedQuestions(Struct, frozen=True):
         )
 
 
-@cache
-def _questions(package: str, file: str, kind: str) -> dict[str, _Question]:
-    return msgspec.convert(tomllib.loads(_text(package, file, kind).decode()), dict[str, _Question])
+def judged_step(
+    judges: SeatedJudges,
+    questions: WordedQuestions,
+    of: str,
+    asked: Callable[[Any], tuple[str, JudgeQuestion] | None],
+    *,
+    name: str,
+    takes: type[Struct],
+    drops: Mapping[str, str],
+    found: Callable[[Any], str],
+    votes: int = 1,
+    version: int = 1,
+    config: Mapping[str, Any] | None = None,
+) -> Step:
+    """A step that keeps the rows on which judges come to the label that keeps them: ``of`` is the
+    question that it depends on, ``asked`` the one put about a row, with its name; None lets the row
+    go by. ``drops`` are the reasons by the other labels, ``found`` quotes a row that is dropped."""
 
+    async def check(row: Any, context: StepContext) -> Kept:
+        put = asked(row)
+        if put is None:
+            return row  # type: ignore[no-any-return]
+        called, question = put
+        verdict = await questions.ask(judges, context, called, question, votes=votes)
+        if verdict.label == questions.keeps[called]:
+            return row  # type: ignore[no-any-return]
+        return Drop(drops.get(verdict.label) or why_undecided(verdict), found(row))
 
-@cache
-def _text(package: str, file: str, kind: str) -> bytes:
-    return (files(package) / f"{file}.{kind}.toml").read_bytes()
+    return Step(
+        name=name,
+        version=version,
+        takes=takes,
+        work=check,
+        reasons=(*dict.fromkeys(drops.values()), *judges.silent),
+        config={**questions.config(judges, of, votes), **(config or {})},
+        asks=judges.asks,
+    )

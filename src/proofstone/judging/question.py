@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
 import msgspec
@@ -19,6 +16,7 @@ from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, canonical_json, digest
 from proofstone.records.runs import Reply
 from proofstone.records.verdicts import Citing, JudgeQuestion, Label, PanelVerdict
+from proofstone.texts.templates import carried_words
 
 # Texts under judgement, set apart so that nothing in them can pass for anything else.
 
@@ -141,13 +139,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def wording(language: str) -> Wording:
     """The words for a language: Chinese for zh and its kinds, else English."""
-    return _read("zh" if language.startswith("zh") else "en")
-
-
-@cache
-def _read(name: str) -> Wording:
-    file = files(__package__) / f"wording.{name}.toml"
-    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Wording)
+    return carried_words(__package__, "wording", language, Wording)
 
 
 def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) -> list[Message]:

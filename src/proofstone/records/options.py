@@ -79,6 +79,6 @@ class Parameter(Struct, frozen=True, gc=False, kw_only=True):
 
     name: str
     kind: Literal["int", "float", "range", "flag", "choice", "text"]
-    default: Any
+    default: Any = None
     help: str
     choices: tuple[str, ...] = ()

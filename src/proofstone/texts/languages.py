@@ -130,6 +130,12 @@ def main_language(code: str) -> str:
     return code.partition("-")[0] or UNDETERMINED
 
 
+def is_chinese(code: str) -> bool:
+    """Whether a language's code is of Chinese: texts carried in two languages are Chinese then, and
+    English for all others."""
+    return code.lower().partition("-")[0] == "zh"
+
+
 def in_languages(code: str, languages: Collection[str]) -> bool:
     """Whether a text of this language is wanted; every one is where ``languages`` is empty."""
     return not languages or main_language(code) in languages

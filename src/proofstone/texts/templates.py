@@ -11,12 +11,17 @@ import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
 from proofstone.records.calls import Message
+from proofstone.records.ids import digest
+from proofstone.records.items import OwnPrompt
+from proofstone.texts.languages import is_chinese
 
 if TYPE_CHECKING:
     import jinja2
@@ -192,3 +197,94 @@ def answer_format_in(text: str) -> str:
     if len(found) > 1:
         raise BadInput("a template states the format of answers once")
     return found[0] if found else ""
+
+
+# Templates that people ask by, in place of a method's own prompts.
+
+
+def turns_of(prompt: OwnPrompt, variables: Collection[str]) -> Turns:
+    """The turns of a person's template, read once. Raises BadInput as ``read_turns``."""
+    return _turns_read(prompt.text, prompt.name, tuple(variables))
+
+
+@lru_cache(maxsize=32)
+def _turns_read(text: str, name: str, variables: tuple[str, ...]) -> Turns:
+    return read_turns(text, name, variables)
+
+
+def check_shown(
+    prompt: OwnPrompt,
+    variables: Collection[str],
+    enough: Sequence[tuple[str, ...]],
+    lacks: str,
+    of: str = "question",
+) -> None:
+    """Raises BadInput with every problem of a person's template, or where the turn that asks uses
+    none of the sets of variables that are ``enough``, whole; ``lacks`` says what it then does not
+    show, and ``of`` what."""
+    uses = turns_of(prompt, variables).asks.uses
+    if not any(uses.issuperset(needed) for needed in enough):
+        ways = [
+            f"{', '.join(needed[:-1])} and {needed[-1]}".removeprefix(" and ") for needed in enough
+        ]
+        raise BadInput(
+            f"the template {prompt.name} does not show {lacks} it must use {', or '.join(ways)}",
+            hint=f"it uses {', '.join(sorted(uses)) or f'nothing of the {of}'}; see "
+            "docs/prompts.md",
+        )
+
+
+# Texts that come with a package: in Chinese for Chinese, else in English.
+
+LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
+
+T = TypeVar("T")
+
+
+@cache
+def carried_text(package: str, file: str) -> str:
+    """The text of a file that comes with a package."""
+    return files(package).joinpath(file).read_text(encoding="utf-8")
+
+
+def carried_words(package: str, file: str, language: str, kind: type[T]) -> T:
+    """The words of ``FILE.en.toml`` or ``FILE.zh.toml`` of a package, as a record of this kind."""
+    code = "zh" if is_chinese(language) else "en"
+    words: T = _words_read(package, f"{file}.{code}.toml", kind)  # type: ignore[arg-type]
+    return words
+
+
+@cache
+def _words_read(package: str, file: str, kind: Any) -> Any:
+    return msgspec.toml.decode(carried_text(package, file), type=kind)
+
+
+class Prompts(Struct, frozen=True):
+    """The prompts of a package: ``NAME.en.jinja`` and ``NAME.zh.jinja`` in its folder
+    ``prompts``."""
+
+    package: str
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A prompt's template in all languages."""
+        return tuple(
+            carried_text(self.package, f"prompts/{name}.{code}.jinja") for code in LANGUAGES
+        )
+
+    def key(self, name: str) -> str:
+        """What a step of a build depends on that sends this prompt."""
+        return digest("\0".join(self.texts(name)).encode()).hex()
+
+    def render(self, name: str, language: str, **values: Any) -> str:
+        """A prompt for a text in this language with its values, of which the first part of the
+        language's code is one (``language``)."""
+        text = self.texts(name)[is_chinese(language)]
+        return _carried_compiled(text).render(language=language.partition("-")[0], **values)
+
+
+@cache
+def _carried_compiled(text: str) -> jinja2.Template:
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
+
+    # Prompts are plain text: escaping would put entities into them.
+    return Environment(undefined=StrictUndefined, autoescape=False).from_string(text)  # noqa: S701

@@ -1,42 +1,43 @@
 """Asking: one call an item, with worked examples where wanted; for a base model in one text.
 
 Worked examples are carried with the method: a set of questions made elsewhere has none to spare.
-Those that would give an item's answer away are passed over for it.
+Those that would give an item's answer away are passed over for it. Prompts and examples are in
+Chinese for Chinese questions, else in English.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from proofstone.choices.options import labels
 from proofstone.errors import BadUsage
-from proofstone.methods.chinese_simpleqa.compose import default_settings, posed_of
-from proofstone.methods.chinese_simpleqa.payloads import Closed, ShortAnswer, asked_of, closed_of
-from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.methods.chinese_simpleqa.templates import (
+from proofstone.method import OwnPrompts, check_way, read_defaults
+from proofstone.methods.chinese_simpleqa.compose import posed_of
+from proofstone.methods.chinese_simpleqa.payloads import (
     BARE,
     PUBLISHED,
-    Example,
-    ask_prompt,
-    choice_example,
-    choice_lines,
-    choice_prompt,
-    examples,
-    is_chinese,
-    own_prompt_text,
-    own_turns,
-    shaping_choices,
-    shaping_texts,
-    stated,
-    worked_answer,
-    worked_choice,
+    Closed,
+    ShortAnswer,
+    asked_of,
+    closed_of,
 )
+from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.calls import Call, Message
-from proofstone.records.ids import content_id
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, TextForm, Way
+from proofstone.records.ids import Draws, content_id
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
 from proofstone.records.knowledge import BankReader
+from proofstone.texts.languages import is_chinese
+from proofstone.texts.templates import (
+    LANGUAGES,
+    Prompts,
+    carried_text,
+    carried_words,
+    check_shown,
+    turns_of,
+)
 
 WAYS = {
     "direct": "the answer at once, nothing else",
@@ -45,7 +46,6 @@ WAYS = {
     "confidence": "the answer, and how sure the model is of it, from 0 to 100",
     "as-published": "the question alone, as the published code sends it",
 }
-
 
 # The step of the one call says how it was asked, and so how its reply is read.
 STEPS = {
@@ -56,51 +56,55 @@ STEPS = {
     "as-published": "bare",
 }
 
-
 # Two examples may have an item's answer, or its question: so many are left for each item.
 MOST_SHOTS = 4
 
-
 _TEXT_VERSION = 1  # raised by every change of the texts for base models
-
 
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 
-
 _SIMULATED_SURE = 75
 
-
 _BOTH_READ = "the answer and the confidence are read from the whole response"
+
+_PROMPTS = Prompts(__package__)
 
 
 def settings(way: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
-    _check_way(way)
-    return default_settings(way)
+    check_way(way, WAYS)
+    return dict(read_defaults(__package__)["settings"][way])
 
 
 def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -> Way:
     """A way of asking. Raises BadUsage for an unknown one, and for more worked examples than
     there are."""
-    _check_way(way)
+    check_way(way, WAYS)
     if not 0 <= shots <= MOST_SHOTS:
         raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
-    if way == PUBLISHED and posed_of(item_set.recipe) != "open":
+    is_open = posed_of(item_set.recipe) == "open"
+    if way == PUBLISHED and not is_open:
         raise BadUsage(
             f"{item_set.name} asks over options: the paper prints no prompt for them",
             hint=f"ask {', '.join(name for name in WAYS if name != PUBLISHED)}",
         )
-    key = [way, shaping_texts(way), shots]
-    if posed_of(item_set.recipe) != "open":
-        key.append(shaping_choices(way))
+    key = [way, [*_PROMPTS.texts(way), *_carried_texts("examples")], shots]
+    if not is_open:
+        key.append([*_PROMPTS.texts(f"choose_{way}"), *_carried_texts("example_options")])
+    # An answer ends at the head of the next question; a bare one at the line's end.
+    stop = {"confidence": ("\n\n",)}.get(way, ("\n",) if way in BARE else ())
     return Way(
         name=way,
         last_step=STEPS[way],
         prompt_hash=content_id("chinese_simpleqa.prompt", key),
         n_shots=shots,
-        text=_text_form(way),
+        text=TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION),
         whole_response=_BOTH_READ if way == "confidence" else "",
     )
+
+
+def _carried_texts(name: str) -> list[str]:
+    return [carried_text(__package__, f"{name}.{code}.toml") for code in LANGUAGES]
 
 
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
@@ -111,99 +115,218 @@ async def ask(item: LoadedItem, way: Way, call: Call) -> None:
 def messages(item: LoadedItem, way: Way) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
     asked, language = asked_of(item), item.item.language
-    shown = [_Turn.of(example, item) for example in _examples_for(item.item, asked, way.n_shots)]
-    put = closed_of(item) or asked.question
+    closed = closed_of(item)
+    put = closed or asked.question
+    shown = [
+        (
+            _example_put(example, language, closed),
+            worked_answer(example, language, way.name, closed),
+        )
+        for example in _examples_for(item.item, asked, way.n_shots)
+    ]
+    turns: list[Message] = []
+    if way.own_prompt is not None:  # system message, few-shot examples of the template's own
+        own = turns_of(way.own_prompt, VARIABLES)
+        turns = own.messages_before(_values(put, language, way.name))
     if way.as_text:
-        return [Message("user", _as_text(put, language, shown, way))]
-    own = way.own_prompt
-    turns = [] if own is None else own_turns(own, put, language, way.name)
-    for turn in shown:
-        turns.append(Message("user", _prompt(turn.put, language, way)))
-        turns.append(Message("assistant", turn.answer(language, way.name)))
+        return [Message("user", _as_text(put, language, shown, way, turns))]
+    for example, answer in shown:
+        turns.append(Message("user", _prompt(example, language, way)))
+        turns.append(Message("assistant", answer))
     return [*turns, Message("user", _prompt(put, language, way))]
 
 
-class _Turn(Struct, frozen=True):
-    """A worked example as an item is put: openly, or over options."""
-
-    example: Example
-    put: str | Closed
-
-    @classmethod
-    def of(cls, example: Example, item: LoadedItem) -> _Turn:
-        if closed_of(item) is None:
-            return cls(example, example.question)
-        return cls(example, choice_example(example, item.item.language))
-
-    def answer(self, language: str, way: str) -> str:
-        """The reply that it deserves."""
-        worked = worked_answer if isinstance(self.put, str) else worked_choice
-        return worked(self.example, language, way)
-
-
 def _prompt(put: str | Closed, language: str, way: Way) -> str:
+    """What a model is sent of a question, open or over options. Raises BadInput where a person's
+    template fails on it."""
     if way.own_prompt is not None:
-        return own_prompt_text(way.own_prompt, put, language, way.name)
+        return turns_of(way.own_prompt, VARIABLES).asks.render(_values(put, language, way.name))
     if isinstance(put, Closed):
-        return choice_prompt(put, language, way.name)
-    return ask_prompt(put, language, way.name)
+        return _PROMPTS.render(f"choose_{way.name}", language, **_shown(put, language))
+    return _PROMPTS.render(way.name, language, question=put)
+
+
+def _shown(put: str | Closed, language: str) -> dict[str, Any]:
+    """What a template may show of it: the question, its options with their letters, all letters."""
+    if isinstance(put, str):
+        return {"question": put, "options": [], "letters": ""}
+    letters = labels(len(put.options))
+    return {
+        "question": put.question,
+        "options": [
+            {"letter": letter, "text": text}
+            for letter, text in zip(letters, put.options, strict=True)
+        ],
+        "letters": ("、" if is_chinese(language) else ", ").join(letters),
+    }
+
+
+# Worked examples, and the replies that they deserve.
+
+
+class Example(Struct, frozen=True, forbid_unknown_fields=True):
+    """A worked example, as each way of asking shows it: what may be recalled before the answer, the
+    steps to it, how sure one is of it (0 to 100)."""
+
+    question: str
+    answer: str
+    recall: str
+    steps: str
+    confidence: int
+
+
+class _Examples(Struct, frozen=True):
+    example: tuple[Example, ...]
+
+
+class _Options(Struct, frozen=True):
+    wrong: tuple[tuple[str, ...], ...]
+
+
+def _examples(language: str) -> tuple[Example, ...]:
+    """The worked examples for questions in this language."""
+    return carried_words(__package__, "examples", language, _Examples).example
 
 
 def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
     """``n`` examples for an item from a place that its id fixes, none that gives it away."""
-    known = examples(item.language)
+    known = _examples(item.language)
     answers = {plain_answer(text) for text in asked.answers}
     start = int.from_bytes(item.id[:8], "big") % len(known)
-    turned = known[start:] + known[:start]
     question = plain_answer(asked.question)
     fit = [
         example
-        for example in turned
+        for example in known[start:] + known[:start]
         if plain_answer(example.answer) not in answers
         and plain_answer(example.question) != question
     ]
     return fit[:n]
 
 
-# ---------------------------------------------------------------- base models
+def _example_put(example: Example, language: str, closed: Closed | None) -> str | Closed:
+    """A worked example as an item is put: openly, or with its options, the right one at a place
+    that the example fixes."""
+    if closed is None:
+        return example.question
+    place = _examples(language).index(example)
+    wrong = carried_words(__package__, "example_options", language, _Options).wrong[place]
+    options = Draws(0, place, "options of an example").shuffled((example.answer, *wrong))
+    return Closed(
+        question=example.question, options=tuple(options), gold=options.index(example.answer)
+    )
 
 
-def _text_form(way: str) -> TextForm:
-    """Where an answer ends: at the head of the next question; a bare answer at the line's end."""
-    stop = {"confidence": ("\n\n",)}.get(way, ("\n",) if way in BARE else ())
-    return TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION)
+def worked_answer(example: Example, language: str, way: str, closed: Closed | None) -> str:
+    """The reply that an example deserves in a way of asking, openly or over its options."""
+    put = _example_put(example, language, closed)
+    said = example.answer if isinstance(put, str) else labels(26)[put.gold]
+    if closed is not None and way == "direct":
+        return _line(said, language)
+    before = {"recall": example.recall, "cot": example.steps}.get(way, "")
+    return stated(said, language, way, before=before, sure=example.confidence)
 
 
-def _as_text(put: str | Closed, language: str, shown: list[_Turn], way: Way) -> str:
-    """Blocks of question and answer, the last answer open."""
-    blocks = [
-        f"{_head(turn.put, language, way)}\n"
-        f"{_opening(language, way.name, turn.answer(language, way.name))}"
-        for turn in shown
-    ]
-    opening = _opening(language, way.name, "").rstrip()
-    own = [] if way.own_prompt is None else own_turns(way.own_prompt, put, language, way.name)
-    texts = [turn.text for turn in own]
-    return "\n\n".join([*texts, *blocks, f"{_head(put, language, way)}\n{opening}"])
+def stated(answer: str, language: str, way: str, *, before: str = "", sure: int) -> str:
+    """An answer in the form that a way asks for, behind what comes ``before`` it; ``sure`` (0 to
+    100) is said where the way asks for it."""
+    if way in BARE:
+        return answer
+    lines = [before] if before else []
+    lines.append(_line(answer, language))
+    if way == "confidence":
+        lines.append(f"{'把握：' if is_chinese(language) else 'Confidence: '}{sure}")
+    return "\n".join(lines)
 
 
-def _head(put: str | Closed, language: str, way: Way) -> str:
-    if way.own_prompt is not None:
-        return own_prompt_text(way.own_prompt, put, language, way.name)
-    text = choice_lines(put) if isinstance(put, Closed) else put
-    return f"问题：{text}" if is_chinese(language) else f"Question: {text}"
+def _line(answer: str, language: str) -> str:
+    return f"答案：{answer}" if is_chinese(language) else f"Answer: {answer}"
 
 
-def _opening(language: str, way: str, answer: str) -> str:
-    """How an answer begins in a text: with its label, or with that of the reasoning before it."""
+# Prompts by a person's own template: in any language, and in any words.
+
+VARIABLES: Mapping[str, str] = {
+    "question": "the question",
+    "options": "the options in order, each with .letter and .text; none where the form is open",
+    "letters": "the options' letters in one text: A, B, C",
+    "language": "the question's language, such as en or zh",
+    "way": "the way of asking, such as direct or cot",
+}
+
+
+def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+    """Raises BadInput with every problem of the template, or where it leaves out the question, or
+    the options of a form that asks over options."""
+    is_open = posed_of(item_set.recipe) == "open"
+    needed = ("question",) if is_open else ("question", "options")
+    check_shown(prompt, VARIABLES, [needed], f"what {way} asks:")
+
+
+PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
+
+
+def _values(put: str | Closed, language: str, way: str) -> dict[str, Any]:
+    return {**_shown(put, language), "language": language, "way": way}
+
+
+# Items as one text for base models, as they are searched by, and as people read them.
+
+
+def _as_text(
+    put: str | Closed,
+    language: str,
+    shown: Sequence[tuple[str | Closed, str]],
+    way: Way,
+    before: Sequence[Message],
+) -> str:
+    """Blocks of question and answer, the last answer open: an answer begins with its label, or with
+    that of the reasoning before it."""
     chinese = is_chinese(language)
     label = "答案：" if chinese else "Answer: "
-    if way in {"recall", "cot"}:
+    if way.name in {"recall", "cot"}:
         label = "分析：" if chinese else "Reasoning: "
-    return label + answer.removeprefix(label)
+
+    def head(asked: str | Closed) -> str:
+        if way.own_prompt is not None:
+            return _prompt(asked, language, way)
+        text = choice_lines(asked) if isinstance(asked, Closed) else asked
+        return f"问题：{text}" if chinese else f"Question: {text}"
+
+    blocks = [f"{head(example)}\n{label}{answer.removeprefix(label)}" for example, answer in shown]
+    texts = [turn.text for turn in before]
+    return "\n\n".join([*texts, *blocks, f"{head(put)}\n{label.rstrip()}"])
 
 
-# ---------------------------------------------------------------- simulated respondents
+def choice_lines(closed: Closed, *, marked: bool = False) -> str:
+    """The question and its options, one a line, as a text for a base model shows them; ``marked``,
+    the right option behind a mark, as a person reads it."""
+    lines = [
+        f"{letter}. {text}"
+        for letter, text in zip(labels(len(closed.options)), closed.options, strict=True)
+    ]
+    if marked:
+        lines = [
+            f"{'*' if place == closed.gold else ' '} {line}" for place, line in enumerate(lines)
+        ]
+    return "\n".join([closed.question, *lines])
+
+
+def query(item: LoadedItem) -> str:
+    """What to search for: the question as it stands, with its options where it shows them."""
+    closed = closed_of(item)
+    return asked_of(item).question if closed is None else choice_lines(closed)
+
+
+def show(item: LoadedItem) -> str:
+    """The question, and its answer with the aliases behind a mark; over options all of them, the
+    right one marked."""
+    closed = closed_of(item)
+    if closed is not None:
+        return choice_lines(closed, marked=True)
+    asked = asked_of(item)
+    return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
+
+
+# Simulated respondents.
 
 
 def oracle(item: LoadedItem, way: str) -> Oracle:
@@ -220,8 +343,3 @@ def oracle(item: LoadedItem, way: str) -> Oracle:
     wrong = next(name for name in known if plain_answer(name) not in taken)
     reply = stated("{choice}", language, way, sure=_SIMULATED_SURE)
     return Oracle(gold=asked.answer, choices=(wrong,), reply=reply)
-
-
-def _check_way(way: str) -> None:
-    if way not in WAYS:
-        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(WAYS)}")

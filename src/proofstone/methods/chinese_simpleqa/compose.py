@@ -5,16 +5,13 @@ The same seed and number give the same questions in the same order however they 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, get_args
 
 from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Grouping
+from proofstone.method import Grouping, read_asked
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
@@ -27,28 +24,12 @@ from proofstone.methods.chinese_simpleqa.payloads import (
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, item_id
 from proofstone.records.knowledge import BankReader, Fact
-from proofstone.records.options import Parameter
 from proofstone.wording.messages import noted
 
 COMPOSER_VERSION = 1
 
 
-PARAMETERS = (
-    Parameter(
-        name="questions",
-        kind="int",
-        default=None,
-        help="This many pairs, drawn by the seed, instead of all.",
-    ),
-    Parameter(
-        name="posed",
-        kind="choice",
-        default="open",
-        choices=get_args(Posed),
-        help="How questions are put: openly, or over their options as they stood or shuffled by "
-        "the seed.",
-    ),
-)
+PARAMETERS = read_asked(__package__, "form").parameters
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,20 +119,6 @@ def _check_posed(bank: BankReader, posed: Posed) -> None:
         raise BadInput(
             f"{len(unfit):,} of the {len(facts):,} in {bank.name} have {what}", hint=hint
         )
-
-
-# The defaults of ``defaults.toml``, read once.
-
-
-@cache
-def _defaults() -> dict[str, Any]:
-    text = files(__package__).joinpath("defaults.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def default_settings(way: str) -> dict[str, Any]:
-    """The default settings of a way of asking; KeyError where there is no such way."""
-    return dict(_defaults()["settings"][way])
 
 
 # The groups that scores are shown by (section 4.4 and appendix D of the paper).

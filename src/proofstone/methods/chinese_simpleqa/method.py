@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proofstone.method import Method, PayloadType, later, read_presets
-from proofstone.methods.chinese_simpleqa import ask, compose, rows, sameness, score, templates
+from proofstone.methods.chinese_simpleqa import ask, compose, questions, sameness, score
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
     AskedPair,
@@ -28,17 +28,17 @@ METHOD = Method(
         "chinese_simpleqa.asked_choice": PayloadType(AskedChoice),
     },
     pipelines=later(f"{_HERE}.build.pipeline:PIPELINES"),
-    recognises_facts=rows.recognises_facts,
-    read_facts=rows.read_facts,
-    write_fact=rows.write_fact,
+    recognises_facts=questions.recognises_facts,
+    read_facts=questions.read_facts,
+    write_fact=questions.write_fact,
     fact_statistics=later(f"{_HERE}.payloads:fact_statistics"),
     parameters=compose.PARAMETERS,
     recipe=compose.recipe,
     compose=compose.compose,
-    recognises=rows.recognises,
-    read_items=rows.read_items,
-    write_item=rows.write_item,
-    show=templates.show,
+    recognises=questions.recognises,
+    read_items=questions.read_items,
+    write_item=questions.write_item,
+    show=ask.show,
     item_statistics=later(f"{_HERE}.payloads:item_statistics"),
     bank_run="--judge PROVIDER/NAME",
     ways=ask.WAYS,
@@ -46,8 +46,8 @@ METHOD = Method(
     settings=ask.settings,
     prepare=ask.prepare,
     ask=ask.ask,
-    query=templates.query,
-    prompts=templates.PROMPTS,
+    query=ask.query,
+    prompts=ask.PROMPTS,
     units=score.units,
     score=score.score,
     gold=score.gold,

@@ -21,6 +21,13 @@ AnswerType = Literal["", "date", "number", "person", "place", "organisation", "o
 ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
 
 
+PUBLISHED = "as-published"
+
+
+# The ways of asking of which the whole reply is the answer.
+BARE = frozenset({"direct", PUBLISHED})
+
+
 # How a question is put: openly, or over its options as they stood or in an order drawn by the seed.
 Posed = Literal["open", "original", "shuffled"]
 

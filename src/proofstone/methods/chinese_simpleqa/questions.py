@@ -1,4 +1,5 @@
-"""Short questions from the rows of a file, and the rows of them.
+"""Questions from the rows of a file, and the rows of them: short questions, choices, and twins of
+both. The rows of one file are of one sort: where any has options, all do.
 
 Names after a bar are read as well; columns that are not named here are ignored. A missing column,
 null and an empty text are the same.
@@ -15,29 +16,54 @@ null and an empty text are the same.
 - ``urls``: pages that say so, as a list.
 - ``valid_at``: the date at which the document that says so is valid.
 - ``id``, once in the file; ``number`` and ``corrects`` as an export has them.
+A choice is a row as the sets have it: ``question``, options and an answer, in any shape that
+``files/fields`` reads; its categories may also be ``discipline``, and ``subject`` |
+``field``; ``language``, ``id`` and ``corrects`` as a short question has them.
+
+A twin is a row of a short question that has besides ``closed_question``, the question as it stands
+above ``options``; ``answer_letter``, the right one of them; ``origin``, the fact that it was made
+from; and ``made``, converted or generated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, get_args
 
 from msgspec import UNSET, structs
 
 from proofstone.errors import BadInput, Problem
-from proofstone.files.fields import Fields, came, has_option_columns
+from proofstone.files.fields import (
+    ANSWER_COLUMNS,
+    LETTERS,
+    QUESTION_COLUMNS,
+    Fields,
+    QuestionDraft,
+    came,
+    check_repeats,
+    collapsed,
+    has_option_columns,
+    read_gold,
+    read_letter,
+    read_options,
+    read_questions,
+)
 from proofstone.methods.chinese_simpleqa.payloads import (
     ANSWER_TYPES,
     AnswerType,
+    Choice,
+    Closed,
     Pair,
     ShortAnswer,
     ShortQuestion,
+    Twin,
+    TwinMade,
     asked_of,
+    closed_of,
 )
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.records.items import Item, LoadedItem, item_id
+from proofstone.records.items import Item, LoadedItem, identified_item
 from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
@@ -48,43 +74,14 @@ QUESTION = ("question", "problem", "query")
 ANSWER = ("answer", "reference", "gold")
 
 
-PRIMARY = ("primary_category", "category", "topic")
+_PRIMARY = ("primary_category", "category", "topic")
 
 
-SECONDARY = ("secondary_category", "subcategory", "subtopic")
+_SECONDARY = ("secondary_category", "subcategory", "subtopic")
 
 
 # Columns of questions whose answer is one of several that are shown.
 _CHOICES = frozenset({"options", "choices", "A", "B", "statement"})
-
-
-T = TypeVar("T")
-
-
-class Placed(Protocol):
-    """A row of a file with its place in it, and its categories."""
-
-    @property
-    def place(self) -> str:
-        """The row's place in the file."""
-
-    @property
-    def stratum(self) -> Stratum:
-        """Its categories."""
-
-
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A row's question; ``language`` None: to be guessed."""
-
-    place: str
-    key: str
-    asked: ShortQuestion
-    stratum: Stratum
-    language: str | None
-    number: int
-    corrects: bytes | None
-    is_sound: bool
 
 
 def recognises(columns: Iterable[str]) -> bool:
@@ -94,84 +91,125 @@ def recognises(columns: Iterable[str]) -> bool:
     return not names.isdisjoint(QUESTION) and not names.isdisjoint(ANSWER) and not names & _CHOICES
 
 
+def recognises_facts(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns holds facts: short questions, or questions with options."""
+    names = set(columns)
+    if recognises(names):
+        return True
+    is_asked = not names.isdisjoint(QUESTION_COLUMNS)
+    has_answer = not names.isdisjoint((*ANSWER_COLUMNS, "answer_letter", "answer_index"))
+    return is_asked and has_answer and has_option_columns(names)
+
+
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
-    """Questions in the order of their rows. Raises BadInput with every problem of all rows."""
-    return _read(rows, _item)
+    """Short questions in the order of their rows. Raises BadInput with every problem of all rows,
+    and for questions with options, which are asked from a bank."""
+    listed = list(rows)
+    if any(has_option_columns(row.values) for row in listed):
+        raise BadInput(
+            "these questions have options; short questions have none",
+            hint="run the file as it stands: proofstone run FILE; or make a bank of it, whose "
+            "forms ask it in both ways: proofstone import FILE --as bank",
+        )
+    return [_item(draft) for draft in read_questions(listed, _short_draft, _check_short)]
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """The same questions as facts of a bank."""
-    return _read(rows, _fact)
+    """The facts of a file. Raises BadInput with every problem of all rows."""
+    listed = list(rows)
+    if any(has_option_columns(row.values) for row in listed):
+        return [_fact(draft) for draft in read_questions(listed, _closed_draft, _check_closed)]
+    return [_fact(draft) for draft in read_questions(listed, _short_draft, _check_short)]
 
 
 def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
     """Questions as ``read_items`` gives them, each with the text of its column ``passage``, which
-    is empty where it has none. Raises as that does."""
-    passages: list[str] = []
-
-    def watched() -> Iterator[Row]:
-        for row in rows:
-            _check_open(row)
-            passages.append(Fields(row, []).text("passage").strip())
-            yield row
-
-    items = read_items(watched())
-    return list(zip(items, passages, strict=True))
-
-
-def _check_open(row: Row) -> None:
-    """Raises BadInput for a question with options: its answer is a letter, and no pair's."""
-    if has_option_columns(row.values):
-        raise BadInput(
-            f"{row.place} has options; expected a question and its answer",
-            hint="make open questions of them: --from-choices",
-        )
+    is empty where it has none. Raises BadInput with every problem of all rows, and for a question
+    with options: its answer is a letter, and no pair's."""
+    listed: list[Row] = []
+    for row in rows:
+        if has_option_columns(row.values):
+            raise BadInput(
+                f"{row.place} has options; expected a question and its answer",
+                hint="make open questions of them: --from-choices",
+            )
+        listed.append(row)
+    passages = [Fields(row, []).text("passage").strip() for row in listed]
+    return list(zip(read_items(listed), passages, strict=True))
 
 
 def read_question(fields: Fields) -> Item:
     """The question of one row alone, its language guessed where it says none; what is wrong with
     the row is noted in ``fields``."""
-    draft = read_draft(fields)
-    language = guess_language([draft.asked.question]) if draft.language is None else draft.language
-    return _item(draft, language)
+    draft = _short_draft(fields)
+    if draft.language is None:
+        draft.language = guess_language([draft.question])
+    return _item(draft)
 
 
-def _read(rows: Iterable[Row], make: Callable[[Draft, str], T]) -> list[T]:
-    problems: list[Problem] = []
-    drafts = [read_draft(Fields(row, problems)) for row in rows]
-    check_categories(drafts, problems)
-    _check_repeats(drafts, problems)
-    _check_aliases([draft for draft in drafts if draft.is_sound], problems)
-    if problems:
-        raise BadInput("The questions cannot be read.", problems)
-    guessed = guess_language(d.asked.question for d in drafts if d.language is None)
-    return [make(d, guessed if d.language is None else d.language) for d in drafts]
+# ---------------------------------------------------------------- one row
 
 
-def read_draft(fields: Fields) -> Draft:
-    """The question of one row; what is wrong with it is noted in ``fields``."""
+def _short_draft(fields: Fields) -> QuestionDraft:
+    """The short question of one row; what is wrong with it is noted in ``fields``."""
     question = fields.required_text(*QUESTION)
     answer = _answer(fields)
-    aliases = _aliases(fields, answer)
     asked = ShortQuestion(
         question=question,
         answer=answer,
-        aliases=aliases,
+        aliases=_aliases(fields, answer),
         answer_type=_answer_type(fields),
         tolerance=_tolerance(fields),
         urls=tuple(url for url in fields.texts("urls") if url.strip()),
         valid_at=fields.label("valid_at").strip() or UNSET,
     )
     stratum = Stratum(
-        discipline=fields.label(*PRIMARY).strip(), field=fields.label(*SECONDARY).strip()
+        discipline=fields.label(*_PRIMARY).strip(), field=fields.label(*_SECONDARY).strip()
     )
-    return Draft(
+    return QuestionDraft(
         place=fields.place,
         key=fields.key("id"),
-        asked=asked,
+        question=question,
+        payload=asked,
         stratum=stratum,
         language=fields.language(),
         number=fields.number("number") or 0,
+        corrects=fields.identity("corrects"),
+        is_sound=fields.is_sound,
+    )
+
+
+def _closed_draft(fields: Fields) -> QuestionDraft:
+    """The choice, or the twin, of one row."""
+    if fields.has("closed_question"):
+        draft = _short_draft(fields)
+        options = read_options(fields)
+        gold = read_letter(fields, options) if options.texts else None
+        draft.payload = Twin(
+            **structs.asdict(draft.payload),
+            closed_question=fields.required_text("closed_question"),
+            options=options.texts,
+            gold=gold or 0,
+            origin=fields.identity("origin"),
+            made=_made(fields),
+        )
+        draft.question = draft.payload.closed_question
+        draft.is_sound = fields.is_sound
+        return draft
+    question = fields.required_text(*QUESTION_COLUMNS)
+    options = read_options(fields)
+    gold = read_gold(fields, options) if options.texts else None
+    stratum = Stratum(
+        discipline=fields.label(*_PRIMARY, "discipline").strip(),
+        field=fields.label(*_SECONDARY, "subject", "field").strip(),
+    )
+    return QuestionDraft(
+        place=fields.place,
+        key=fields.key("id", "question_id", "uuid"),
+        question=question,
+        payload=Choice(question=question, options=options.texts, gold=gold or 0),
+        stratum=stratum,
+        language=fields.language(),
         corrects=fields.identity("corrects"),
         is_sound=fields.is_sound,
     )
@@ -222,76 +260,90 @@ def _tolerance(fields: Fields) -> float:
     return number
 
 
+def _made(fields: Fields) -> TwinMade:
+    text = fields.text("made").strip().lower()
+    for known in get_args(TwinMade):
+        if text == known:
+            made: TwinMade = known
+            return made
+    fields.wrong("made", f"expected converted or generated, came {came(text)}")
+    return ""
+
+
 # ---------------------------------------------------------------- rows beside each other
 
 
-def check_categories(drafts: Sequence[Placed], problems: list[Problem]) -> None:
+def _check_short(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
+    _check_categories(drafts, problems)
+    check_repeats(drafts, problems, lambda draft: plain_answer(draft.question))
+    _check_aliases([draft for draft in drafts if draft.is_sound], problems)
+
+
+def _check_closed(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
+    def content(draft: QuestionDraft) -> Hashable:
+        options = frozenset(draft.payload.options)
+        return (collapsed(draft.question), options) if draft.is_sound else None
+
+    _check_categories(drafts, problems)
+    check_repeats(drafts, problems, content, " with the same options")
+
+
+def _check_categories(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
     """A category that some rows have, all have."""
-    for level, name in (("discipline", PRIMARY[0]), ("field", SECONDARY[0])):
+    for level, name in (("discipline", _PRIMARY[0]), ("field", _SECONDARY[0])):
         empty = [draft for draft in drafts if not getattr(draft.stratum, level)]
         if len(empty) < len(drafts):
             what = "is empty, and other questions of the file have one"
             problems += [Problem(f"{draft.place}, field {name}", what) for draft in empty]
 
 
-def _check_repeats(drafts: Sequence[Draft], problems: list[Problem]) -> None:
-    keys: dict[str, str] = {}
-    questions: dict[str, str] = {}
-    for draft in drafts:
-        first = keys.setdefault(draft.key, draft.place) if draft.key else draft.place
-        if first != draft.place:
-            twice = f"{came(draft.key)} is already the id of {first}"
-            problems.append(Problem(f"{draft.place}, field id", twice))
-        asked = plain_answer(draft.asked.question)
-        first = questions.setdefault(asked, draft.place) if asked else draft.place
-        if first != draft.place:
-            repeats = f"repeats the question of {first}"
-            problems.append(Problem(f"{draft.place}, field question", repeats))
-
-
-def _check_aliases(drafts: Sequence[Draft], problems: list[Problem]) -> None:
+def _check_aliases(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
     """Two answers are the same everywhere or nowhere: an alias that is the answer of another
     question, which does not take this one's answer, has slipped into the wrong row or makes one of
     the two too strict."""
-    taken: dict[str, list[tuple[Draft, set[str]]]] = {}
+    taken: dict[str, list[tuple[QuestionDraft, set[str]]]] = {}
     for draft in drafts:
-        plain = {plain_answer(text) for text in draft.asked.answers}
-        taken.setdefault(plain_answer(draft.asked.answer), []).append((draft, plain))
+        plain = {plain_answer(text) for text in draft.payload.answers}
+        taken.setdefault(plain_answer(draft.payload.answer), []).append((draft, plain))
     for draft in drafts:
-        own = plain_answer(draft.asked.answer)
-        for alias in draft.asked.aliases:
+        asked: ShortQuestion = draft.payload
+        own = plain_answer(asked.answer)
+        for alias in asked.aliases:
             others = [o for o, plain in taken.get(plain_answer(alias), ()) if own not in plain]
-            problems += [_alias_problem(draft, alias, other) for other in others[:1]]
-
-
-def _alias_problem(draft: Draft, alias: str, other: Draft) -> Problem:
-    return Problem(
-        f"{draft.place}, field aliases",
-        f"{came(alias)} is the answer of {other.place}, which does not take "
-        f"{came(draft.asked.answer)}: take it away here, or add that alias there",
-    )
+            problems += [
+                Problem(
+                    f"{draft.place}, field aliases",
+                    f"{came(alias)} is the answer of {other.place}, which does not take "
+                    f"{came(asked.answer)}: take it away here, or add that alias there",
+                )
+                for other in others[:1]
+            ]
 
 
 # ---------------------------------------------------------------- made and written
 
 
-def _item(draft: Draft, language: str) -> Item:
-    item = Item(
-        kind="chinese_simpleqa.question",
-        payload=draft.asked,
-        language=language,
-        stratum=draft.stratum,
-        number=draft.number,
-        corrects=draft.corrects,
+def _item(draft: QuestionDraft) -> Item:
+    return identified_item(
+        Item(
+            kind="chinese_simpleqa.question",
+            payload=draft.payload,
+            language=draft.language or "",
+            stratum=draft.stratum,
+            number=draft.number,
+            corrects=draft.corrects,
+        )
     )
-    return structs.replace(item, id=item_id(item))
 
 
-def _fact(draft: Draft, language: str) -> BuiltFact:
+def _fact(draft: QuestionDraft) -> BuiltFact:
+    payload = draft.payload
+    if isinstance(payload, ShortQuestion):
+        payload = Pair(**structs.asdict(payload))
     fact = Fact(
-        kind="chinese_simpleqa.pair",
-        payload=Pair(**structs.asdict(draft.asked)),
-        language=language,
+        kind=str(type(payload).__struct_config__.tag),
+        payload=payload,
+        language=draft.language or "",
         stratum=draft.stratum,
         corrects=draft.corrects,
     )
@@ -299,36 +351,63 @@ def _fact(draft: Draft, language: str) -> BuiltFact:
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an item, from which ``read_items`` takes one that asks the same."""
-    item = loaded.item
-    row = made_row(item.id, asked_of(loaded), item.language, item.stratum, item.corrects)
-    return {**row, "number": item.number}
+    """The row of an item with its texts; of one asked over options as multiple-choice sets have
+    it."""
+    closed = closed_of(loaded)
+    if closed is not None:
+        return {**_closed_row(loaded.item, closed), "number": loaded.item.number}
+    return {**_short_row(loaded.item, asked_of(loaded)), "number": loaded.item.number}
 
 
 def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
     """The row of a fact, from which ``read_facts`` makes this very fact again."""
     fact = built.fact
-    return made_row(fact.id, fact.payload, fact.language, fact.stratum, fact.corrects)
+    payload: Pair | Choice | Twin = fact.payload
+    if isinstance(payload, Choice):
+        row = _closed_row(fact, payload)
+        return {**row, "corrects": fact.corrects.hex()} if fact.corrects else row
+    row = _short_row(fact, payload)
+    if isinstance(payload, Pair):
+        return row
+    twin = {
+        "closed_question": payload.closed_question,
+        "options": list(payload.options),
+        "answer_letter": LETTERS[payload.gold],
+        "origin": payload.origin.hex() if payload.origin else "",
+        "made": payload.made,
+    }
+    return {**row, **{name: value for name, value in twin.items() if value}}
 
 
-def made_row(
-    identity: bytes, asked: ShortAnswer, language: str, stratum: Stratum, corrects: bytes | None
-) -> dict[str, Any]:
+def _short_row(of: Item | Fact, asked: ShortAnswer) -> dict[str, Any]:
     """The row of a question, under the names that are read."""
     optional = {
         "aliases": list(asked.aliases),
-        "primary_category": stratum.discipline,
-        "secondary_category": stratum.field,
+        "primary_category": of.stratum.discipline,
+        "secondary_category": of.stratum.field,
         "answer_type": asked.answer_type,
         "tolerance": asked.tolerance,
         "urls": list(asked.urls),
         "valid_at": asked.validity,
-        "corrects": corrects.hex() if corrects else "",
+        "corrects": of.corrects.hex() if of.corrects else "",
     }
     return {
-        "id": identity.hex(),
+        "id": of.id.hex(),
         "question": asked.question,
         "answer": asked.answer,
         **{name: value for name, value in optional.items() if value},
-        "language": language or UNDETERMINED,
+        "language": of.language or UNDETERMINED,
+    }
+
+
+def _closed_row(of: Item | Fact, closed: Closed) -> dict[str, Any]:
+    categories = {"primary_category": of.stratum.discipline, "secondary_category": of.stratum.field}
+    return {
+        "id": of.id.hex(),
+        "question": closed.question,
+        "options": list(closed.options),
+        "answer": LETTERS[closed.gold],
+        "answer_index": closed.gold,
+        **{name: value for name, value in categories.items() if value},
+        "language": of.language or UNDETERMINED,
     }

@@ -7,21 +7,18 @@ Only what can never change the meaning is taken off. What might (the case of "Co
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from functools import cache
-from importlib.resources import files
 from typing import Literal, get_args
 
-import msgspec
 from msgspec import Struct
 
-from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer
-from proofstone.methods.chinese_simpleqa.templates import BARE, is_chinese
+from proofstone.methods.chinese_simpleqa.payloads import BARE, ShortAnswer
 from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Worth
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
+from proofstone.texts.languages import is_chinese
+from proofstone.texts.templates import carried_words
 from proofstone.wording.messages import noted
 
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
@@ -158,7 +155,7 @@ def settled_as(text: str, asked: ShortAnswer) -> str:
 def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestion:
     """What judges are asked about an answer: one of three labels, by the question and its
     reference."""
-    words = _words("zh" if is_chinese(language) else "en")
+    words = carried_words(__package__, "prompts/grade", language, _Words)
     task = words.task
     if asked.tolerance:
         task += "\n" + words.tolerance.replace("{tolerance}", f"{asked.tolerance:g}")
@@ -193,12 +190,6 @@ def _is_near(said: str, asked: ShortAnswer) -> bool:
     if number is None or reference is None:
         return False
     return abs(number - reference) <= Decimal(str(asked.tolerance))
-
-
-@cache
-def _words(language: str) -> _Words:
-    text = files(__package__).joinpath(f"prompts/grade.{language}.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _Words)
 
 
 # What of a reply is its answer, and how sure the model says it is of it.

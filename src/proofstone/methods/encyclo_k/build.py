@@ -17,18 +17,19 @@ from msgspec import structs
 
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
-from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.tables.demo_tables import CARRIED, Book, carried_books
-from proofstone.methods.encyclo_k.tables.table import (
+from proofstone.method import read_asked
+from proofstone.methods.encyclo_k.demo_tables import CARRIED, Book, carried_books
+from proofstone.methods.encyclo_k.fact_tables import (
     FactTable,
-    Falsified,
     Falsifier,
     Stated,
     read_table,
+    read_template,
     true_statements,
     true_texts,
 )
-from proofstone.methods.encyclo_k.tables.template import read_template
+from proofstone.methods.encyclo_k.payloads import Statement
+from proofstone.methods.encyclo_k.statements import falsified_fact
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import (
     BuiltFact,
@@ -44,32 +45,7 @@ from proofstone.records.options import Parameter
 KIND = "encyclo_k.statement"
 
 
-PARAMETERS = (
-    Parameter(
-        name="falsified",
-        kind="float",
-        default=1.0,
-        help="Share of true statements that also get a falsified one, 0 to 1.",
-    ),
-    Parameter(
-        name="limit",
-        kind="int",
-        default=0,
-        help="Most true statements a table, drawn by seed; 0 for all.",
-    ),
-    Parameter(
-        name="languages",
-        kind="text",
-        default="all",
-        help="Languages of carried tables, by comma (en,zh), or all.",
-    ),
-    Parameter(
-        name="templates",
-        kind="text",
-        default="",
-        help="Template file (TOML) of a table file; without it, NAME.toml beside NAME.csv.",
-    ),
-)
+PARAMETERS = read_asked(__package__, "tables").parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +191,8 @@ def _statements(
         if false is None:
             failed += 1
         else:
-            built.append(BuiltFact(_false_fact(stated, false, true), source))
+            fact = falsified_fact(true, false.text, false.error_type, false.reason)
+            built.append(BuiltFact(fact, source))
     template = table.template
     book = template.book or template.title
     return built, BookCount(book, template.language, len(kept), tried - failed, failed)
@@ -248,19 +225,6 @@ def _true_fact(stated: Stated, table: FactTable, source: Source) -> Fact:
         source=source.id,
         page=stated.entity.label,
     )
-    return structs.replace(fact, id=fact_id(fact))
-
-
-def _false_fact(stated: Stated, false: Falsified, true: Fact) -> Fact:
-    payload = Statement(
-        text=false.text,
-        correct=False,
-        title=stated.title,
-        origin=true.id,
-        error_type=false.error_type,
-        reason=false.reason,
-    )
-    fact = structs.replace(true, id=b"", payload=payload)
     return structs.replace(fact, id=fact_id(fact))
 
 

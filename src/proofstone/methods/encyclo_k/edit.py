@@ -14,10 +14,9 @@ import msgspec
 
 from proofstone.errors import BadInput, Problem
 from proofstone.method import Editing
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, phrasing
 from proofstone.methods.encyclo_k.questions import read_items, write_item
 from proofstone.methods.encyclo_k.statements import read_facts, write_fact, write_stratum
-from proofstone.methods.encyclo_k.wordings import phrasing
 from proofstone.records.items import Item, LoadedItem, item_id
 from proofstone.records.knowledge import BuiltFact, Fact, Stratum, fact_id
 from proofstone.records.tables import Row

@@ -1,17 +1,17 @@
 """What Encyclo-K stores: a statement, questions composed of statements or about a single one, a
-question made elsewhere, and a verdict found in a reply."""
+question made elsewhere, and a verdict found in a reply; with the words in which they are put.
+"""
 
 from __future__ import annotations
 
-import tomllib
+import re
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
-from proofstone.methods.encyclo_k.wordings import is_chinese
+from proofstone.texts.templates import carried_words
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):
@@ -74,25 +74,6 @@ class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_
     place: int
 
 
-# The defaults of ``defaults.toml``, read once.
-
-
-@cache
-def _defaults() -> dict[str, Any]:
-    text = files(__package__).joinpath("defaults.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def default_recipe() -> dict[str, Any]:
-    """The default of each composition parameter that has one."""
-    return dict(_defaults()["recipe"])
-
-
-def default_settings(way: str) -> dict[str, Any]:
-    """The default settings of a way of asking; KeyError where there is no such way."""
-    return dict(_defaults()["settings"][way])
-
-
 # The words in which statements are judged, by language.
 
 
@@ -118,10 +99,112 @@ class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def judging(language: str) -> Judging:
     """The phrases for statements in this language."""
-    return _read("zh" if is_chinese(language) else "en")
+    return carried_words(__package__, "prompts/judging", language, Judging)
+
+
+# How questions are put: sentences and wordings by language, numbered for ever.
+
+
+class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The phrases of one language.
+
+    Each template has ``{wording}`` once; wordings of one number are opposites; ``options`` heads
+    the list of options.
+    """
+
+    templates: tuple[str, ...]
+    correct: tuple[str, ...]
+    incorrect: tuple[str, ...]
+    options: str
+
+    def ask(self, template: int, wording: int, *, correct: bool) -> str:
+        """The sentence that asks for the correct or the incorrect statements."""
+        wordings = self.correct if correct else self.incorrect
+        return self.templates[template].replace("{wording}", wordings[wording])
+
+
+def phrasing(language: str) -> Phrasing:
+    """The phrases for statements in this language."""
+    return carried_words(__package__, "prompts/phrasing", language, Phrasing)
+
+
+# The paper's taxonomy of errors (3.1.2): six types, and the names under which files have them.
+
+ErrorType: TypeAlias = Literal[
+    "concept substitution",
+    "causal inversion",
+    "detail falsification",
+    "temporal dislocation",
+    "logical paradox",
+    "scope change",
+]
+
+
+ERROR_TYPES: tuple[ErrorType, ...] = get_args(ErrorType)
+
+
+_SPELLINGS: dict[ErrorType, str] = {
+    "concept substitution": """concept swap; concept swapping; conceptual substitution;
+        concept replacement; concept confusion; substitution of concepts;
+        概念替换; 概念置换; 概念偷换; 偷换概念; 概念混淆""",
+    "causal inversion": """cause inversion; causal reversal; causality inversion;
+        causality reversal; cause effect inversion; cause effect reversal; inverted causality;
+        reversed causality; reversal of cause and effect; inversion of cause and effect;
+        因果倒置; 因果颠倒; 因果反转; 倒因为果""",
+    "detail falsification": """detail alteration; detail modification; detail tampering;
+        detail change; detail distortion; alteration of details; falsification of details;
+        factual detail alteration; 细节篡改; 细节伪造; 细节歪曲; 细节修改; 细节错误; 细节造假""",
+    "temporal dislocation": """temporal displacement; temporal misplacement; temporal shift;
+        chronological displacement; chronological dislocation; time dislocation;
+        time displacement; anachronism; 时间错位; 时序错位; 时空错位; 时间错置; 时间顺序错误;
+        时间错乱; 时代错位""",
+    "logical paradox": """logical gap; logical gaps; logic gap; logical fallacy;
+        logical contradiction; logical flaw; logical break; 逻辑悖论; 逻辑断裂; 逻辑漏洞; 逻辑谬误;
+        逻辑矛盾; 逻辑跳跃""",
+    "scope change": """scope modification; scope alteration; scope shift; scope expansion;
+        scope contraction; scope expansion contraction; scope expansion or contraction;
+        scope extension; scope narrowing; scope generalization; overgeneralization;
+        范围改变; 范围变更; 范围修改; 范围扩大; 范围缩小; 范围扩缩; 范围扩大缩小; 扩大范围;
+        缩小范围; 以偏概全""",
+}
+
+
+# The form in which the paper's prompt has the falsifier write its reason: the type comes first.
+_AT_THE_HEAD = re.compile(
+    r"\s*\**(?:error type|type of error|错误类型)\**\s*[:：]\s*\**\s*"
+    r"(?P<name>[^.。;；,，\n*(（]{2,60})",
+    re.IGNORECASE,
+)
+
+
+_APART = re.compile(r"[\s_\-‐‑–/、与和或]+")
+
+
+def read_error_type(text: str) -> ErrorType | None:
+    """The type that a name means, in any usual spelling of English or Chinese, or None."""
+    return _types_by_spelling().get(_plain(text))
+
+
+def error_type_of(statement: Statement) -> ErrorType | None:
+    """The type of a falsified statement: the one it states, or the one its reason opens with
+    ("Error type: detail alteration. ..."). None for a correct one, and where neither says it."""
+    if statement.correct:
+        return None
+    if statement.error_type:
+        return read_error_type(statement.error_type)
+    found = _AT_THE_HEAD.match(statement.reason)
+    return read_error_type(found["name"]) if found else None
 
 
 @cache
-def _read(name: str) -> Judging:
-    file = files(__package__) / "prompts" / f"judging.{name}.toml"
-    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Judging)
+def _types_by_spelling() -> dict[str, ErrorType]:
+    return {
+        _plain(spelling): name
+        for name in ERROR_TYPES
+        for spelling in [name, *_SPELLINGS[name].split(";")]
+    }
+
+
+def _plain(text: str) -> str:
+    """Lower case, without what stands between words: scope_change and Scope-Change are one."""
+    return _APART.sub("", text.strip().strip(".。").lower()).removesuffix("error")

@@ -1,48 +1,281 @@
-"""Questions made elsewhere from the rows of a file, checked whole, and the row of any item."""
+"""Questions as text, as a model is asked and as a person reads them; questions made elsewhere from
+the rows of a file, checked whole, and the row of any item.
+
+Names after a bar are read as well; columns that are not named here are ignored. A missing
+column, null and an empty text are the same. What has no type here is text.
+
+Columns, a question a row:
+
+- ``question``; ``options`` | ``choices`` (a list of 2 to 26 texts, the JSON text of one, or an
+  object by letter) or columns A, B, C, ...
+- ``answer`` | ``gold``: a letter, a place counted from 0, or an option's text, as long as that
+  can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
+- In place of both, ``statement`` and an ``answer`` of true or false: one statement to be judged.
+- ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
+  together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as an export has
+  them.
+
+The export of a composed question adds, to be read by people and programs and not by
+``read_items``: ``asked`` (correct, incorrect), ``template`` and ``wording`` (their numbers),
+``statements``, ``statements_correct`` and ``statement_ids`` in the order shown. A single
+statement is exported as ``statement`` and ``answer``, with its ``reason`` and ``statement_id``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import msgspec
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 from proofstone.choices.answer_format import read_answer_format
-from proofstone.errors import BadInput, Problem
+from proofstone.choices.options import labels, option_text, roman
+from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import (
     LETTERS,
     QUESTION_COLUMNS,
     Fields,
+    QuestionDraft,
     RowOptions,
-    came,
+    check_repeats,
     collapsed,
     has_option_columns,
     read_gold,
     read_golds,
     read_options,
+    read_questions,
 )
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
-from proofstone.methods.encyclo_k.question_text import as_choice, statement_as_choice
+from proofstone.method import check_way
+from proofstone.methods.encyclo_k.compose import is_composed, is_of_statements
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+    Statement,
+    judging,
+    phrasing,
+)
 from proofstone.methods.encyclo_k.statements import read_stratum, write_stratum
-from proofstone.records.items import Item, LoadedItem, item_id
+from proofstone.records.ids import short
+from proofstone.records.items import Item, ItemSet, LoadedItem, identified_item
+from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Row
-from proofstone.texts.languages import UNDETERMINED, guess_language
+from proofstone.texts.languages import UNDETERMINED
+
+# What an item asked in a way puts before a model: options to choose from, or verdicts to give.
+#
+# The paper's three settings: a question's options (``choice``), a single statement (``statement``),
+# and each statement of a question (``verdicts``). The ways are the user's names for the last two
+# steps: at once or step by step, and, of a question, options or verdicts.
+
+Task: TypeAlias = Literal["choice", "statement", "verdicts"]
+
+
+STEP = "answer"
+
+
+PUBLISHED = "as-published"  # the request of the paper's appendix A.3
+
+
+VERDICTS = "verdicts"  # the step that asks for several verdicts; by it the scorer knows them
+
+
+WAYS = {
+    "direct": "the answer at once, nothing else",
+    "cot": "step by step, then the answer",
+    "as-published": "the paper's request in our words: each statement and option analyzed, "
+    "then the answer line",
+    "verdicts": "true or false of each statement of a question, at once",
+    "verdicts-cot": "step by step, then true or false of each statement of a question",
+}
+
+
+_OF_VERDICTS = frozenset({"verdicts", "verdicts-cot"})
+
+
+def is_stepwise(way: str) -> bool:
+    """Whether a way asks for reasoning before the answer."""
+    return way in {"cot", PUBLISHED, "verdicts-cot"}
+
+
+def last_step(way: str) -> str:
+    """The step whose reply is scored."""
+    return VERDICTS if way in _OF_VERDICTS else STEP
+
+
+def task_of(item: Item, way: str) -> Task:
+    """What an item is asked for in a way."""
+    if isinstance(item.payload, SingleStatement):
+        return "statement"
+    return "verdicts" if way in _OF_VERDICTS else "choice"
+
+
+def task_of_set(item_set: ItemSet, way: str) -> Task:
+    """The same for all items of a set. Raises BadUsage for a way that does not fit them."""
+    check_way(way, WAYS)
+    if is_of_statements(item_set.recipe):
+        if way in _OF_VERDICTS:
+            raise BadUsage(
+                f"{item_set.name} holds single statements: {way} is a way of asking questions "
+                "composed of several",
+                hint="ask direct or cot; each statement then gets its verdict from a call",
+            )
+        if way == PUBLISHED:
+            raise BadUsage(
+                f"{item_set.name} holds single statements: the paper prints no prompt for them",
+                hint="ask direct or cot",
+            )
+        return "statement"
+    if way in _OF_VERDICTS and not is_composed(item_set):
+        raise BadUsage(
+            f"{item_set.name} was imported: what its questions are made of, and so which verdict "
+            "is right, is not known",
+            hint=f"{way} takes a form built from a bank: proofstone build form BANK",
+        )
+    return "verdicts" if way in _OF_VERDICTS else "choice"
+
+
+RENDERING = 1  # raised by every change of a rendered text; enters the hash of the prompts
+
+
+def letters(item: LoadedItem) -> str:
+    """The letters of an item's options: ``"ABCD"``."""
+    return labels(len(item.item.payload.options))
+
+
+def gold_letter(item: LoadedItem) -> str:
+    """The letter of the right option, or of all right ones: ``"A, C"``."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return ", ".join(letters(item)[place] for place in payload.golds)
+    return letters(item)[payload.gold]
+
+
+def asks_for_all(item: LoadedItem) -> bool:
+    """Whether several options are right and all of them are asked for."""
+    payload = item.item.payload
+    return isinstance(payload, ChoiceQuestion) and bool(payload.also)
+
+
+def option_texts(item: LoadedItem) -> tuple[str, ...]:
+    """What each option says, without its letter."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.options
+    return tuple(map(option_text, payload.options))
+
+
+def render(item: LoadedItem, task: Task = "choice") -> str:
+    """The question with its statements, and options where one is to be chosen, in the item's
+    language."""
+    if task != "choice":
+        return stem(item, task)
+    heading = phrasing(item.item.language).options
+    options = zip(letters(item), option_texts(item), strict=True)
+    lines = [stem(item), "", heading, *[f"{letter}) {text}" for letter, text in options]]
+    return "\n".join(lines)
+
+
+def stem(item: LoadedItem, task: Task = "choice") -> str:
+    """The question with its statements and without options."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.question
+    if task == "statement":
+        return f"{sentence(item, task)}\n\n{item.facts[0].payload.text}"
+    return "\n".join([sentence(item, task), "", *_numbered(item.facts)])
+
+
+def sentence(item: LoadedItem, task: Task = "choice") -> str:
+    """What is asked, without the statements that it is asked of; of a question that was made
+    elsewhere all of it."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.question
+    if task == "choice":
+        return _asked(item, payload)
+    words = judging(item.item.language)
+    return words.statement if task == "statement" else words.each
+
+
+def as_choice(item: LoadedItem) -> ChoiceQuestion:
+    """A question with its texts, which stands without a bank."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload
+    return ChoiceQuestion(question=stem(item), options=option_texts(item), gold=payload.gold)
+
+
+def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQuestion:
+    """A single statement as a question between its two verdicts, which stands without a bank."""
+    words = judging(language)
+    return ChoiceQuestion(
+        question=f"{words.statement}\n\n{text}",
+        options=(words.true, words.false),
+        gold=0 if correct else 1,
+    )
+
+
+def query(item: LoadedItem) -> str:
+    """What to search for: the statements alone, without what is asked of them; of a question that
+    was made elsewhere its words and options."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return "\n".join([payload.question, *payload.options])
+    return "\n".join(fact.payload.text for fact in item.facts)
+
+
+def show(item: LoadedItem) -> str:
+    """The item with its right option marked, and the truth of each statement and its reason."""
+    if isinstance(item.item.payload, SingleStatement):
+        return "\n".join([_heading(item), "", *_shown_statement("", item.facts[0])])
+    return "\n".join([_heading(item), "", *_shown_question(item), "", *_marked_options(item)])
+
+
+def _asked(item: LoadedItem, payload: ComposedQuestion) -> str:
+    phrases = phrasing(item.item.language)
+    return phrases.ask(payload.template, payload.wording, correct=payload.asks_correct)
+
+
+def _numbered(facts: Sequence[Fact]) -> list[str]:
+    return [f"{roman(count)}. {fact.payload.text}" for count, fact in enumerate(facts, start=1)]
+
+
+def _heading(item: LoadedItem) -> str:
+    stratum = item.item.stratum
+    path = [stratum.discipline, stratum.field, stratum.subfield, stratum.book]
+    place = " / ".join(filter(None, path))
+    parts = [f"item {short(item.item.id)}", f"number {item.item.number}", place, item.item.language]
+    return "  ".join(filter(None, parts))
+
+
+def _shown_question(item: LoadedItem) -> list[str]:
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return [payload.question]
+    lines = [_asked(item, payload), ""]
+    for count, fact in enumerate(item.facts, start=1):
+        lines += _shown_statement(f"{roman(count)}. ", fact)
+    return lines
+
+
+def _shown_statement(numeral: str, fact: Fact) -> list[str]:
+    """A statement with its truth, and the reason where it is false."""
+    lines = [f"  {'true ' if fact.payload.correct else 'false'}  {numeral}{fact.payload.text}"]
+    if not fact.payload.correct and fact.payload.reason:
+        lines.append(f"         because: {fact.payload.reason}")
+    return lines
+
+
+def _marked_options(item: LoadedItem) -> list[str]:
+    gold = gold_letter(item)
+    return [
+        f"{'->' if letter in gold else '  '} {letter}) {text}"
+        for letter, text in zip(letters(item), option_texts(item), strict=True)
+    ]
+
+
+# Questions made elsewhere from the rows of a file, checked whole, and the row of any item.
 
 _VERDICTS: tuple[str, ...] = ("true", "false")
-
-
-@dataclass(slots=True, eq=False)
-class _Draft:
-    """A row's item; ``language`` None: to be guessed. That of a single ``statement`` is put as a
-    question once its language is known."""
-
-    place: str
-    key: str
-    item: Item
-    language: str | None
-    is_sound: bool
-    statement: str = ""
 
 
 def recognises(columns: Iterable[str]) -> bool:
@@ -53,39 +286,59 @@ def recognises(columns: Iterable[str]) -> bool:
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
-    """Questions in the order of their rows. The columns are listed in ``rows``.
-
-    Raises BadInput with every problem of all rows.
-    """
-    problems: list[Problem] = []
-    drafts = [_draft(Fields(row, problems)) for row in rows]
-    _check_repeats(drafts, problems)
-    if problems:
-        raise BadInput("The questions cannot be read.", problems)
-    guessed = _guess_language(drafts)
-    return [_finished(draft, guessed) for draft in drafts]
+    """Questions in the order of their rows. Raises BadInput with every problem of all rows."""
+    return [_item(draft) for draft in read_questions(rows, _draft, _check)]
 
 
-def _draft(fields: Fields) -> _Draft:
+def _draft(fields: Fields) -> QuestionDraft:
+    """The question of a row; a statement to be judged is put as one once its language is known."""
     statement = "" if fields.has(*QUESTION_COLUMNS) else fields.text("statement")
     question = statement or fields.required_text(*QUESTION_COLUMNS)
     options = RowOptions(_VERDICTS) if statement else read_options(fields)
     gold = _gold(fields, options, is_statement=bool(statement))
-    item = Item(
-        kind="encyclo_k.choice",
-        payload=ChoiceQuestion(
-            question=question,
-            options=options.texts,
-            gold=gold[0] if gold else 0,
-            also=gold[1:],
-            answer_format=_answer_format(fields),
-        ),
+    payload = ChoiceQuestion(
+        question=question,
+        options=options.texts,
+        gold=gold[0] if gold else 0,
+        also=gold[1:],
+        answer_format=_answer_format(fields),
+    )
+    return QuestionDraft(
+        place=fields.place,
+        question=question,
+        payload=Statement(text=statement, correct=gold == (0,)) if statement else payload,
         stratum=read_stratum(fields),
         number=fields.number("number") or 0,
         corrects=fields.identity("corrects"),
+        key=fields.key("id", "question_id", "uuid"),
+        language=fields.language(),
+        is_sound=fields.is_sound,
     )
-    key = fields.key("id", "question_id", "uuid")
-    return _Draft(fields.place, key, item, fields.language(), fields.is_sound, statement)
+
+
+def _check(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
+    def content(draft: QuestionDraft) -> Hashable:
+        asked: ChoiceQuestion | Statement = draft.payload
+        options = _VERDICTS if isinstance(asked, Statement) else asked.options
+        return (collapsed(draft.question), frozenset(options)) if draft.is_sound else None
+
+    check_repeats(drafts, problems, content, " with the same options")
+
+
+def _item(draft: QuestionDraft) -> Item:
+    payload, language = draft.payload, draft.language or ""
+    if isinstance(payload, Statement):
+        payload = statement_as_choice(payload.text, language, correct=payload.correct)
+    return identified_item(
+        Item(
+            kind="encyclo_k.choice",
+            payload=payload,
+            language=language,
+            stratum=draft.stratum,
+            number=draft.number,
+            corrects=draft.corrects,
+        )
+    )
 
 
 def _gold(fields: Fields, options: RowOptions, *, is_statement: bool) -> tuple[int, ...]:
@@ -117,39 +370,6 @@ def _verdict(fields: Fields) -> int | None:
     if correct is None and not fields.has("answer", "correct"):
         fields.wrong("answer", "is missing; give true or false")
     return None if correct is None else int(not correct)
-
-
-def _guess_language(drafts: Sequence[_Draft]) -> str:
-    """The language of all rows without one, guessed from them together."""
-    unknown = [draft.item.payload.question for draft in drafts if draft.language is None]
-    return guess_language(unknown)
-
-
-def _finished(draft: _Draft, guessed: str) -> Item:
-    language = guessed if draft.language is None else draft.language
-    item = msgspec.structs.replace(draft.item, language=language)
-    if draft.statement:
-        correct = item.payload.gold == 0
-        payload = statement_as_choice(draft.statement, language, correct=correct)
-        item = msgspec.structs.replace(item, payload=payload)
-    return msgspec.structs.replace(item, id=item_id(item))
-
-
-def _check_repeats(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
-    keys: dict[str, str] = {}
-    asked: dict[tuple[str, frozenset[str]], str] = {}
-    for draft in drafts:
-        first = keys.setdefault(draft.key, draft.place) if draft.key else draft.place
-        if first != draft.place:
-            twice = f"{came(draft.key)} is already the id of {first}"
-            problems.append(Problem(f"{draft.place}, field id", twice))
-        if draft.is_sound:
-            question: ChoiceQuestion = draft.item.payload
-            content = collapsed(question.question), frozenset(question.options)
-            first = asked.setdefault(content, draft.place)
-            if first != draft.place:
-                repeats = f"repeats the question of {first} with the same options"
-                problems.append(Problem(f"{draft.place}, field question", repeats))
 
 
 # ---------------------------------------------------------------- writing

@@ -1,4 +1,27 @@
-"""Statements from the rows of a file, checked whole, and the row of each statement again."""
+"""Statements from the rows of a file, checked whole, and the row of each statement again.
+
+Names after a bar are read as well; columns that are not named here are ignored. A missing
+column, null and an empty text are the same. What has no type here is text.
+
+Columns, a statement a row:
+
+- ``text`` | ``statement`` | ``content``, and ``correct`` | ``is_correct`` | ``label`` (true,
+  false, correct, incorrect, 1, 0) are required.
+- ``id``: the file's own key, text or a whole number, once in the file.
+- ``title``: the knowledge point.
+- ``origin`` of a falsified statement: the id of the correct one in this file, or the content id
+  (64 hexadecimal digits) of one elsewhere; ``error_type`` (payloads.ERROR_TYPES, in
+  any usual spelling of English or Chinese); ``reason`` | ``incorrect_reason``.
+- ``language``: a code such as en or zh, ``und`` for none. Where it is missing it is guessed, once
+  for all such rows of a book.
+- ``discipline``, ``field``, ``subfield`` | ``category`` | ``subject``, ``book`` | ``book_name``.
+- ``page`` | ``page_location`` (text or a whole number), ``source`` (its title), ``licence`` |
+  ``license``, and more of the source (``SourceColumns``).
+- ``written_by``, ``falsified_by``, ``checked_by``, ``filtered_by``, ``judged_by``: models, as a
+  list, the JSON text of one, or with commas between them.
+- ``passage`` and ``corrects``: content ids, as an export has them; ``corrects`` may be an id of
+  this file.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +35,7 @@ import msgspec
 
 from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields, came, read_identity
-from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.review import ERROR_TYPES, read_error_type
+from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement, read_error_type
 from proofstone.records.knowledge import (
     BuiltFact,
     Fact,
@@ -248,7 +270,7 @@ def write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """Statements in the order of their rows, with their sources and the models behind them.
 
-    The columns are listed in ``rows``. Raises BadInput with every problem of all rows.
+    Raises BadInput with every problem of all rows.
     """
     problems: list[Problem] = []
     sources = SourceColumns()
@@ -401,6 +423,20 @@ def _fact(draft: Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
         page=draft.page,
         corrects=corrects,
     )
+    return msgspec.structs.replace(fact, id=fact_id(fact))
+
+
+def falsified_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
+    """What was made of a true statement: another text, the type of its error, why it is false."""
+    payload = Statement(
+        text=text,
+        correct=False,
+        title=true.payload.title,
+        origin=true.id,
+        error_type=error_type,
+        reason=reason,
+    )
+    fact = msgspec.structs.replace(true, id=b"", payload=payload)
     return msgspec.structs.replace(fact, id=fact_id(fact))
 
 

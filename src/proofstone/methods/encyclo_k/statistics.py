@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 
-from proofstone.methods.encyclo_k.payloads import ComposedQuestion, SingleStatement, Statement
-from proofstone.methods.encyclo_k.question_text import render
-from proofstone.methods.encyclo_k.review import ERROR_TYPES, error_type_of
+from proofstone.methods.encyclo_k.payloads import (
+    ERROR_TYPES,
+    ComposedQuestion,
+    SingleStatement,
+    Statement,
+    error_type_of,
+)
+from proofstone.methods.encyclo_k.questions import render
 from proofstone.records.calls import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact

@@ -1,70 +1,81 @@
-"""Pairs against what searches of the workspace's sources, or of the web, find for them."""
+"""Pairs checked: against their criteria, against what searches find, against questions that are
+known, by a panel, and for harm."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.choices.outcomes import ask_for
-from proofstone.judging.difficulty import DifficultyRule, PanelDecision, PanelFilter, panel_step
-from proofstone.judging.panel import SeatedJudges, why_undecided
+from proofstone.choices.outcomes import TEXT, ask_for, object_of_all, object_of_texts
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.fields import Fields
+from proofstone.files.tables import read_checked
+from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step
+from proofstone.judging.panel import SeatedJudges, judged_step, why_undecided
 from proofstone.methods.chinese_simpleqa.ask import STEPS, messages, oracle, prepare
-from proofstone.methods.chinese_simpleqa.build.examples import (
-    CRITERIA,
-    Scope,
-    criteria_digest,
-    criteria_in,
-)
 from proofstone.methods.chinese_simpleqa.build.pairs import (
+    CRITERIA,
     PAIR_SCHEMA,
+    PROMPTS,
+    PUBLIC,
     QUESTIONS,
+    Draft,
+    Ground,
+    Scope,
+    Written,
     block,
     category_of,
-    prompt_digest,
+    criteria_digest,
+    criteria_in,
     questions_for,
-    render,
+    with_names,
 )
-from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, Written, with_names
 from proofstone.methods.chinese_simpleqa.payloads import ANSWER_TYPES, AnswerType
+from proofstone.methods.chinese_simpleqa.questions import ANSWER, QUESTION
 from proofstone.methods.chinese_simpleqa.sameness import GRADED, as_number, plain_answer
 from proofstone.methods.chinese_simpleqa.score import SCORER_VERSION, score
-from proofstone.records.builds import Drop, Kept, Step, StepContext
+from proofstone.records.builds import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.records.calls import FoundText, Message, Searcher
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Unit, item_id
+from proofstone.records.ids import canonical_json, digest
+from proofstone.records.items import Item, ItemSet, LoadedItem, Unit, identified_item
+from proofstone.records.knowledge import Fact
 from proofstone.records.runs import Reply, Score
+from proofstone.records.tables import Row
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
+from proofstone.search.near_duplicates import near_duplicates
 
 # Pairs that would do harm if they were published: by a judge of its own, where one is named.
-
-_SENSITIVE = "sensitive content"
 
 
 def sensitive_step(judges: SeatedJudges, scope: Scope) -> Step:
     """Drops what the judges find sensitive, and what they do not decide."""
-    questions = questions_for(scope)
-
-    async def check(row: Draft, context: StepContext) -> Kept:
-        texts = {"question": row.question, "answer": row.answer}
-        question = questions.question("sensitive", row.language, texts)
-        verdict = await questions.ask(judges, context, "sensitive", question)
-        if verdict.label == "harmless":
-            return row
-        return Drop(_SENSITIVE if verdict.label else why_undecided(verdict), row.question)
-
-    return Step(
+    return judged_step(
+        judges,
+        questions_for(scope),
+        "sensitive",
+        lambda row: ("sensitive", pair_question(row, "sensitive", scope)),
         name="sensitive",
-        version=1,
         takes=Draft,
-        work=check,
-        reasons=(_SENSITIVE, *judges.silent),
-        config=questions.config(judges, "sensitive"),
-        asks=judges.asks,
+        drops={"sensitive": "sensitive content"},
+        found=lambda row: row.question,
     )
+
+
+def pair_question(
+    row: Draft,
+    name: str,
+    scope: Scope = PUBLIC,
+    more: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
+) -> JudgeQuestion:
+    """What judges are asked of a pair by the question of this name, with ``more`` texts."""
+    texts = {"question": row.question, "answer": row.answer, **(more or {})}
+    return questions_for(scope).question(name, row.language, texts, values)
 
 
 # Aliases that a model wrote, each kept only where judges find that it says the very answer.
@@ -81,10 +92,13 @@ def alias_step(judges: SeatedJudges) -> Step:
         certain = with_names(row.answer, ())
         if not row.by_author or set(row.aliases) <= set(certain):
             return row
-        held = [alias in certain or await _holds(judges, row, alias, context)
-                for alias in row.aliases]  # fmt: skip
-        kept = tuple(alias for alias, is_held in zip(row.aliases, held, strict=True) if is_held)
-        return structs.replace(row, aliases=kept)
+
+        async def holds(alias: str) -> bool:
+            question = pair_question(row, "alias", more={"alias": alias})
+            return (await QUESTIONS.ask(judges, context, "alias", question)).label == "same"
+
+        kept = [alias for alias in row.aliases if alias in certain or await holds(alias)]
+        return structs.replace(row, aliases=tuple(kept))
 
     return Step(
         name="aliases",
@@ -94,12 +108,6 @@ def alias_step(judges: SeatedJudges) -> Step:
         config=QUESTIONS.config(judges, "alias"),
         asks=judges.asks,
     )
-
-
-async def _holds(judges: SeatedJudges, row: Draft, alias: str, context: StepContext) -> bool:
-    texts = {"question": row.question, "answer": row.answer, "alias": alias}
-    question = QUESTIONS.question("alias", row.language, texts)
-    return (await QUESTIONS.ask(judges, context, "alias", question)).label == "same"
 
 
 # Pairs against their criteria: another model says what each misses, and the author revises.
@@ -121,24 +129,13 @@ _Review = msgspec.defstruct(
 )
 
 
-_ENTRY: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "label": {"type": "string", "enum": ["met", "missed"]},
-        "suggestion": {"type": "string"},
-    },
-    "required": ["label", "suggestion"],
-    "additionalProperties": False,
-}
-
-
-_SCHEMA: Mapping[str, Any] = {
-    "title": "review",
-    "type": "object",
-    "properties": dict.fromkeys(CRITERIA, _ENTRY),
-    "required": list(CRITERIA),
-    "additionalProperties": False,
-}
+_REVIEW = object_of_all(
+    dict.fromkeys(
+        CRITERIA,
+        object_of_all({"label": {**TEXT, "enum": ["met", "missed"]}, "suggestion": TEXT}),
+    ),
+    title="review",
+)
 
 
 def check_step(scope: Scope, rounds: int) -> Step:
@@ -169,7 +166,7 @@ def check_step(scope: Scope, rounds: int) -> Step:
             "rounds": rounds,
             "reasks": _REASKS,
             "criteria": criteria_digest(scope),
-            "prompts": [prompt_digest("check"), prompt_digest("revise")],
+            "prompts": [PROMPTS.key("check"), PROMPTS.key("revise")],
         },
         asks=("checker", *(("author",) if rounds else ())),
     )
@@ -177,30 +174,28 @@ def check_step(scope: Scope, rounds: int) -> Step:
 
 def check_prompt(draft: Draft, scope: Scope) -> str:
     """What the checker is sent; of a private document the passage too."""
-    text = draft.ground.text if scope.is_private else ""
-    return render(
-        "check",
-        draft.language,
-        private=scope.is_private,
-        criteria=tuple(criteria_in(draft.language, scope, draft.asked().validity).items()),
-        question=block("question", draft.question, draft.language),
-        answer=block("answer", draft.answer, draft.language),
-        passage=block("passage", text, draft.language) if text else "",
-    )
+    criteria = criteria_in(draft.language, scope, draft.asked().validity)
+    return _pair_prompt("check", draft, scope, criteria=tuple(criteria.items()))
 
 
 def revise_prompt(draft: Draft, missed: Mapping[str, str], scope: Scope) -> str:
     """What the author is sent of a pair that misses criteria."""
-    language, text = draft.language, draft.ground.text
-    criteria = criteria_in(language, scope, draft.asked().validity)
-    return render(
-        "revise",
+    criteria = criteria_in(draft.language, scope, draft.asked().validity)
+    listed = [(criteria[name], suggestion) for name, suggestion in missed.items()]
+    return _pair_prompt("revise", draft, scope, missed=listed)
+
+
+def _pair_prompt(name: str, draft: Draft, scope: Scope, **values: Any) -> str:
+    language = draft.language
+    text = draft.ground.text if scope.is_private or name == "revise" else ""
+    return PROMPTS.render(
+        name,
         language,
         private=scope.is_private,
-        missed=[(criteria[name], suggestion) for name, suggestion in missed.items()],
         question=block("question", draft.question, language),
         answer=block("answer", draft.answer, language),
         passage=block("passage", text, language) if text else "",
+        **values,
     )
 
 
@@ -213,7 +208,7 @@ async def _missed(
         f"check {number + 1}",
         [Message("user", check_prompt(draft, scope))],
         _Review,
-        _SCHEMA,
+        _REVIEW,
         reasks=_REASKS,
     )
     if isinstance(found, str):
@@ -281,10 +276,9 @@ def kind_step(judges: SeatedJudges) -> Step:
         ruled = type_by_rule(row.question, row.answer)
         if ruled:
             return structs.replace(row, answer_type=ruled)
-        texts = {"question": row.question, "answer": row.answer}
-        question = QUESTIONS.question("type", row.language, texts)
-        verdict = await QUESTIONS.ask(judges, context, "type", question)
-        return structs.replace(row, answer_type=_known(verdict.label))
+        verdict = await QUESTIONS.ask(judges, context, "type", pair_question(row, "type"))
+        known = next((known for known in ANSWER_TYPES if known == verdict.label), "")
+        return structs.replace(row, answer_type=known)
 
     return Step(
         name="answer type",
@@ -308,10 +302,6 @@ def type_by_rule(question: str, answer: str) -> AnswerType:
     return ""
 
 
-def _known(label: str) -> AnswerType:
-    return next((known for known in ANSWER_TYPES if known == label), "")
-
-
 # A panel of models answers each pair's question: what all of them know is too easy.
 
 _WAY = prepare("direct", 0, ItemSet(name="", kind="form", method="chinese_simpleqa"), None)
@@ -320,13 +310,26 @@ _WAY = prepare("direct", 0, ItemSet(name="", kind="form", method="chinese_simple
 def difficulty_step(judges: SeatedJudges, seats: Mapping[str, str], least_wrong: int) -> Step:
     """Drops pairs that fewer than ``least_wrong`` members get wrong. Raises BadUsage where the
     panel has not so many."""
+
+    async def rate(row: Draft, reply: Reply, context: StepContext) -> Score | None:
+        """The grade of one reply by the method's own scorer; the judges of the build decide what no
+        rule settles."""
+
+        async def judge(question: JudgeQuestion) -> PanelVerdict:
+            tie = QUESTIONS.keeps["grade"]
+            return await judges.ask(context, "grade", question, kept_by_tie=tie)
+
+        unit = Unit(item=_item(row), sample=0, replies={STEPS[_WAY.name]: reply}, clusters=())
+        scores = await score([unit], judge)
+        return next((each for each in scores if each.measure == GRADED), None)
+
     panel = PanelFilter(
         seats=dict(seats),
         rule=DifficultyRule(len(seats), least_wrong),
-        messages=_messages,
-        rate=partial(_rate, judges),
-        kept=_kept,
-        oracle=_oracle,
+        messages=lambda row: messages(_item(row), _WAY),
+        rate=rate,
+        kept=lambda row, decision: structs.replace(row, wrong=decision.wrong),
+        oracle=lambda row: oracle(_item(row), _WAY.name),
     )
     return panel_step(
         "difficulty",
@@ -349,64 +352,24 @@ def _item(row: Draft) -> LoadedItem:
         language=row.language,
         stratum=row.stratum,
     )
-    return LoadedItem(structs.replace(item, id=item_id(item)), ())
-
-
-def _messages(row: Draft) -> list[Message]:
-    return messages(_item(row), _WAY)
-
-
-def _oracle(row: Draft) -> Oracle:
-    return oracle(_item(row), _WAY.name)
-
-
-async def _rate(
-    judges: SeatedJudges, row: Draft, reply: Reply, context: StepContext
-) -> Score | None:
-    """The grade of one reply by the method's own scorer; the judges of the build decide what no
-    rule settles."""
-
-    async def judge(question: JudgeQuestion) -> PanelVerdict:
-        return await judges.ask(context, "grade", question, kept_by_tie=QUESTIONS.keeps["grade"])
-
-    unit = Unit(item=_item(row), sample=0, replies={STEPS[_WAY.name]: reply}, clusters=())
-    scores = await score([unit], judge)
-    return next((each for each in scores if each.measure == GRADED), None)
-
-
-def _kept(row: Draft, decision: PanelDecision) -> Draft:
-    return structs.replace(row, wrong=decision.wrong)
+    return LoadedItem(identified_item(item), ())
 
 
 # A second look at each pair, which deletes and does not revise.
 
-_MISSES, _STRAYS = "criteria not met", "of another category"
-
 
 def delete_step(judges: SeatedJudges, scope: Scope) -> Step:
     """Drops pairs that miss a criterion, or are not of the category that they have."""
-    questions = questions_for(scope)
-
-    async def check(row: Draft, context: StepContext) -> Kept:
-        name, question = deletion_question(row, scope)
-        verdict = await questions.ask(judges, context, name, question)
-        if verdict.label == "meets":
-            return row
-        reason = {"misses": _MISSES, "strays": _STRAYS}.get(verdict.label)
-        return Drop(reason or why_undecided(verdict), row.question)
-
-    return Step(
+    return judged_step(
+        judges,
+        questions_for(scope),
+        "criteria",
+        lambda row: deletion_question(row, scope),
         name="second look",
-        version=1,
         takes=Draft,
-        work=check,
-        reasons=(_MISSES, _STRAYS, *judges.silent),
-        config={
-            **questions.config(judges, "criteria"),
-            "scope": scope,
-            "criteria": criteria_digest(scope),
-        },
-        asks=judges.asks,
+        drops={"misses": "criteria not met", "strays": "of another category"},
+        found=lambda row: row.question,
+        config={"scope": scope, "criteria": criteria_digest(scope)},
     )
 
 
@@ -415,14 +378,12 @@ def deletion_question(row: Draft, scope: Scope) -> tuple[str, JudgeQuestion]:
     has one, and with its passage where that is private."""
     criteria = criteria_in(row.language, scope, row.asked().validity)
     listed = "\n".join(f"- {each}" for each in criteria.values())
-    texts = {"question": row.question, "answer": row.answer}
-    if scope.is_private and row.ground.text:
-        texts["passage"] = row.ground.text
+    more = {"passage": row.ground.text} if scope.is_private and row.ground.text else {}
     category = category_of(row.stratum)
-    name = "category" if category else "criteria"
     if category:
-        texts["category"] = category
-    return name, questions_for(scope).question(name, row.language, texts, {"criteria": listed})
+        more["category"] = category
+    name = "category" if category else "criteria"
+    return name, pair_question(row, name, scope, more, {"criteria": listed})
 
 
 _REASONS = {
@@ -476,9 +437,7 @@ def evidence_step(judges: SeatedJudges, n: int, searches: Sequence[str], scope: 
 
 def evidence_question(row: Draft, texts: Sequence[Ground], scope: Scope) -> JudgeQuestion:
     """What judges are asked of a pair and the texts that were found."""
-    asked = questions_for(scope).question(
-        "evidence", row.language, {"question": row.question, "answer": row.answer, "text": ""}
-    )
+    asked = pair_question(row, "evidence", scope, {"text": ""})
     *pair, shown = asked.exhibits
     found = [
         Exhibit(f"{shown.name} {number}", each.text) for number, each in enumerate(texts, start=1)
@@ -488,9 +447,7 @@ def evidence_question(row: Draft, texts: Sequence[Ground], scope: Scope) -> Judg
 
 def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
     """Which of the texts says it: ``text 1``, ``text 2``, ... or none."""
-    asked = QUESTIONS.question(
-        "source", row.language, {"question": row.question, "answer": row.answer}
-    )
+    asked = pair_question(row, "source")
     says, none = asked.labels
     exhibits = [Exhibit(f"{says.name} {n}", each.text) for n, each in enumerate(texts, start=1)]
     labels = [Label(each.name, says.meaning) for each in exhibits]
@@ -551,3 +508,201 @@ def _evidence_holds(text: str, answer: str) -> bool:
     before = r"(?<![A-Za-z0-9])" if answer.strip()[:1].isascii() else ""
     after = r"(?![A-Za-z0-9])" if answer.strip()[-1:].isascii() else ""
     return re.search(before + pattern + after, text, re.IGNORECASE) is not None
+
+
+# Pairs that ask what is asked already, in the bank, in others or in public sets: worded anew
+# once, and dropped where they are still too like it.
+
+_SAME, _UNSOUND = "same as another", "not well worded anew"
+
+
+_REWORDED = object_of_texts("question", title="question")
+
+
+class _Reworded(Struct, frozen=True):
+    question: str
+
+
+def near_step(least: float, known: KnownSets) -> BatchStep:
+    """Marks each pair that is too like one before it, or like a known one, with its question."""
+
+    def mark(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
+        drafts: Sequence[Draft] = list(rows)
+        found = _alike(drafts, known.all(context.banks), least)
+        return {at: structs.replace(drafts[at], like=like) for at, like in found.items()}
+
+    return BatchStep(
+        name="near-duplicates",
+        version=1,
+        takes=Draft,
+        work=mark,
+        config={"least": least, "known": known.key()},
+        reads=known.reads,
+    )
+
+
+def rewrite_step(judges: SeatedJudges) -> Step:
+    """Has its author word each marked pair anew, the answer as it was; the judges say whether the
+    new question asks for the same fact. What is not marked goes by."""
+
+    async def rewrite(row: Draft, context: StepContext) -> Kept:
+        if not row.like:
+            return row
+        prompt = [Message("user", rewrite_prompt(row))]
+        new = await ask_for(context.calls["author"], "rewrite", prompt, _Reworded, _REWORDED)
+        question = "" if isinstance(new, str) else " ".join(new.question.split())
+        if not question or plain_answer(question) == plain_answer(row.question):
+            return Drop(_SAME, row.like)
+        texts = {"before": row.question, "after": question, "answer": row.answer}
+        asked = QUESTIONS.question("rewritten", row.language, texts)
+        verdict = await QUESTIONS.ask(judges, context, "rewritten", asked)
+        if verdict.label != "sound":
+            return Drop(_UNSOUND if verdict.label else why_undecided(verdict), question)
+        return structs.replace(row, question=question, like="", by_author=True)
+
+    return Step(
+        name="worded anew",
+        version=1,
+        takes=Draft,
+        work=rewrite,
+        reasons=(_SAME, _UNSOUND, *judges.silent),
+        config={**QUESTIONS.config(judges, "rewritten"), "prompt": PROMPTS.key("rewrite")},
+        asks=("author", *judges.asks),
+    )
+
+
+def left_step(least: float, known: KnownSets) -> BatchStep:
+    """Drops what is too like another still; takes from the others each alias that is the answer of
+    a question which does not take theirs."""
+
+    def check(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
+        drafts: Sequence[Draft] = list(rows)
+        found = _alike(drafts, known.all(context.banks), least)
+        left = {at: draft for at, draft in enumerate(drafts) if at not in found}
+        made: dict[int, Kept] = {at: Drop(_SAME, like) for at, like in found.items()}
+        return made | _without_aliases(left)
+
+    return BatchStep(
+        name="near-duplicates left",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=(_SAME,),
+        config={"least": least, "known": known.key()},
+        reads=known.reads,
+    )
+
+
+def rewrite_prompt(row: Draft) -> str:
+    """What the author is sent of a pair that is too like another."""
+    language = row.language
+    return PROMPTS.render(
+        "rewrite",
+        language,
+        question=block("question", row.question, language),
+        answer=block("answer", row.answer, language),
+        known=block("known question", row.like, language),
+    )
+
+
+def _alike(drafts: Sequence[Draft], known: Sequence[KnownPair], least: float) -> dict[int, str]:
+    """The places of pairs that are too like an earlier one that stays, and its question: the same
+    question, or one in nearly the same words with the same answer (or one whose answer is not
+    told). In one wording two things are often asked for: those are two questions."""
+    texts = [*(each.question for each in known), *(each.question for each in drafts)]
+    answers = [
+        *({plain_answer(each.answer)} - {""} for each in known),
+        *({plain_answer(text) for text in each.asked().answers} for each in drafts),
+    ]
+    plain = [plain_answer(text) for text in texts]
+
+    def fits(one: int, other: int) -> bool:
+        if plain[one] == plain[other] or not answers[one]:
+            return True
+        return not answers[one].isdisjoint(answers[other])
+
+    found = near_duplicates(texts, least, n_known=len(known), fits=fits)
+    return {place - len(known): texts[like] for place, like in found.items()}
+
+
+def _without_aliases(drafts: Mapping[int, Draft]) -> dict[int, Kept]:
+    """The pairs that lose an alias; as files of questions are refused that have such."""
+    taken: dict[str, list[set[str]]] = {}
+    for draft in drafts.values():
+        plain = {plain_answer(text) for text in draft.asked().answers}
+        taken.setdefault(plain_answer(draft.answer), []).append(plain)
+    made: dict[int, Kept] = {}
+    for at, draft in drafts.items():
+        own = plain_answer(draft.answer)
+        kept = tuple(
+            alias
+            for alias in draft.aliases
+            if all(own in plain for plain in taken.get(plain_answer(alias), ()))
+        )
+        if kept != draft.aliases:
+            made[at] = structs.replace(draft, aliases=kept)
+    return made
+
+
+# Questions that are known already: of public sets in files, and of other banks.
+
+
+class KnownPair(Struct, frozen=True):
+    """A question of somewhere else, and its answer, empty where that is not told."""
+
+    question: str
+    answer: str = ""
+
+
+class KnownSets(Struct, frozen=True):
+    """What pairs are compared with: the questions of files, and ``banks`` by their names."""
+
+    pairs: tuple[KnownPair, ...] = ()
+    banks: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The banks as a step names what it reads."""
+        return tuple(f"bank:{name}" for name in self.banks)
+
+    def key(self) -> str:
+        """What of the files a step depends on."""
+        return digest(canonical_json(self.pairs)).hex()
+
+    def all(self, banks: Mapping[str, Sequence[Fact]]) -> list[KnownPair]:
+        """All of them, those of the files first. Raises BadUsage for a bank of anything else."""
+        found = list(self.pairs)
+        for name, facts in banks.items():
+            for fact in facts:
+                question = getattr(fact.payload, "question", None)
+                if not isinstance(question, str):
+                    raise BadUsage(f"--against {name}: that bank holds no questions")
+                found.append(KnownPair(question, str(getattr(fact.payload, "answer", ""))))
+        return found
+
+
+def read_known(against: str) -> KnownSets:
+    """``FILE|BANK,...``: a name with an ending that is a file's is one, all others are banks.
+    Raises BadInput with every problem of a file, BadUsage for a file that is not there."""
+    pairs: list[KnownPair] = []
+    banks: list[str] = []
+    for name in filter(None, map(str.strip, against.split(","))):
+        path = Path(name)
+        if path.is_file():
+            pairs += read_checked(path, _pairs)
+        elif path.suffix in {".jsonl", ".csv", ".json", ".parquet", ".tsv"}:
+            raise BadUsage(f"--against {name}: there is no such file")
+        else:
+            banks.append(name)
+    return KnownSets(tuple(dict.fromkeys(pairs)), tuple(dict.fromkeys(banks)))
+
+
+def _pairs(rows: Iterable[Row]) -> list[KnownPair]:
+    problems: list[Problem] = []
+    found = []
+    for row in rows:
+        fields = Fields(row, problems)
+        found.append(KnownPair(fields.required_text(*QUESTION), fields.label(*ANSWER)))
+    if problems:
+        raise BadInput("The questions to compare with cannot be read.", problems)
+    return found

@@ -4,40 +4,31 @@ none, and what is missing is asked for again, a bounded number of times."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, structs
 
-from proofstone.choices.outcomes import ask_for
-from proofstone.errors import BadUsage
-from proofstone.judging.panel import SeatedJudges, panel_parameters, seated_judges, why_undecided
+from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
+from proofstone.errors import BadInput, BadUsage
+from proofstone.files.tables import read_checked
+from proofstone.judging.panel import SeatedJudges, judged_step, panel_parameters, seated_judges
 from proofstone.judging.question import fence
-from proofstone.methods.chinese_simpleqa.build.facts import facts_by
-from proofstone.methods.chinese_simpleqa.build.openable import (
-    AMONG,
-    NAMES_OPTIONS,
-    YES_OR_NO,
-    ChoiceRow,
-    pairs_of,
-    why_not_open,
+from proofstone.method import read_asked
+from proofstone.methods.chinese_simpleqa.ask import choice_lines
+from proofstone.methods.chinese_simpleqa.build.pairs import (
+    PROMPTS,
+    QUESTIONS,
+    Draft,
+    facts_by,
 )
-from proofstone.methods.chinese_simpleqa.build.pairs import QUESTIONS, prompt_digest, render
-from proofstone.methods.chinese_simpleqa.build.rows import Draft
-from proofstone.methods.chinese_simpleqa.payloads import Closed
+from proofstone.methods.chinese_simpleqa.payloads import Choice, Closed, Pair
+from proofstone.methods.chinese_simpleqa.questions import read_facts
 from proofstone.methods.chinese_simpleqa.sameness import as_number, plain_answer, settled_as
-from proofstone.methods.chinese_simpleqa.templates import choice_lines
-from proofstone.records.builds import (
-    Drop,
-    Kept,
-    ModelRole,
-    Pipeline,
-    Step,
-    StepBuilder,
-    StepContext,
-)
+from proofstone.records.builds import Drop, Kept, Pipeline, Step, StepBuilder, StepContext
 from proofstone.records.calls import Message
-from proofstone.records.options import Parameter
+from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.verdicts import JudgeQuestion
 
 _UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"
@@ -46,23 +37,13 @@ _UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"
 _MOST_OPTIONS = 10
 
 
-_SCHEMA: Mapping[str, Any] = {
-    "title": "options",
-    "type": "object",
-    "properties": {"options": {"type": "array", "items": {"type": "string"}}},
-    "required": ["options"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_of_all({"options": list_of(TEXT)}, title="options")
 
+
+_ASKED = read_asked(__package__, "choices")
 
 PARAMETERS = (
-    Parameter(name="n_options", kind="int", default=4, help="Options of a question, 2 to 10."),
-    Parameter(
-        name="rounds",
-        kind="int",
-        default=2,
-        help="How often more options are asked for, each time those refused being told.",
-    ),
+    *_ASKED.parameters,
     *panel_parameters(
         votes="Votes of each judge on an option; more than half are its vote.",
         orders="Orders of the labels in which each vote is asked for; more than half decide.",
@@ -70,19 +51,6 @@ PARAMETERS = (
         usual_tie="drop",
     ),
 )
-
-
-ROLES = {
-    "author": ModelRole(
-        help="writes the wrong options", settings={"temperature": 0.0, "max_tokens": 1024}
-    ),
-    "judge": ModelRole(
-        help="decides of each option whether it is wrong, and of the answer's kind",
-        purpose="judge",
-        settings={"temperature": 0.0, "max_tokens": 512},
-        panel=True,
-    ),
-}
 
 
 class _Written(Struct, frozen=True):
@@ -130,7 +98,7 @@ def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
             **QUESTIONS.config(judges, "distractor"),
             "wanted": wanted,
             "rounds": rounds,
-            "prompt": prompt_digest("close"),
+            "prompt": PROMPTS.key("close"),
         },
         asks=("author", *judges.asks),
         draws=True,
@@ -188,7 +156,7 @@ def _closed(row: Draft, wrong: Sequence[str], context: StepContext) -> Draft:
 
 def close_prompt(row: Draft, n: int, taken: Sequence[str], refused: Sequence[str]) -> str:
     """What the author is sent of a pair that still lacks ``n`` options."""
-    return render(
+    return PROMPTS.render(
         "close",
         row.language,
         n=n,
@@ -205,20 +173,6 @@ def distractor_question(row: Draft, option: str) -> JudgeQuestion:
     return QUESTIONS.question("distractor", row.language, texts)
 
 
-CLOSING = {
-    "choices": StepBuilder(
-        make=make_pipeline,
-        roles=ROLES,
-        parameters=PARAMETERS,
-        rows=pairs_of,
-        help="Multiple-choice questions from open ones: an INPUT is a file of short questions "
-        "(question, answer). A model writes wrong options of the answer's kind; what is the "
-        "answer, an alias, a part of it or there already is refused by rule, what is right or of "
-        "another kind by judges.",
-    )
-}
-
-
 # From a question over options to the open one: what certainly has none is dropped by rule, a model
 # words the others, judges say whether they still ask the same.
 
@@ -228,22 +182,12 @@ _CANNOT = "cannot be asked openly"
 _OPENING_UNREADABLE, _TOLD = "unreadable reply", "gives its answer away"
 
 
-_LEANS, _OTHER = "leans on its options", "asks for something else"
-
-
 _RULES = 1  # raised by every change of ``openable``
 
 
-_OPENING_SCHEMA: Mapping[str, Any] = {
-    "title": "opened",
-    "type": "object",
-    "properties": {
-        "verdict": {"type": "string", "enum": ["open", _CANNOT]},
-        "question": {"type": "string"},
-    },
-    "required": ["verdict", "question"],
-    "additionalProperties": False,
-}
+_OPENING_SCHEMA = object_of_all(
+    {"verdict": {**TEXT, "enum": ["open", _CANNOT]}, "question": TEXT}, title="opened"
+)
 
 
 class _Opened(Struct, frozen=True):
@@ -289,7 +233,7 @@ def _open_step() -> Step:
         takes=ChoiceRow,
         work=put,
         reasons=(_CANNOT, _OPENING_UNREADABLE, _TOLD),
-        config={"prompt": prompt_digest("open")},
+        config={"prompt": PROMPTS.key("open")},
         asks=("author",),
     )
 
@@ -333,30 +277,31 @@ def is_told(question: str, answer: str) -> bool:
 def _same_step(judges: SeatedJudges) -> Step:
     """Drops open questions that are not the choice any more, or still need its options."""
 
-    async def check(row: Draft, context: StepContext) -> Kept:
+    def asked(row: Draft) -> tuple[str, JudgeQuestion] | None:
         if row.closed is None:
-            return row
-        question = opened_question(row, row.closed)
-        verdict = await QUESTIONS.ask(judges, context, "opened", question)
-        if verdict.label == "same":
-            return row
-        reason = {"leans": _LEANS, "other": _OTHER}.get(verdict.label)
-        return Drop(reason or why_undecided(verdict), row.question)
+            return None
+        texts = {
+            "before": choice_lines(row.closed),
+            "after": row.question,
+            "answer": row.answer,
+        }
+        return "opened", QUESTIONS.question("opened", row.language, texts)
 
-    return Step(
+    return judged_step(
+        judges,
+        QUESTIONS,
+        "opened",
+        asked,
         name="still the same",
-        version=1,
         takes=Draft,
-        work=check,
-        reasons=(_LEANS, _OTHER, *judges.silent),
-        config=QUESTIONS.config(judges, "opened"),
-        asks=judges.asks,
+        drops={"leans": "leans on its options", "other": "asks for something else"},
+        found=lambda row: row.question,
     )
 
 
 def open_prompt(row: ChoiceRow, told: str = "") -> str:
     """What the author is sent of a choice; ``told`` is a question of his that says its answer."""
-    return render(
+    return PROMPTS.render(
         "open",
         row.language,
         told=told,
@@ -365,7 +310,154 @@ def open_prompt(row: ChoiceRow, told: str = "") -> str:
     )
 
 
-def opened_question(row: Draft, closed: Closed) -> JudgeQuestion:
-    """What judges are asked of an open question."""
-    texts = {"before": choice_lines(closed), "after": row.question, "answer": row.answer}
-    return QUESTIONS.question("opened", row.language, texts)
+# Which questions over options certainly have no open form: what a rule can tell without a model.
+
+# Choices as sets have them, and pairs that get options: each with the fact that it is.
+
+
+class ChoiceRow(Struct, frozen=True, kw_only=True):
+    """A question over options, with the id of the fact that an import of its file makes of it."""
+
+    closed: Closed
+    origin: bytes
+    language: str = ""
+    stratum: Stratum = Stratum()
+
+
+def choices_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[ChoiceRow]:
+    """The choices of files. Raises BadInput with every problem of a file, and for one of other
+    rows."""
+    for built in _facts(inputs, Choice, "questions with options"):
+        fact = built.fact
+        closed = Closed(
+            question=fact.payload.question, options=fact.payload.options, gold=fact.payload.gold
+        )
+        yield ChoiceRow(closed=closed, origin=fact.id, language=fact.language, stratum=fact.stratum)
+
+
+def pairs_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Draft]:
+    """The pairs of files. Raises as ``choices_of``."""
+    for built in _facts(inputs, Pair, "short questions without options"):
+        fact = built.fact
+        asked: Pair = fact.payload
+        yield Draft(
+            question=asked.question,
+            answer=asked.answer,
+            aliases=asked.aliases,
+            answer_type=asked.answer_type,
+            tolerance=asked.tolerance,
+            urls=asked.urls,
+            valid_at=asked.valid_at,
+            language=fact.language,
+            stratum=fact.stratum,
+            origin=fact.id,
+        )
+
+
+def _facts(inputs: Sequence[str], kind: type[Struct], wanted: str) -> Iterator[BuiltFact]:
+    for name in inputs:
+        path = Path(name)
+        if not path.is_file():
+            raise BadInput(
+                f"{name} is no file; expected a file of {wanted}",
+                hint="of a bank: proofstone export BANK -o FILE, then name the file",
+            )
+        for built in read_checked(path, read_facts):
+            if not isinstance(built.fact.payload, kind):
+                raise BadInput(f"{name} does not hold {wanted}")
+            yield built
+
+
+AMONG, NAMES_OPTIONS, YES_OR_NO = (
+    "asks among its options",
+    "options that name options",
+    "a choice of yes or no",
+)
+
+
+_AMONG_ENGLISH = re.compile(
+    r"\bof the following\b"
+    r"|\bthe following (?:statements?|options?|sentences?|pairs?|items?|claims?|answers?|is|are|"
+    r"was|were|best|does|do|would|can|will|could|has|have|cannot)\b"
+    r"|\b(?:of|among|from|between) (?:these|those|the (?:given )?(?:options|choices))\b"
+    r"|\b(?:options?|choices?|answers?|statements?) (?:below|above|given|listed)\b"
+    r"|\bexcept(?: for)?\b[\s:.?_-]*\Z",
+    re.IGNORECASE,
+)
+
+
+# In capitals alone: what is asked for is what does not fit, and of that there is no end.
+_NEGATED = re.compile(r"\b(?:NOT|EXCEPT|LEAST|INCORRECT|FALSE)\b")
+
+
+_AMONG_CHINESE = re.compile(
+    r"下列|下述|下面(?:[各哪几四]|关于|对|有关|属于|不|的)"
+    r"|以下(?:[各哪几四]|关于|对|有关|属于|不|说法|叙述|表述|选项|陈述)"
+    r"|(?:哪个|哪一个|各|备)选项"
+    r"|(?:[不非]|错误|有误)[^，。；？?]{0,12}的(?:一项|选项|说法|叙述|表述)?(?:是|有|为)"
+    r"|(?:错误|不正确|不当|有误)的(?:一项|选项|说法|叙述|表述)"
+)
+
+
+_OF_OPTIONS = re.compile(
+    r"\A\W*(?:"
+    r"(?:all|none|neither|both|any|either|some|two)(?: of)?(?: the)? "
+    r"(?:above|below|others?|these|those|them|options|choices|answers|following)\b.*"
+    r"|(?:以上|上述|前面)(?:都|皆|均|全|各|选|答|说|三|两|四|皆|几).*"
+    r"|(?:都|皆|均|全)(?:不?是|不?对|正确|错误|不正确)"
+    r"|[①-⑳㈠-㈩ⅰ-ⅹⅠ-Ⅹ]{2,}|[①-⑳](?:[和、与及,，\s]*[①-⑳])+"
+    r")\W*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+_LETTERS = re.compile(
+    r"\A\W*(?i:both |either |neither |only )?"
+    r"\(?[A-J]\)?(?:\s*(?:,|and|or|nor|&|和|、|与|及|或)+\s*\(?[A-J]\)?)+\W*\Z"
+)
+
+
+_YES_NO = frozenset(
+    {"yes", "no", "true", "false", "correct", "incorrect", "right", "wrong", "是", "否", "不是"}
+    | {"对", "错", "正确", "错误", "不正确", "可以", "不可以", "能", "不能", "会", "不会"}
+)
+
+
+def why_not_open(closed: Closed) -> str:
+    """The reason for which a question certainly cannot be asked without its options; empty where
+    none is certain."""
+    question = closed.question
+    if _AMONG_ENGLISH.search(question) or _NEGATED.search(question):
+        return AMONG
+    if _AMONG_CHINESE.search(question):
+        return AMONG
+    if any(_names_options(option, place) for place, option in enumerate(closed.options)):
+        return NAMES_OPTIONS
+    said = {plain_answer(option).lower() for option in closed.options}
+    return YES_OR_NO if said <= _YES_NO else ""
+
+
+def _names_options(option: str, place: int) -> bool:
+    """Whether an option speaks of others: by words, or by letters of options that stand before it
+    ("A and D" as the second is no such: vitamins have letters too)."""
+    if _OF_OPTIONS.match(option):
+        return True
+    found = _LETTERS.match(option)
+    if found is None:
+        return False
+    named = re.findall(r"\b[A-J]\b|(?<![A-Za-z])[A-J](?![A-Za-z])", option)
+    return all(ord(letter) - ord("A") < place for letter in named)
+
+
+CLOSING = {
+    "choices": StepBuilder(
+        make=make_pipeline,
+        roles=_ASKED.roles,
+        parameters=PARAMETERS,
+        rows=pairs_of,
+        help="Multiple-choice questions from open ones: an INPUT is a file of short questions "
+        "(question, answer). A model writes wrong options of the answer's kind; what is the "
+        "answer, an alias, a part of it or there already is refused by rule, what is right or of "
+        "another kind by judges.",
+    )
+}

@@ -1,35 +1,390 @@
-"""Pairs from a passage, by a model that is told the criteria and shown examples."""
+"""Pairs from a passage, by a model that is told the criteria and shown examples: what is on its way
+to a bank of short questions, and the text that it rests on.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from msgspec import UNSET, Struct
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, structs
 
-from proofstone.choices.outcomes import ask_for
-from proofstone.judging.panel import SeatedJudges, WordedQuestions, why_undecided
+from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.fields import Fields
+from proofstone.files.tables import read_checked
+from proofstone.judging.difficulty import filtered_roles
+from proofstone.judging.panel import SeatedJudges, WordedQuestions, judged_step
 from proofstone.judging.question import fence
-from proofstone.methods.chinese_simpleqa.build.examples import (
-    PairExample,
-    Scope,
-    Shots,
-    criteria_digest,
-    criteria_in,
+from proofstone.methods.chinese_simpleqa.payloads import (
+    AnswerType,
+    Closed,
+    Pair,
+    ShortQuestion,
+    Twin,
+    TwinMade,
 )
-from proofstone.methods.chinese_simpleqa.build.rows import Draft, Ground, Written, placed
+from proofstone.methods.chinese_simpleqa.questions import read_pairs
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.methods.chinese_simpleqa.templates import is_chinese
-from proofstone.records.builds import Drop, Kept, Step, StepContext
+from proofstone.records.builds import Drop, Kept, Step, StepContext, seats_of
 from proofstone.records.calls import Message
-from proofstone.records.ids import digest
-from proofstone.records.knowledge import SourcedPassage, Stratum
+from proofstone.records.ids import Draws, canonical_json, digest
+from proofstone.records.items import Item
+from proofstone.records.knowledge import (
+    BuiltFact,
+    Fact,
+    Role,
+    RoleName,
+    SourcedPassage,
+    Stratum,
+    fact_id,
+)
+from proofstone.records.tables import Row
+from proofstone.records.verdicts import JudgeQuestion
+from proofstone.texts.languages import is_chinese
+from proofstone.texts.templates import LANGUAGES, Prompts, carried_text, carried_words
 
-if TYPE_CHECKING:
-    from jinja2 import Template
+# A name and in brackets the same name in another script.
+_BOTH = re.compile(r"\A\s*([^()（）]+?)\s*[（(]\s*([^()（）]+?)\s*[)）]\s*\Z")
+
+
+_HAN, _LATIN = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[A-Za-z]")
+
+
+class Ground(Struct, frozen=True):
+    """A text that a pair rests on, and where it stands: empty where it is no passage of the
+    workspace. ``book`` is its title."""
+
+    text: str = ""
+    book: str = ""
+    heading: str = ""
+    page: str = ""
+    passage: bytes = b""
+    source: bytes = b""
+
+    @classmethod
+    def of(cls, row: SourcedPassage) -> Ground:
+        """The ground that a passage is."""
+        passage, source = row.passage, row.source
+        return cls(
+            text=passage.text,
+            book=source.stratum.book or source.title,
+            heading=passage.heading,
+            page="" if passage.page is None else str(passage.page),
+            passage=passage.id,
+            source=source.id,
+        )
+
+
+class Written(Struct, frozen=True):
+    """A pair as a model writes it."""
+
+    question: str
+    answer: str
+    aliases: tuple[str, ...] = ()
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A pair on its way. ``ground`` is what it was written from, ``support`` what was found to say
+    it. ``by_author``: a model wrote it, or part of it. ``wrong`` members of a panel did not get it
+    right (None: no panel was asked); ``like`` quotes the question that it is too near to, until it
+    is worded anew.
+
+    A twin has its ``closed`` form too, the fact that it was ``made`` from (``origin``) and how; its
+    answer stays the right option, whatever becomes of its question."""
+
+    question: str
+    answer: str
+    aliases: tuple[str, ...] = ()
+    answer_type: AnswerType = ""
+    tolerance: float = 0.0
+    urls: tuple[str, ...] = ()
+    valid_at: str | UnsetType = UNSET
+    language: str = ""
+    stratum: Stratum = Stratum()
+    ground: Ground = Ground()
+    support: Ground = Ground()
+    wrong: int | None = None
+    like: str = ""
+    by_author: bool = False
+    closed: Closed | None = None
+    origin: bytes | None = None
+    made: TwinMade = ""
+
+    def asked(self) -> ShortQuestion:
+        """The pair as one that is asked and graded."""
+        return ShortQuestion(
+            question=self.question,
+            answer=self.answer,
+            aliases=self.aliases,
+            answer_type=self.answer_type,
+            tolerance=self.tolerance,
+            urls=self.urls,
+            valid_at=self.valid_at,
+        )
+
+    def with_pair(self, written: Written) -> Draft:
+        """The same with another pair, by the author; of a twin with another question alone."""
+        if self.closed is not None:
+            question = " ".join(written.question.split())
+            return structs.replace(self, question=question, by_author=True)
+        answer = " ".join(written.answer.split())
+        return structs.replace(
+            self,
+            question=" ".join(written.question.split()),
+            answer=answer,
+            aliases=with_names(answer, written.aliases),
+            by_author=True,
+        )
+
+
+def placed(own: Stratum, primary: str, secondary: str) -> Stratum:
+    """``own``, where it has no discipline with the categories that are stated instead."""
+    if own.discipline or not primary:
+        return own
+    return structs.replace(own, discipline=primary, field=secondary)
+
+
+def with_names(answer: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
+    """The aliases, each once and none that is the answer as it stands; of a name with its original
+    in brackets, in another script, either alone is one too."""
+    found = _BOTH.match(answer)
+    both = found.groups() if found and _of_two_scripts(found[1], found[2]) else ()
+    plain = {plain_answer(answer): ""}
+    for alias in (*both, *aliases):
+        text = " ".join(alias.split())
+        if plain_answer(text):
+            plain.setdefault(plain_answer(text), text)
+    return tuple(filter(None, plain.values()))
+
+
+def _of_two_scripts(one: str, other: str) -> bool:
+    return any(
+        _HAN.search(a) and not _LATIN.search(a) and _LATIN.search(b) and not _HAN.search(b)
+        for a, b in ((one, other), (other, one))
+    )
+
+
+# Pairs that are written already, from files: they enter behind the steps that write them.
+
+
+def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Draft]:
+    """The pairs of files (question, answer, and what else a file of questions has), each with the
+    ``passage`` that it rests on where its row has one. Raises BadInput with every problem of a
+    file."""
+    valid_at = params["valid_at"]
+    primary, secondary = params["primary_category"], params["secondary_category"]
+    for name in inputs:
+        for item, passage in read_checked(Path(name), read_pairs):
+            yield _draft(item, passage, primary, secondary, valid_at)
+
+
+def _draft(item: Item, passage: str, primary: str, secondary: str, valid_at: str) -> Draft:
+    asked = item.payload
+    return Draft(
+        question=asked.question,
+        answer=asked.answer,
+        aliases=with_names(asked.answer, asked.aliases),
+        answer_type=asked.answer_type,
+        tolerance=asked.tolerance,
+        urls=asked.urls,
+        valid_at=asked.valid_at or valid_at or UNSET,
+        language=item.language,
+        stratum=structs.replace(placed(item.stratum, primary, secondary)),
+        ground=Ground(text=passage),
+    )
+
+
+# What is behind the last step as facts of a bank.
+
+_ROLES: tuple[tuple[RoleName, str], ...] = (
+    ("checked", "checker"),
+    ("checked", "judge"),
+    ("checked", "sensitive"),
+)
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
+    """The facts of pairs, each with the passage that supports it (else the one it was written
+    from), and with the models of the build by seat as those who had a hand in them."""
+    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
+    roles = tuple(
+        dict.fromkeys(
+            Role(name, model) for name, role in _ROLES for model in seats_of(role, models).values()
+        )
+    )
+    roles += filtered_roles(seats_of("panel", models))
+
+    def facts(drafts: Iterable[Draft]) -> Iterator[BuiltFact]:
+        for draft in drafts:
+            yield BuiltFact(_fact(draft), roles=(*wrote, *roles) if draft.by_author else roles)
+
+    return facts
+
+
+def _fact(draft: Draft) -> Fact:
+    ground = draft.support if draft.support.passage else draft.ground
+    payload = _payload(draft)
+    fact = Fact(
+        kind=str(type(payload).__struct_config__.tag),
+        payload=payload,
+        language=draft.language,
+        stratum=draft.stratum,
+        source=ground.source or None,
+        passage=ground.passage or None,
+        page=ground.page,
+    )
+    return structs.replace(fact, id=fact_id(fact))
+
+
+def _payload(draft: Draft) -> Pair | Twin:
+    asked = structs.asdict(draft.asked())
+    if draft.closed is None:
+        return Pair(**asked)
+    closed = draft.closed
+    return Twin(
+        **asked,
+        closed_question=closed.question,
+        options=closed.options,
+        gold=closed.gold,
+        origin=draft.origin,
+        made=draft.made,
+    )
+
+
+# Worked examples for who writes pairs: carried ones, or a person's own from a file.
+
+# What a pair must be, each criterion by its name: as authors are told and checkers are asked.
+
+CRITERIA = ("objective", "single", "lasting", "demanding", "datable", "named")
+
+
+_DATED = "lasting_dated"
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """Which knowledge is asked for: what the world knew on the day ``as_of``, or what private
+    documents say."""
+
+    as_of: str = ""
+    is_private: bool = False
+
+    @property
+    def criteria(self) -> str:
+        """The file of its criteria."""
+        return "private_criteria" if self.is_private else "criteria"
+
+
+def criteria_in(language: str, scope: Scope, valid_at: str = "") -> dict[str, str]:
+    """The criteria in the words of a language, by name, in the order of ``CRITERIA``; ``valid_at``
+    is the date at which a private document is valid, empty where nobody said."""
+    words = carried_words(__package__, scope.criteria, language, dict[str, str])
+    if scope.is_private and valid_at:
+        words = {**words, "lasting": words[_DATED]}
+    return {
+        name: words[name].replace("{as_of}", scope.as_of).replace("{valid_at}", valid_at)
+        for name in CRITERIA
+    }
+
+
+def criteria_digest(scope: Scope) -> str:
+    """What a step depends on that states them."""
+    words = [carried_text(__package__, f"{scope.criteria}.{code}.toml") for code in LANGUAGES]
+    return digest("".join(words).encode()).hex()
+
+
+PUBLIC = Scope()
+
+
+class PairExample(Struct, frozen=True, forbid_unknown_fields=True):
+    """A passage, and the pair that is to be written from it."""
+
+    passage: str
+    question: str
+    answer: str
+    category: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def reply(self) -> str:
+        """The reply that it deserves, in the form that is asked for."""
+        pair = {"question": self.question, "answer": self.answer, "aliases": list(self.aliases)}
+        return msgspec.json.encode({"pairs": [pair]}).decode()
+
+
+class _Examples(Struct, frozen=True):
+    example: tuple[PairExample, ...]
+
+
+class Shots(Struct, frozen=True):
+    """``n`` examples a prompt, from a person's ``own``, else from those that are carried."""
+
+    n: int
+    own: tuple[PairExample, ...] = ()
+
+    def draw(self, draws: Draws, language: str, place: Stratum) -> list[PairExample]:
+        """The examples for a passage in this language: those of its categories first, the finer one
+        before the coarser, the others drawn."""
+        known = self.own or _carried(language)
+        shuffled = draws.shuffled(known)
+        names = [name.casefold() for name in (place.field, place.discipline) if name]
+
+        def rank(example: PairExample) -> int:
+            name = example.category.casefold()
+            return names.index(name) if name in names else len(names)
+
+        return sorted(shuffled, key=rank)[: self.n]
+
+    def key(self) -> str:
+        """What a step depends on that shows them."""
+        known = self.own or (_carried("en"), _carried("zh"))
+        return digest(canonical_json([self.n, known])).hex()
+
+
+def read_shots(n: int, file: str) -> Shots:
+    """``n`` examples a prompt, of ``file`` where one is named: rows (JSONL, CSV, Parquet) with
+    passage, question, answer and perhaps category and aliases. Raises BadUsage, or BadInput with
+    every problem of the file."""
+    if n < 0:
+        raise BadUsage(f"--shots is 0 or more, not {n}")
+    own = _examples_read(Path(file)) if file else ()
+    most = len(own) or min(len(_carried("en")), len(_carried("zh")))
+    if n > most:
+        raise BadUsage(f"there are {most} examples, and --shots asks for {n} a prompt")
+    return Shots(n, own)
+
+
+def _examples_read(path: Path) -> tuple[PairExample, ...]:
+    if not path.is_file():
+        raise BadUsage(f"--examples {path}: there is no such file")
+    return read_checked(path, _examples)
+
+
+def _examples(rows: Iterable[Row]) -> tuple[PairExample, ...]:
+    problems: list[Problem] = []
+    found = tuple(_example(Fields(row, problems)) for row in rows)
+    if problems:
+        raise BadInput("The examples cannot be read.", problems)
+    if not found:
+        raise BadInput("There is no example in the file.")
+    return found
+
+
+def _example(fields: Fields) -> PairExample:
+    return PairExample(
+        passage=fields.required_text("passage"),
+        question=fields.required_text("question"),
+        answer=fields.required_text("answer"),
+        category=fields.label("category", "primary_category").strip(),
+        aliases=tuple(fields.texts("aliases")),
+    )
+
+
+def _carried(language: str) -> tuple[PairExample, ...]:
+    return carried_words(__package__, "examples", language, _Examples).example
 
 
 # The prompts of building, in Chinese for Chinese texts, else in English.
@@ -40,6 +395,9 @@ _NAMES = {
     "answer": "答案",
     "known question": "已有的问题",
 }
+
+
+PROMPTS = Prompts(__package__)
 
 
 # What judges are asked, and of each the label that keeps a row.
@@ -71,62 +429,20 @@ def questions_for(scope: Scope) -> WordedQuestions:
     return _PRIVATE if scope.is_private else QUESTIONS
 
 
-def render(name: str, language: str, **values: Any) -> str:
-    """A prompt of ``prompts/`` in this language with its values."""
-    code = language.partition("-")[0]
-    return _template(name, "zh" if is_chinese(language) else "en").render(language=code, **values)
-
-
 def block(name: str, text: str, language: str) -> str:
     """A text set apart in a prompt under its name in the prompt's language."""
     shown = _NAMES[name] if is_chinese(language) else name
     return fence(shown, text, language)
 
 
-def prompt_digest(name: str) -> str:
-    """What a step depends on that sends this prompt."""
-    return digest("\0".join(_text(name, language) for language in ("en", "zh")).encode()).hex()
-
-
-@cache
-def _template(name: str, language: str) -> Template:
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
-
-    # Prompts are plain text: escaping would put entities into them.
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(_text(name, language))
-
-
-@cache
-def _text(name: str, language: str) -> str:
-    return (files(__package__) / f"prompts/{name}.{language}.jinja").read_text(encoding="utf-8")
-
-
 _UNREADABLE, _NONE = "unreadable reply", "no question in it"
 
 
-_PAIR: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string"},
-        "answer": {"type": "string"},
-        "aliases": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["question", "answer", "aliases"],
-    "additionalProperties": False,
-}
+_PAIR = {"question": TEXT, "answer": TEXT, "aliases": list_of(TEXT)}
 
+PAIR_SCHEMA = object_of_all(_PAIR, title="pair")
 
-PAIR_SCHEMA: Mapping[str, Any] = {"title": "pair", **_PAIR}
-
-
-_SCHEMA: Mapping[str, Any] = {
-    "title": "pairs",
-    "type": "object",
-    "properties": {"pairs": {"type": "array", "items": _PAIR}},
-    "required": ["pairs"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_of_all({"pairs": list_of(object_of_all(_PAIR))}, title="pairs")
 
 
 class PairsAsked(Struct, frozen=True, kw_only=True):
@@ -177,7 +493,7 @@ def write_step(asked: PairsAsked, shots: Shots) -> Step:
             "asked": asked,
             "shots": shots.key(),
             "criteria": criteria_digest(asked.scope),
-            "prompt": prompt_digest("write"),
+            "prompt": PROMPTS.key("write"),
         },
         asks=("author",),
         draws=True,
@@ -194,7 +510,7 @@ def write_prompt(
 ) -> str:
     """The prompt for one passage, in the words of the language that is to be written in."""
     language = asked.write_in or read_in
-    return render(
+    return PROMPTS.render(
         "write",
         language,
         most=asked.most,
@@ -234,16 +550,10 @@ _SHORT, _SIGNS, _NO_SENTENCE = "too short", "hardly any words", "no sentence"
 _UNPLACED = "no category"
 
 
-_LITTLE, _SPECIFIC = "too little information", "too specific"
-
-
 _LEAST_WIDTH = 80  # a Han character counts as three letters: so long is a sentence with a fact
 
 
 _LEAST_LETTERS = 0.6  # of all that is not space: listings, tables and link lists have fewer
-
-
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:\s|$)|[。！？]")
@@ -277,25 +587,23 @@ def knowledge_step(judges: SeatedJudges, scope: Scope) -> Step:
     what concerns themselves."""
     questions = questions_for(scope)
 
-    async def check(row: SourcedPassage, context: StepContext) -> Kept:
+    def asked(row: SourcedPassage) -> tuple[str, JudgeQuestion]:
         language = row.passage.language or row.source.language
         texts = {"passage": row.passage.text, "heading": row.passage.heading}
         shown = {name: text for name, text in texts.items() if text}
-        question = questions.question("knowledge", language, shown)
-        verdict = await questions.ask(judges, context, "knowledge", question)
-        if verdict.label == "enough":
-            return row
-        reason = {"little": _LITTLE, "specific": _SPECIFIC}.get(verdict.label)
-        return Drop(reason or why_undecided(verdict), row.passage.text[:200])
+        return "knowledge", questions.question("knowledge", language, shown)
 
-    return Step(
+    specific = {} if scope.is_private else {"specific": "too specific"}
+    return judged_step(
+        judges,
+        questions,
+        "knowledge",
+        asked,
         name="knowledge",
-        version=2,
         takes=SourcedPassage,
-        work=check,
-        reasons=(_LITTLE, *(() if scope.is_private else (_SPECIFIC,)), *judges.silent),
-        config=questions.config(judges, "knowledge"),
-        asks=judges.asks,
+        drops={"little": "too little information", **specific},
+        found=lambda row: row.passage.text[:200],
+        version=2,
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import panel_parameters, seated_judges
+from proofstone.method import read_asked
 from proofstone.methods.chinese_simpleqa.build.checks import (
     alias_step,
     check_step,
@@ -18,31 +19,25 @@ from proofstone.methods.chinese_simpleqa.build.checks import (
     difficulty_step,
     evidence_step,
     kind_step,
+    left_step,
+    near_step,
+    read_known,
+    rewrite_step,
     sensitive_step,
 )
-from proofstone.methods.chinese_simpleqa.build.choices import CLOSING, opening_steps
-from proofstone.methods.chinese_simpleqa.build.duplicates import left_step, near_step, rewrite_step
-from proofstone.methods.chinese_simpleqa.build.examples import Scope, read_shots
-from proofstone.methods.chinese_simpleqa.build.facts import facts_by
-from proofstone.methods.chinese_simpleqa.build.known import read_known
-from proofstone.methods.chinese_simpleqa.build.openable import choices_of
+from proofstone.methods.chinese_simpleqa.build.choices import CLOSING, choices_of, opening_steps
 from proofstone.methods.chinese_simpleqa.build.pairs import (
+    Draft,
     PairsAsked,
+    Scope,
+    facts_by,
     knowledge_step,
+    read_shots,
+    ready_pairs,
     rules_step,
     write_step,
 )
-from proofstone.methods.chinese_simpleqa.build.rows import Draft, ready_pairs
-from proofstone.records.builds import (
-    BatchStep,
-    FileRows,
-    ModelRole,
-    Pipeline,
-    Step,
-    StepBuilder,
-    seats_of,
-)
-from proofstone.records.options import Parameter
+from proofstone.records.builds import BatchStep, FileRows, Pipeline, Step, StepBuilder, seats_of
 
 _PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
 
@@ -50,124 +45,10 @@ _PRIVATE = "the documents are private: questions only their owners can answer st
 _VALID_AT = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?", re.ASCII)
 
 
+_ASKED = read_asked(__package__, "pairs")
+
 PARAMETERS = (
-    Parameter(
-        name="documents",
-        kind="choice",
-        default="auto",
-        choices=("auto", "public", "private"),
-        help="What is asked for: public knowledge, or what private documents say and perhaps "
-        "nobody else knows; auto: private where a source's license does not permit publication.",
-    ),
-    Parameter(
-        name="valid_at",
-        kind="text",
-        default="",
-        help="The date at which private documents are valid, YYYY, YYYY-MM or YYYY-MM-DD (default: "
-        "the document's year).",
-    ),
-    Parameter(
-        name="from_choices",
-        kind="flag",
-        default=False,
-        help="INPUTs are files of multiple-choice questions, which are made open first; each keeps "
-        "its options beside.",
-    ),
-    Parameter(
-        name="knowledge",
-        kind="choice",
-        default="judge",
-        choices=("judge", "rules"),
-        help="Who sifts passages: a judge behind the rules, or the rules alone, for sources that "
-        "are known to hold what is worth asking.",
-    ),
-    Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
-    Parameter(
-        name="as_of",
-        kind="text",
-        default="2023-12-31",
-        help="The day, YYYY-MM-DD, on which each answer must have been known.",
-    ),
-    Parameter(
-        name="write_in",
-        kind="text",
-        default="",
-        help="Write in this language (a code such as en, zh, de); else in the passage's.",
-    ),
-    Parameter(
-        name="shots", kind="int", default=3, help="Worked examples that the author is shown."
-    ),
-    Parameter(
-        name="examples",
-        kind="text",
-        default="",
-        help="A file of your own examples (passage, question, answer, perhaps category, aliases) "
-        "instead of those carried.",
-    ),
-    Parameter(
-        name="primary_category",
-        kind="text",
-        default="",
-        help="The category of what has none: of a source without a place (see 'build strata').",
-    ),
-    Parameter(
-        name="secondary_category",
-        kind="text",
-        default="",
-        help="The finer category of what has none.",
-    ),
-    Parameter(
-        name="needs_category",
-        kind="flag",
-        default=False,
-        help="Drop passages without a category.",
-    ),
-    Parameter(
-        name="rounds",
-        kind="int",
-        default=2,
-        help="Revisions of a pair by its author, each after a check.",
-    ),
-    Parameter(
-        name="evidence",
-        kind="int",
-        default=5,
-        help="Texts of each search that a pair is checked against; 0: none.",
-    ),
-    Parameter(
-        name="search",
-        kind="text",
-        default="bm25",
-        help="Where they are searched for, with commas between: the workspace's sources, by their "
-        "words (bm25), by meaning (dense) or by both (hybrid); the web by brave, google, searxng, "
-        "or searxng:bing+baidu (docs/retrieval.md).",
-    ),
-    Parameter(
-        name="least_wrong",
-        kind="int",
-        default=1,
-        help="Members of the panel that must get a question wrong; 1 drops what all get right.",
-    ),
-    Parameter(
-        name="against",
-        kind="text",
-        default="",
-        help="Banks, and files of public sets, whose questions none is to be like; with commas "
-        "between them.",
-    ),
-    Parameter(
-        name="alike",
-        kind="float",
-        default=0.7,
-        help="From how alike two questions with one answer are near-duplicates, 0 to 1.",
-    ),
-    Parameter(
-        name="sensitive",
-        kind="choice",
-        default="on",
-        choices=("on", "off"),
-        help="Whether sensitive content is dropped, by the sensitive role.",
-    ),
+    *_ASKED.parameters,
     *panel_parameters(
         votes="Votes of each judge on evidence; more than half are its vote.",
         orders="Orders of the labels in which each vote is asked for; more than half decide.",
@@ -175,40 +56,6 @@ PARAMETERS = (
         usual_tie="drop",
     ),
 )
-
-
-_JUDGES: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 512}
-
-
-ROLES = {
-    "author": ModelRole(
-        help="writes pairs, revises them, and words anew what is asked already",
-        settings={"temperature": 0.0, "max_tokens": 2048},
-    ),
-    "checker": ModelRole(
-        help="says which criteria a pair misses, and suggests what to change",
-        purpose="judge",
-        settings={"temperature": 0.0, "max_tokens": 1024},
-    ),
-    "judge": ModelRole(
-        help="decides: knowledge, criteria, category, evidence, aliases, answer type; grades "
-        "the panel",
-        purpose="judge",
-        settings=_JUDGES,
-        panel=True,
-    ),
-    "sensitive": ModelRole(
-        help="decides on sensitive content", purpose="judge", settings=_JUDGES, panel=True
-    ),
-    "panel": ModelRole(
-        help="models that answer each question; those that all of them get right are dropped",
-        purpose="ask",
-        settings={"temperature": 0.0, "max_tokens": 1024},
-        optional=True,
-        panel=True,
-        has_option=True,
-    ),
-}
 
 
 def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
@@ -350,7 +197,7 @@ def _is_date(text: str) -> bool:
 PIPELINES = {
     "short-qa": StepBuilder(
         make=from_passages,
-        roles=ROLES,
+        roles=_ASKED.roles,
         parameters=PARAMETERS,
         documents="documents",
         files=FileRows(make=from_pairs, rows=_rows),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from proofstone.errors import NotFound
-from proofstone.methods.encyclo_k.tables.template import Template, read_template
+from proofstone.methods.encyclo_k.fact_tables import Template, read_template
 from proofstone.records.tables import Row
 
 # ISO codes of countries, currencies and languages as pycountry carries them, with the Chinese

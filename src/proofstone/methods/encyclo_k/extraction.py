@@ -1,0 +1,711 @@
+"""What is on its way from a passage to a bank: a drafted statement, then a claim, true or false."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all, object_of_texts
+from proofstone.documents.passages import terms
+from proofstone.errors import BadUsage
+from proofstone.judging.panel import (
+    SeatedJudges,
+    WordedQuestions,
+    judged_step,
+    panel_parameters,
+    seated_judges,
+    why_undecided,
+)
+from proofstone.judging.question import fence
+from proofstone.method import read_asked
+from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS_OF_TRUE, sift_row
+from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, ErrorType, Statement, read_error_type
+from proofstone.methods.encyclo_k.statements import falsified_fact
+from proofstone.records.builds import (
+    BatchRows,
+    BatchStep,
+    Drop,
+    Kept,
+    Pipeline,
+    Step,
+    StepBuilder,
+    StepContext,
+    seats_of,
+)
+from proofstone.records.calls import Message, TextPart
+from proofstone.records.knowledge import (
+    BuiltFact,
+    Fact,
+    Role,
+    RoleName,
+    SourcedPassage,
+    Stratum,
+    fact_id,
+)
+from proofstone.records.pages import PageRegion
+from proofstone.records.tables import Row, SiftedRow
+from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
+from proofstone.search.near_duplicates import near_duplicates
+from proofstone.texts.templates import Prompts
+
+
+class Ground(Struct, frozen=True):
+    """What a statement rests on: the passage's ``text``, and where it stands. ``passage`` is empty
+    where it was taken from a picture of a page without passages."""
+
+    text: str
+    passage: bytes
+    source: bytes
+    book: str
+    language: str
+    page: str = ""
+    heading: str = ""
+    stratum: Stratum = Stratum()
+
+    @classmethod
+    def of(cls, row: SourcedPassage) -> Ground:
+        """The ground that a passage is."""
+        passage, source = row.passage, row.source
+        return cls(
+            text=passage.text,
+            passage=passage.id,
+            source=source.id,
+            book=source.stratum.book or source.title,
+            language=passage.language or source.language or "en",
+            page="" if passage.page is None else str(passage.page),
+            heading=passage.heading,
+            stratum=structs.replace(source.stratum, book=source.stratum.book or source.title),
+        )
+
+    @classmethod
+    def of_region(cls, row: PageRegion) -> Ground:
+        """The ground that a region of a page is."""
+        return cls(
+            text=row.text,
+            passage=row.passage.id if row.passage is not None else b"",
+            source=row.source.id,
+            book=row.source.stratum.book or row.source.title,
+            language=row.language or row.source.language or "en",
+            page=str(row.page),
+            heading=row.heading,
+            stratum=structs.replace(
+                row.source.stratum, book=row.source.stratum.book or row.source.title
+            ),
+        )
+
+
+class Draft(Struct, frozen=True):
+    """A statement that a model took from its ``ground``, and the title of its knowledge point.
+    ``rewritten``: its words were changed so that it stands alone."""
+
+    text: str
+    title: str
+    ground: Ground
+    rewritten: bool = False
+
+
+class Falsehood(Struct, frozen=True):
+    """What became of a true statement: its text, the type of error and why it is false."""
+
+    text: str
+    error_type: str
+    reason: str
+
+
+class Claim(Struct, frozen=True):
+    """A statement for the bank: the draft itself, or with ``false`` what was made of it. ``turned``
+    says that it is to be falsified, also where that is not done yet."""
+
+    draft: Draft
+    turned: bool = False
+    false: Falsehood | None = None
+
+    @property
+    def text(self) -> str:
+        """The words that a bank will hold."""
+        return self.draft.text if self.false is None else self.false.text
+
+
+# Statements that speak of the text they come from, where they should speak of its subject.
+
+SPEAKING_VERSION = 1  # raise it whenever a pattern changes
+
+
+_TEXT = r"(?:passage|excerpt|text|paragraph|paper|article|vignette|tutorial|authors?)"
+
+
+_TELLS = (
+    r"(?:discuss|describ|explain|mention|introduc|present|provid|giv|cover|deal|focus|aim|outlin|"
+    r"propos|stat|suggest|show|argu|note|highlight|emphasi[sz]|say|talk|address|illustrat)\w*"
+)
+
+
+_ENGLISH = re.compile(
+    rf"\b(?:the|this|our)\s+{_TEXT}\s+(?:also\s+|then\s+|only\s+)?{_TELLS}\b"
+    rf"|\b(?:in|of|by|from|to|throughout)\s+(?:the\s+(?:passage|excerpt)|this\s+{_TEXT})\b"
+    rf"|\b(?:is|are|was|were)\s+(?:discussed|described|mentioned|introduced|presented|explained|"
+    rf"outlined)(?=\s*(?:[.;,]|here\b|$))"
+    rf"|\bwe\s+(?:aim|set\s+out|discuss|propose|describe|introduce|present)\b",
+    re.IGNORECASE,
+)
+
+
+_CHINESE = re.compile(
+    r"(?:这|本|该|上述|以上)(?:段|篇)(?:文字|文本|话|内容|文章)|本文(?!件|档|本|字|化)|这篇文章|文中(?:介绍|讨论|提到|指出|说明)"
+    r"|作者(?:还|也)?(?:认为|指出|介绍|提到|讨论|建议|说明|描述|强调)"
+)
+
+
+def speaks_of_passage(text: str) -> str:
+    """What in ``text`` speaks of its passage, paper or authors; empty where nothing does."""
+    found = _ENGLISH.search(text) or _CHINESE.search(text)
+    return found[0] if found else ""
+
+
+# Statements that say nearly the same in nearly the same words: the first of them stays.
+
+_SAME = "same as another"
+
+
+def alike_step(least: float) -> BatchStep:
+    """Drops near-duplicates, the first in the order of the rows stays."""
+
+    def check(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
+        texts: Sequence[str] = [row.text for row in rows]
+        found = near_duplicates(texts, least)
+        return {place: Drop(_SAME, texts[first]) for place, first in found.items()}
+
+    return BatchStep(
+        name="near-duplicates",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=(_SAME,),
+        config={"least": least},
+    )
+
+
+# Statements from a passage: one knowledge point each, in the passage's own terms.
+
+# Prompts, and questions to judges: one judge or a panel of them.
+
+_PROMPTS = Prompts(__package__)
+
+_QUESTIONS = WordedQuestions(
+    __package__,
+    {"standing": "stands", "support": "supported", "falsity": "false", "reason": "fits"},
+    "prompts/checks",
+)
+
+_UNREADABLE, _EMPTY = "unreadable reply", "no statement in it"
+
+
+# A statement from a picture: one knowledge point, cropped out of its page (3.1.1, appendix A.1).
+#
+# The paper has one complete knowledge point a picture, with all else made unreadable, and asks for
+# its name and its content.
+
+
+class _Point(Struct, frozen=True):
+    title: str
+    content: str
+    transcript: str = ""
+
+
+def seen_step() -> Step:
+    """At most one statement of each region. Where the page's own text is not known, the model also
+    writes down what stands in the picture, and that is what the statement is checked against."""
+
+    async def extract(row: PageRegion, context: StepContext) -> Kept:
+        ground = Ground.of_region(row)
+        knows_text = bool(ground.text.strip())
+        prompt = _PROMPTS.render(
+            "extract_seen",
+            ground.language,
+            book=ground.book,
+            heading=ground.heading,
+            page=row.page,
+            transcribe=not knows_text,
+        )
+        message = Message("user", (row.image, TextPart(prompt)))
+        names = ("title", "content") if knows_text else ("transcript", "title", "content")
+        schema = object_of_texts(*names, title="knowledge_point")
+        found = await ask_for(context.call, "extract", [message], _Point, schema)
+        if isinstance(found, str):
+            return Drop(_UNREADABLE, found)
+        text = " ".join(found.content.split())
+        if not text:
+            return Drop(_EMPTY, ground.text[:200])
+        if not knows_text:
+            ground = structs.replace(ground, text=found.transcript.strip() or text)
+        return Draft(text=text, title=found.title.strip(), ground=ground)
+
+    return Step(
+        name="extract from images",
+        version=1,
+        takes=PageRegion,
+        work=extract,
+        reasons=(_UNREADABLE, _EMPTY),
+        config={"prompt": _PROMPTS.key("extract_seen")},
+        asks=("writer",),
+    )
+
+
+# Statements from a passage: one knowledge point each, in the passage's own terms.
+
+_TOO_SHORT, _LEAST_CHARACTERS = "too short to hold one", 12  # a heading or a lone number
+
+
+class _Stated(Struct, frozen=True):
+    text: str
+    title: str = ""
+
+
+class _Statements(Struct, frozen=True):
+    statements: tuple[_Stated, ...]
+
+
+_STATEMENTS = object_of_all(
+    {"statements": list_of(object_of_texts("title", "text"))}, title="statements"
+)
+
+
+def extract_step(most: int) -> Step:
+    """At most ``most`` statements of each passage."""
+
+    async def extract(row: SourcedPassage, context: StepContext) -> Kept:
+        ground = Ground.of(row)
+        if len(ground.text.strip()) < _LEAST_CHARACTERS:
+            return Drop(_TOO_SHORT, ground.text)
+        prompt = _PROMPTS.render(
+            "extract",
+            ground.language,
+            passage=fence("passage", ground.text, ground.language),
+            book=ground.book,
+            heading=ground.heading,
+            most=most,
+        )
+        asked = [Message("user", prompt)]
+        found = await ask_for(context.call, "extract", asked, _Statements, _STATEMENTS)
+        if isinstance(found, str):
+            return Drop(_UNREADABLE, found)
+        drafts = [
+            Draft(text=" ".join(stated.text.split()), title=stated.title.strip(), ground=ground)
+            for stated in found.statements[:most]
+            if stated.text.strip()
+        ]
+        return list(dict.fromkeys(drafts)) or Drop(_EMPTY, ground.text[:200])
+
+    return Step(
+        name="extract",
+        version=2,
+        takes=SourcedPassage,
+        work=extract,
+        reasons=(_TOO_SHORT, _UNREADABLE, _EMPTY),
+        config={"most": most, "prompt": _PROMPTS.key("extract")},
+        asks=("writer",),
+    )
+
+
+# Judges over drafts: does it stand alone, and does its passage support it?
+
+_LEANS = "needs its book"
+
+
+class _Rewritten(Struct, frozen=True):
+    text: str
+
+
+_REWRITTEN = object_of_texts("text", title="statement")
+
+
+def standing_step(judges: SeatedJudges) -> Step:
+    """Drops what cannot be understood without its book, after one round of rewriting by the writer
+    with the passage at hand."""
+
+    async def check(row: Draft, context: StepContext) -> Kept:
+        language = row.ground.language
+
+        async def judged(text: str) -> PanelVerdict:
+            question = _QUESTIONS.question("standing", language, {"statement": text})
+            return await _QUESTIONS.ask(judges, context, "standing", question)
+
+        first = await judged(row.text)
+        if first.label == "stands":
+            return row
+        if not first.label:
+            return Drop(why_undecided(first), row.text)
+        prompt = _PROMPTS.render(
+            "rewrite",
+            language,
+            passage=fence("passage", row.ground.text, language),
+            statement=fence("statement", row.text, language),
+            book=row.ground.book,
+        )
+        asked = [Message("user", prompt)]
+        new = await ask_for(context.calls["writer"], "rewrite", asked, _Rewritten, _REWRITTEN)
+        text = "" if isinstance(new, str) else " ".join(new.text.split())
+        if not text or text == row.text:
+            return Drop(_LEANS, row.text)
+        again = await judged(text)
+        if again.label != "stands":
+            return Drop(_LEANS if again.label else why_undecided(again), text)
+        return structs.replace(row, text=text, rewritten=True)
+
+    return Step(
+        name="stands alone",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=(_LEANS, *judges.silent),
+        config={**_QUESTIONS.config(judges, "standing"), "prompt": _PROMPTS.key("rewrite")},
+        asks=(*judges.asks, "writer"),
+    )
+
+
+def support_step(judges: SeatedJudges) -> Step:
+    """Drops what the passage does not support, by the votes of the judges."""
+
+    def asked(row: Draft) -> tuple[str, JudgeQuestion]:
+        texts = {"passage": row.ground.text, "statement": row.text}
+        return "support", _QUESTIONS.question("support", row.ground.language, texts)
+
+    return judged_step(
+        judges,
+        _QUESTIONS,
+        "support",
+        asked,
+        name="support",
+        takes=Draft,
+        drops={"unsupported": "not supported by its passage"},
+        found=lambda row: row.text,
+        votes=judges.votes,
+    )
+
+
+# Is what was falsified false, and does its reason fit? Two questions, two rates.
+
+
+def falsity_step(judges: SeatedJudges) -> Step:
+    """Drops falsified statements that are not found false by the judges with the passage."""
+
+    def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
+        ground = row.draft.ground
+        if row.false is None:
+            return None
+        texts = {"passage": ground.text, "statement": row.false.text}
+        return "falsity", _QUESTIONS.question("falsity", ground.language, texts)
+
+    return judged_step(
+        judges,
+        _QUESTIONS,
+        "falsity",
+        asked,
+        name="false",
+        takes=Claim,
+        drops={"true": "still true", "open": "neither true nor false"},
+        found=lambda row: row.false.text,
+        votes=judges.votes,
+    )
+
+
+def reason_step(judges: SeatedJudges) -> Step:
+    """Drops falsified statements whose stated reason does not name what is wrong."""
+
+    def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
+        if row.false is None:
+            return None
+        texts = {"true": row.draft.text, "changed": row.false.text, "reason": row.false.reason}
+        return "reason", _QUESTIONS.question("reason", row.draft.ground.language, texts)
+
+    return judged_step(
+        judges,
+        _QUESTIONS,
+        "reason",
+        asked,
+        name="reason",
+        takes=Claim,
+        drops={"misses": "reason does not fit"},
+        found=lambda row: row.false.reason,
+    )
+
+
+# How much of a statement stands in its passage's own words, and the filters of M2.
+
+_OF_PASSAGE = "speaks of its passage"
+
+
+def overlap(statement: str, passage: str) -> float:
+    """The share of a statement's words (numbers too; of Chinese its pairs of characters) that stand
+    in the passage, in [0, 1]; 0 where it has none."""
+    wanted = terms(statement)
+    there = terms(passage)
+    return sum(term in there for term in wanted) / len(wanted) if wanted else 0.0
+
+
+def overlap_step(least: float) -> Step:
+    """Drops statements of which less than ``least`` stands in their passage's words: a paraphrase
+    that far off, or knowledge that the model brought along."""
+
+    def check(row: Draft, _context: StepContext) -> Kept:
+        found = overlap(row.text, row.ground.text)
+        return row if found >= least else Drop("not in its passage's words", f"{found:.2f}")
+
+    return Step(
+        name="overlap",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=("not in its passage's words",),
+        config={"least": least},
+    )
+
+
+def filter_step() -> Step:
+    """The cleaner and the filters for statements as they come from a book, and a filter for what
+    only models write: statements on the passage rather than its subject."""
+
+    def check(row: Draft, _context: StepContext) -> Kept:
+        if found := speaks_of_passage(row.text):
+            return Drop(_OF_PASSAGE, found)
+        sifted = sift_row(Row("", {"text": row.text, "correct": True}))
+        if not isinstance(sifted, SiftedRow):
+            return row
+        if sifted.reason:
+            return Drop(sifted.reason, sifted.found)
+        return structs.replace(row, text=str(sifted.row.values["text"]))
+
+    return Step(
+        name="filters",
+        version=FILTERS_VERSION,
+        takes=Draft,
+        work=check,
+        reasons=(_OF_PASSAGE, *REASONS_OF_TRUE),
+        config={"speaking": SPEAKING_VERSION},
+    )
+
+
+_UNCHANGED, _UNTYPED = "not changed", "no known type of error"
+
+
+_LENGTH, _FILTERED = "of another length", "fails a filter"
+
+
+# The same length (the paper's demand): by this factor at most, either way.
+_MOST_LONGER = 1.6
+
+
+class _Made(Struct, frozen=True):
+    error_type: str
+    statement: str
+    reason: str
+    analysis: str = ""
+    right: str = ""
+    wrong: str = ""
+
+
+_MADE = object_of_all(
+    {
+        "analysis": TEXT,
+        "error_type": {**TEXT, "enum": list(ERROR_TYPES)},
+        **dict.fromkeys(("right", "wrong", "statement", "reason"), TEXT),
+    },
+    title="falsified",
+)
+
+
+def claim_step(share: float) -> Step:
+    """Each draft as a claim, and ``share`` of them, drawn, once more to be falsified."""
+
+    def claim(row: Draft, context: StepContext) -> Kept:
+        true = Claim(draft=row)
+        if context.draws("falsify").uniform() >= share:
+            return true
+        return [true, Claim(draft=row, turned=True)]
+
+    return Step(
+        name="claims", version=1, takes=Draft, work=claim, config={"share": share}, draws=True
+    )
+
+
+def falsify_step(types: Mapping[ErrorType, float]) -> Step:
+    """What is to be falsified with its false words; all else goes by. With no ``types`` the model
+    picks the one that suits; else one is drawn for each by its weight."""
+
+    async def falsify(row: Claim, context: StepContext) -> Kept:
+        if not row.turned:
+            return row
+        language = row.draft.ground.language
+        prompt = _PROMPTS.render(
+            "falsify",
+            language,
+            statement=fence("statement", row.draft.text, language),
+            book=row.draft.ground.book,
+            types=(_drawn(types, context),) if types else ERROR_TYPES,
+        )
+        made = await ask_for(context.call, "falsify", [Message("user", prompt)], _Made, _MADE)
+        return Drop(_UNREADABLE, made) if isinstance(made, str) else _checked(row, made)
+
+    return Step(
+        name="falsify",
+        version=2,
+        takes=Claim,
+        work=falsify,
+        reasons=(_UNREADABLE, _UNTYPED, _UNCHANGED, _LENGTH, _FILTERED),
+        config={
+            "types": dict(types),
+            "filters": FILTERS_VERSION,
+            "prompt": _PROMPTS.key("falsify"),
+        },
+        asks=("falsifier",),
+        draws=bool(types),
+    )
+
+
+def _drawn(types: Mapping[ErrorType, float], context: StepContext) -> ErrorType:
+    left = context.draws("error type").uniform() * sum(types.values())
+    for name, weight in types.items():
+        left -= weight
+        if left < 0:
+            return name
+    return list(types)[-1]
+
+
+def _checked(row: Claim, made: _Made) -> Kept:
+    text = _changed(row.draft.text, made)
+    kind = read_error_type(made.error_type)
+    if kind is None:
+        return Drop(_UNTYPED, made.error_type)
+    if _signless(text) in ("", _signless(row.draft.text)) or not made.reason.strip():
+        return Drop(_UNCHANGED, text)
+    ratio = len(text) / len(row.draft.text)
+    if not 1 / _MOST_LONGER <= ratio <= _MOST_LONGER:
+        return Drop(_LENGTH, f"{ratio:.2f} times as long")
+    sifted = sift_row(Row("", {"text": text, "correct": False}))
+    if isinstance(sifted, SiftedRow) and sifted.reason:
+        return Drop(_FILTERED, f"{sifted.reason}: {sifted.found}")
+    return structs.replace(row, false=Falsehood(text, kind, made.reason.strip()))
+
+
+def _changed(true: str, made: _Made) -> str:
+    """The false words. Where a model names its change and then copies the true statement (a small
+    one often does), the change is made for it."""
+    text, right = " ".join(made.statement.split()), made.right.strip()
+    if _signless(text) == _signless(true) and right and true.count(right) == 1:
+        return true.replace(right, made.wrong.strip())
+    return text
+
+
+def _signless(text: str) -> str:
+    """Letters and digits in their order, of one case: quotes and stops make no other statement."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+
+# What is behind the last step as facts: every true statement, and after it the one made of it.
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
+    """The facts of claims, with the models of the build by seat as those who had a hand in them."""
+
+    def roles(name: RoleName, seat: str) -> tuple[Role, ...]:
+        return tuple(Role(name, model) for model in seats_of(seat, models).values())
+
+    wrote, checked = roles("wrote", "writer"), roles("checked", "judge")
+    falsified = roles("falsified", "falsifier")
+
+    def facts(claims: Iterable[Claim]) -> Iterator[BuiltFact]:
+        for claim in claims:
+            draft, ground, false = claim.draft, claim.draft.ground, claim.false
+            fact = Fact(
+                kind="encyclo_k.statement",
+                payload=Statement(text=draft.text, correct=True, title=draft.title),
+                language=ground.language,
+                stratum=ground.stratum,
+                source=ground.source,
+                passage=ground.passage or None,
+                page=ground.page,
+            )
+            true = structs.replace(fact, id=fact_id(fact))
+            if false is None:
+                yield BuiltFact(true, roles=(*wrote, *checked))
+                continue
+            fact = falsified_fact(true, false.text, false.error_type, false.reason)
+            yield BuiltFact(fact, roles=(*wrote, *falsified, *checked))
+
+    return facts
+
+
+# From passages to statements, true and falsified (3.1.1, 3.1.2, appendices A and C): the steps.
+
+_ASKED = read_asked(__package__, "extraction")
+
+PARAMETERS = (
+    *_ASKED.parameters,
+    *panel_parameters(
+        votes="Votes of each judge on support and falsity; more than half are its vote.",
+        orders="Orders of the labels in which each vote is asked for; more than half decide.",
+        tie="What becomes of a row on which a panel has no majority.",
+        usual_tie="drop",
+    ),
+)
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps for these parameters. Raises BadUsage for what they cannot be."""
+    _check(params)
+    types = _types(params["error_types"])
+    judges = seated_judges(params, models)
+    return Pipeline(
+        steps=(
+            seen_step() if params["from_regions"] else extract_step(params["statements"]),
+            overlap_step(params["overlap"]),
+            filter_step(),
+            standing_step(judges),
+            support_step(judges),
+            alike_step(params["alike"]),
+            claim_step(params["falsified"]),
+            falsify_step(types),
+            falsity_step(judges),
+            reason_step(judges),
+        ),
+        gives=Claim,
+        facts=facts_by(models),
+    )
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    for name in ("overlap", "alike", "falsified"):
+        if not 0 <= params[name] <= 1:
+            raise BadUsage(f"--{name} is a share from 0 to 1, not {params[name]}")
+    if params["statements"] < 1:
+        raise BadUsage(f"--statements is 1 or more, not {params['statements']}")
+
+
+def _types(text: str) -> dict[ErrorType, float]:
+    """``TYPE=WEIGHT,...``, a type alone weighing 1; none for the empty text."""
+    weights: dict[ErrorType, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _sign, number = part.partition("=")
+        kind = read_error_type(name)
+        try:
+            weight = float(number or 1)
+        except ValueError:
+            weight = -1.0
+        if kind is None or not 0 < weight < float("inf"):
+            raise BadUsage(f"--error-types: {part!r} is no TYPE=WEIGHT with a weight above 0")
+        weights[kind] = weight
+    return weights
+
+
+PIPELINES = {
+    "statements": StepBuilder(
+        make=make_pipeline,
+        roles=_ASKED.roles,
+        parameters=PARAMETERS,
+        regions=("from_regions", "writer"),
+        help="Statements from the passages of sources, true and falsified, each step checked.",
+    )
+}
