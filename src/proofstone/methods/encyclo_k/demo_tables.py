@@ -8,46 +8,25 @@ from __future__ import annotations
 
 import gettext
 import sqlite3
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from proofstone.errors import NotFound
 from proofstone.methods.encyclo_k.fact_tables import Template, read_template
 from proofstone.records.tables import Row
+from proofstone.texts.templates import carried_text
 
 # ISO codes of countries, currencies and languages as pycountry carries them, with the Chinese
 # names of its translations.
 
-_DISPUTED = {"AQ", "EH", "FK", "HK", "MO", "PS", "TW"}
-
-
-_WITH_ARTICLE = {
-    *("Bahamas", "Central African Republic", "Comoros", "Dominican Republic", "Gambia"),
-    *(
-        "French Southern Territories",
-        "Isle of Man",
-        "Maldives",
-        "Netherlands",
-        "Philippines",
-        "Russian Federation",
-    ),
-    *("United Arab Emirates", "United Kingdom", "United States"),
-}
-
-
-# Units of account, precious metals and codes for tests; the four are money people pay with.
-_X_CURRENCIES = {"XAF", "XCD", "XOF", "XPF"}
-
-
-# Codes of funds and indexed units, which no one pays with.
-_FUNDS = {"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"}
+_LEFT_OUT: Mapping[str, Any] = tomllib.loads(carried_text(__package__, "books/left_out.toml"))
 
 
 def country_codes() -> list[Row]:
@@ -56,66 +35,68 @@ def country_codes() -> list[Row]:
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
     chinese = _chinese("iso3166-1")
-    rows = []
-    for country in pycountry.countries:
-        name = getattr(country, "common_name", country.name)
-        if country.alpha_2 in _DISPUTED or not _is_plain(name):
-            continue
-        values = {
-            "name": _with_article(name),
-            "name_zh": chinese.gettext(country.name),
-            "english_name": name,
-            "alpha_2": country.alpha_2,
-            "alpha_3": country.alpha_3,
-            "numeric": country.numeric,
-            "number": int(country.numeric),
-            "initial": country.alpha_2[0],
-        }
-        rows.append(Row(f"country {country.alpha_2}", values))
-    return _with_own_labels(rows)
+    return _with_own_labels(
+        Row(
+            f"country {country.alpha_2}",
+            {
+                "name": _with_article(name, "codes"),
+                "name_zh": chinese.gettext(country.name),
+                "english_name": name,
+                "alpha_2": country.alpha_2,
+                "alpha_3": country.alpha_3,
+                "numeric": country.numeric,
+                "number": int(country.numeric),
+                "initial": country.alpha_2[0],
+            },
+        )
+        for country in pycountry.countries
+        if _is_plain(name := getattr(country, "common_name", country.name))
+        and country.alpha_2 not in _LEFT_OUT["codes"]["disputed"]
+    )
 
 
 def currency_codes() -> list[Row]:
     """One row a currency of ISO 4217; names that two of them share are left out."""
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
-    chinese = _chinese("iso4217")
-    rows = []
-    for currency in pycountry.currencies:
-        code = currency.alpha_3
-        is_special = code in _FUNDS or (code[0] == "X" and code not in _X_CURRENCIES)
-        if is_special or not _is_plain(currency.name):
-            continue
-        values = {
-            "name": currency.name,
-            "name_zh": chinese.gettext(currency.name),
-            "code": code,
-            "numeric": currency.numeric,
-            "number": int(currency.numeric),
-            "initial": code[0],
-        }
-        rows.append(Row(f"currency {code}", values))
-    return _with_own_labels(rows)
+    chinese, known = _chinese("iso4217"), _LEFT_OUT["codes"]
+    return _with_own_labels(
+        Row(
+            f"currency {code}",
+            {
+                "name": currency.name,
+                "name_zh": chinese.gettext(currency.name),
+                "code": code,
+                "numeric": currency.numeric,
+                "number": int(currency.numeric),
+                "initial": code[0],
+            },
+        )
+        for currency in pycountry.currencies
+        if (code := currency.alpha_3) not in known["funds"]
+        and (code[0] != "X" or code in known["paid_with"])
+        and _is_plain(currency.name)
+    )
 
 
 def language_codes() -> list[Row]:
     """One row a language that has a code of two letters in ISO 639."""
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
-    rows = []
-    for language in pycountry.languages:
-        short = getattr(language, "alpha_2", None)
-        name = language.name.removesuffix(" (macrolanguage)")
-        if short is None or not _is_plain(name):
-            continue
-        values = {
-            "name": name,
-            "two_letters": short,
-            "three_letters": language.alpha_3,
-            "initial": short[0],
-        }
-        rows.append(Row(f"language {language.alpha_3}", values))
-    return _with_own_labels(rows)
+    return _with_own_labels(
+        Row(
+            f"language {language.alpha_3}",
+            {
+                "name": name,
+                "two_letters": language.alpha_2,
+                "three_letters": language.alpha_3,
+                "initial": language.alpha_2[0],
+            },
+        )
+        for language in pycountry.languages
+        if _is_plain(name := language.name.removesuffix(" (macrolanguage)"))
+        and getattr(language, "alpha_2", None) is not None
+    )
 
 
 def _chinese(domain: str) -> gettext.NullTranslations:
@@ -128,22 +109,21 @@ def _is_plain(name: str) -> bool:
     return not any(mark in name for mark in ",(/")
 
 
-def _with_article(name: str) -> str:
-    return f"the {name}" if name in _WITH_ARTICLE or name.endswith(" Islands") else name
+def _with_article(name: str, package: str) -> str:
+    has_article = name in _LEFT_OUT[package]["with_article"] or name.endswith(" Islands")
+    return f"the {name}" if has_article else name
 
 
-def _with_own_labels(rows: list[Row]) -> list[Row]:
+def _with_own_labels(found: Iterable[Row]) -> list[Row]:
     """The rows whose every name is theirs alone: a shared one would make sentences ambiguous."""
-    labels = ("name", "name_zh")
-
-    def key(row: Row, label: str) -> Any:
-        return label, row.values.get(label)
-
-    counts = Counter(key(row, label) for row in rows for label in labels if label in row.values)
-    return [
-        row
+    rows = list(found)
+    labelled = [
+        {(label, row.values[label]) for label in ("name", "name_zh") if label in row.values}
         for row in rows
-        if all(counts[key(row, label)] == 1 for label in labels if label in row.values)
+    ]
+    counts = Counter(label for own in labelled for label in own)
+    return [
+        row for row, own in zip(rows, labelled, strict=True) if all(counts[x] == 1 for x in own)
     ]
 
 
@@ -153,78 +133,48 @@ def _with_own_labels(rows: list[Row]) -> list[Row]:
 # of other languages, minority beside official ones), demonyms (several in one cell, rare
 # spellings).
 
-_LEFT_OUT = {
-    # No permanent population or no seat of government of their own.
-    *("AQ", "BV", "HM", "IO", "TF", "UM", "GS", "SJ", "CX", "CC", "TK"),
-    # Status or borders in dispute, so that a sentence would take sides.
-    *("EH", "FK", "GI", "HK", "MO", "PS", "TW"),
-    # No longer there (AN, CS); in the table twice with different cells (VA).
-    *("AN", "CS", "VA"),
-}
-
-
-_RENAMED = {
-    "Swaziland": "Eswatini",
-    "Republic of Macedonia": "North Macedonia",
-    "East Timor": "Timor-Leste",
-}
-
-
-_COUNTRIES_WITH_ARTICLE = {
-    *("Central African Republic", "Comoros", "Czech Republic", "Democratic Republic of the Congo"),
-    *("Dominican Republic", "Federated States of Micronesia", "Isle of Man", "Maldives"),
-    *("Netherlands", "Philippines", "Republic of the Congo", "United Arab Emirates"),
-    *("United Kingdom", "United States"),
-}
-
-
-# Pairs of neighbours that the table gets wrong: no common border, or one through a territory.
-_NO_NEIGHBOURS = {
-    frozenset(pair)
-    for pair in (
-        *(("MMR", "BTN"), ("KWT", "IRN"), ("TCD", "SSD"), ("SRB", "ALB"), ("CYP", "GBR")),
-        *(("IND", "LKA"), ("FRA", "SUR")),
-    )
-}
-
 
 def countries() -> list[Row]:
     """One row a country, by alpha-2 code."""
-    from countryinfo import CountryInfo  # noqa: PLC0415 - only in the extra [demo]
+    import pycountry  # noqa: PLC0415 - only in the extra [demo]
+    from countryinfo import CountryInfo  # noqa: PLC0415
 
     found: dict[str, Mapping[str, Any]] = {}
     for record in CountryInfo.all().values():
         if record["ISO"]["alpha2"]:  # Scotland stands beside the United Kingdom without one
             found.setdefault(record["ISO"]["alpha2"], record)
-    kept = {code: record for code, record in found.items() if _is_kept(code, record)}
-    neighbours = _neighbours(kept.values())
-    current = _current_currencies()
-    return [
-        Row(f"country {code}", _row(record, neighbours, current))
-        for code, record in sorted(kept.items())
-    ]
-
-
-def _is_kept(code: str, record: Mapping[str, Any]) -> bool:
-    return code not in _LEFT_OUT and bool(record.get("area"))
-
-
-def _row(
-    record: Mapping[str, Any], neighbours: Mapping[str, list[str]], current: frozenset[str]
-) -> dict[str, Any]:
-    currencies = record["currencies"] or []
-    return {
-        "name": _name(record),
-        "capital": record["capital"],
-        "area": record["area"],
-        "continent": record["region"],
-        "region": _region(record),
-        "neighbours": neighbours[record["ISO"]["alpha3"]],
-        # One withdrawn code shows that the whole cell is out of date.
-        "currency": currencies if current.issuperset(currencies) else [],
-        "calling_code": [f"+{code}" for code in record["callingCodes"] if _is_own(code)],
-        "domain": [domain for domain in record["tld"] if domain.isascii()],
+    left_out = _LEFT_OUT["countries"]["left_out"]
+    kept = {
+        code: record
+        for code, record in sorted(found.items())
+        if code not in left_out and record.get("area")
     }
+    neighbours = _neighbours(kept.values())
+    current = {currency.alpha_3 for currency in pycountry.currencies}
+    return [
+        Row(
+            f"country {code}",
+            {
+                "name": _name(record),
+                "capital": record["capital"],
+                "area": record["area"],
+                "continent": record["region"],
+                "region": _region(record),
+                "neighbours": neighbours[record["ISO"]["alpha3"]],
+                # One withdrawn code shows that the whole cell is out of date.
+                "currency": cell if current.issuperset(cell := record["currencies"] or []) else [],
+                # The longer codes lie within another country's (+1 242 within +1), and a false
+                # statement with the shorter would be half true.
+                "calling_code": [
+                    f"+{calls}"
+                    for calls in record["callingCodes"]
+                    if calls.isdigit() and len(calls) <= 3 and calls not in ("76", "77")
+                ],
+                "domain": [domain for domain in record["tld"] if domain.isascii()],
+            },
+        )
+        for code, record in kept.items()
+    ]
 
 
 def _region(record: Mapping[str, Any]) -> str:
@@ -236,16 +186,8 @@ def _region(record: Mapping[str, Any]) -> str:
 
 
 def _name(record: Mapping[str, Any]) -> str:
-    name: str = _RENAMED.get(record["name"], record["name"])
-    if name.startswith("The "):
-        return "the" + name[3:]
-    return f"the {name}" if name in _COUNTRIES_WITH_ARTICLE or name.endswith(" Islands") else name
-
-
-def _is_own(calling_code: str) -> bool:
-    """Whether the code is a country's whole code: the longer ones lie within another's (+1 242
-    within +1), and a false statement with the shorter would be half true."""
-    return calling_code.isdigit() and (len(calling_code) <= 3 and calling_code not in ("76", "77"))
+    name: str = _LEFT_OUT["countries"]["renamed"].get(record["name"], record["name"])
+    return f"the{name[3:]}" if name.startswith("The ") else _with_article(name, "countries")
 
 
 def _neighbours(records: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -257,21 +199,12 @@ def _neighbours(records: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
         for record in records
         for other in record["borders"] or ()
         if other in names
-    } - _NO_NEIGHBOURS
+    } - set(map(frozenset, _LEFT_OUT["countries"]["no_neighbours"]))
     found: dict[str, list[str]] = {code: [] for code in names}
     for one, other in sorted(sorted(pair) for pair in pairs):
         found[one].append(names[other])
         found[other].append(names[one])
     return found
-
-
-def _current_currencies() -> frozenset[str]:
-    import pycountry  # noqa: PLC0415 - only in the extra [demo]
-
-    return frozenset(currency.alpha_3 for currency in pycountry.currencies)
-
-
-Values: TypeAlias = dict[str, Any]
 
 
 _QUERY = """
@@ -291,39 +224,7 @@ _QUERY = """
 """
 
 
-# Standard Chinese names, in the order of atomic numbers from 1; beyond 103 they lie outside the
-# character sets of many fonts.
-_CHINESE = (
-    "氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡"
-    "锑碲碘氙铯钡镧铈镨钕钷钐铕钆铽镝钬铒铥镱镥铪钽钨铼锇铱铂金汞铊铅铋钋砹氡钫镭锕钍镤铀镎钚镅锔锫锎锿镄钔"
-    "锘铹"
-)
-
-
-# The table's other series (nonmetals, metalloids, poor metals) have no agreed borders.
-_FAMILIES = {
-    "Alkali metals": ("alkali metals", "碱金属"),
-    "Alkaline earth metals": ("alkaline earth metals", "碱土金属"),
-    "Halogens": ("halogens", "卤素"),
-    "Noble gases": ("noble gases", "稀有气体"),
-    "Lanthanides": ("lanthanides", "镧系元素"),
-    "Actinides": ("actinides", "锕系元素"),
-}
-
-
-# Places that lie within one another would make a false statement true.
-_PLACES = {
-    "England": "Great Britain",
-    "Scotland": "Great Britain",
-    "USSR": "the Soviet Union",
-    "United States": "the United States",
-}
-
-
 _ANCIENT = "known to the ancients"
-
-
-_GROUP_DISPUTED = {57, 71, 89, 103}  # which of them stand in group 3, and in the f or d block
 
 
 _DENSEST_GAS = 0.1  # g/cm3; a gas's density holds at one temperature, which the table leaves out
@@ -340,12 +241,12 @@ def elements() -> list[Row]:
     with closing(_open()) as connection:
         connection.row_factory = sqlite3.Row
         records = [dict(record) for record in connection.execute(_QUERY)]
-    return [Row(f"element {record['atomic_number']}", _elements_row(record)) for record in records]
+    return [Row(f"element {record['atomic_number']}", _element(record)) for record in records]
 
 
 def elements_in_chinese() -> list[Row]:
     """The rows of the elements whose Chinese name is in every font: the first 103."""
-    return elements()[: len(_CHINESE)]
+    return elements()[: len(_LEFT_OUT["elements"]["chinese"])]
 
 
 def _open() -> sqlite3.Connection:
@@ -361,35 +262,41 @@ def _open() -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
-def _elements_row(record: Mapping[str, Any]) -> Values:
-    return {**_names(record), **_place(record), **_measured(record), **_history(record)}
-
-
-def _names(record: Mapping[str, Any]) -> Values:
-    number = record["atomic_number"]
+def _element(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What is measured is left out of radioactive elements, whose entries are often one isotope's
+    mass, or estimates; and what depends on the form (graphite, white tin), or sublimes."""
+    number, known = record["atomic_number"], _LEFT_OUT["elements"]
+    settled = number not in known["group_disputed"]
+    family, family_zh = known["families"].get(record["family"], (None, None))
+    in_family = number <= _LAST_IN_FAMILY
+    measured = not record["is_radioactive"]
+    one_form = measured and record["forms"] == 1 and not record["sublimes"]
+    is_condensed = (record["density"] or 0) >= _DENSEST_GAS
+    places = [part.strip() for part in (record["discovery_location"] or "").split("/")]
+    who = record["discoverers"] or ""
     return {
         "name": record["name"].lower(),
-        "name_zh": _CHINESE[number - 1] if number <= len(_CHINESE) else None,
+        "name_zh": known["chinese"][number - 1] if number <= len(known["chinese"]) else None,
         "symbol": record["symbol"],
         "atomic_number": number,
         "cas": record["cas"],
-    }
-
-
-def _place(record: Mapping[str, Any]) -> Values:
-    number = record["atomic_number"]
-    settled = number not in _GROUP_DISPUTED
-    family, family_zh = _FAMILIES.get(record["family"], (None, None))
-    known = number <= _LAST_IN_FAMILY
-    return {
         "period": record["period"],
         "group": record["group_id"] if settled else None,
         "block": record["block"] if settled else None,
-        "family": family if known else None,
-        "family_zh": family_zh if known else None,
+        "family": family if in_family else None,
+        "family_zh": family_zh if in_family else None,
         "configuration": (
             _spelled(record["electronic_configuration"]) if number <= _LAST_CONFIGURED else None
         ),
+        "atomic_weight": record["atomic_weight"] if measured else None,
+        "density": record["density"] if one_form and is_condensed else None,
+        "melting_point": record["melting_point"] if one_form else None,
+        "boiling_point": record["boiling_point"] if one_form else None,
+        "discovery_year": record["discovery_year"],
+        "discovery_place": list(
+            dict.fromkeys(known["places"].get(place, place) for place in places if place)
+        ),
+        "discoverer": None if who.lower().startswith(_ANCIENT) else who or None,
     }
 
 
@@ -397,33 +304,6 @@ def _spelled(configuration: str) -> str:
     """Every subshell with its number of electrons: ``[Ar] 3d5 4s`` becomes ``[Ar] 3d5 4s1``."""
     shells = configuration.split()
     return " ".join(shell + "1" if shell[-1].isalpha() else shell for shell in shells)
-
-
-def _measured(record: Mapping[str, Any]) -> Values:
-    """Of elements that are not radioactive: the others' entries are often one isotope's mass, or
-    estimates. What depends on the form (graphite, white tin) or sublimes is left out."""
-    if record["is_radioactive"]:
-        return dict.fromkeys(("atomic_weight", "density", "melting_point", "boiling_point"))
-    one_form = record["forms"] == 1 and not record["sublimes"]
-    is_condensed = (record["density"] or 0) >= _DENSEST_GAS
-    return {
-        "atomic_weight": record["atomic_weight"],
-        "density": record["density"] if one_form and is_condensed else None,
-        "melting_point": record["melting_point"] if one_form else None,
-        "boiling_point": record["boiling_point"] if one_form else None,
-    }
-
-
-def _history(record: Mapping[str, Any]) -> Values:
-    place = record["discovery_location"] or ""
-    who = record["discoverers"] or ""
-    ancient = who.lower().startswith(_ANCIENT)
-    places = [_PLACES.get(part.strip(), part.strip()) for part in place.split("/")]
-    return {
-        "discovery_year": record["discovery_year"],
-        "discovery_place": list(dict.fromkeys(filter(None, places))),
-        "discoverer": None if ancient else who or None,
-    }
 
 
 # Fact tables that come with the extra ``[demo]``: which books each name gives.
@@ -455,8 +335,8 @@ class Book:
 
     def template(self) -> Template:
         """The book's template."""
-        path = resources.files(__package__) / "books" / f"{self.file}.toml"
-        return read_template(path.read_text(encoding="utf-8"), path.name)
+        name = f"{self.file}.toml"
+        return read_template(carried_text(__package__, f"books/{name}"), name)
 
     def read(self) -> Sequence[Row]:
         """The book's rows. NotFound where the package is not installed."""
