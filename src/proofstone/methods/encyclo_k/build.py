@@ -18,11 +18,12 @@ from msgspec import structs
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
 from proofstone.method import read_asked
-from proofstone.methods.encyclo_k.demo_tables import CARRIED, Book, carried_books
+from proofstone.methods.encyclo_k.demo_tables import CARRIED, carried_books
 from proofstone.methods.encyclo_k.fact_tables import (
     FactTable,
     Falsifier,
     Stated,
+    Template,
     read_table,
     read_template,
     true_statements,
@@ -41,9 +42,6 @@ from proofstone.records.knowledge import (
     source_id,
 )
 from proofstone.records.options import Parameter
-
-KIND = "encyclo_k.statement"
-
 
 PARAMETERS = read_asked(__package__, "tables").parameters
 
@@ -75,21 +73,13 @@ class BuiltStatements:
         return len(self.facts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    falsified: float
-    limit: int
-    languages: frozenset[str]
-    templates: str
-
-
 def build_statements(
     inputs: Sequence[str], params: Mapping[str, Any], seed: int
 ) -> BuiltStatements:
     """Statements from every table of ``inputs``. Raises BadUsage, NotFound (no such name, file or
     package) or BadInput with every problem of a table."""
-    settings = _settings(params)
-    tables = [found for name in inputs for found in _tables(name, settings)]
+    values = _checked(params)
+    tables = [found for name in inputs for found in _tables(name, values)]
     if not tables:
         raise BadUsage(
             "There is no table to build from.", hint=f"Name a file, or {', '.join(CARRIED)}."
@@ -98,13 +88,14 @@ def build_statements(
     facts: list[BuiltFact] = []
     counts = []
     for table, origin in tables:
-        built, count = _statements(table, _source(table, origin), texts, settings, seed)
+        built, count = _statements(table, origin, texts, values, seed)
         facts += built
         counts.append(count)
     return BuiltStatements(tuple(facts), tuple(counts))
 
 
-def _settings(params: Mapping[str, Any]) -> _Settings:
+def _checked(params: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters by name. Raises BadUsage for what they cannot be."""
     known = {parameter.name: parameter.default for parameter in PARAMETERS}
     unknown = sorted(set(params) - set(known))
     if unknown:
@@ -117,51 +108,47 @@ def _settings(params: Mapping[str, Any]) -> _Settings:
         raise BadUsage(f"falsified is a share from 0 to 1, not {values['falsified']}.")
     if values["limit"] < 0:
         raise BadUsage(f"limit is 0 (all) or more, not {values['limit']}.")
-    languages = frozenset(part.strip() for part in values["languages"].split(",")) - {""}
-    return _Settings(float(values["falsified"]), values["limit"], languages, values["templates"])
+    return values
 
 
-def _tables(name: str, settings: _Settings) -> list[tuple[FactTable, str]]:
+def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]:
+    """The tables of an input, each with where it comes from."""
     books = carried_books(name)
     if books:
-        wanted = [book for book in books if settings.languages & {"all", book.language}]
-        return [(_carried_table(book), book.origin) for book in wanted]
+        wanted = {part.strip() for part in values["languages"].split(",")}
+        return [
+            (read_table(book.template(), book.read(), book.file), book.origin)
+            for book in books
+            if wanted & {"all", book.language}
+        ]
     path = Path(name)
     if not path.is_file():
         raise NotFound(
             f"There is no file {name} and no carried table of this name.",
             hint=f"Carried tables: {', '.join(CARRIED)}.",
         )
-    return [(_file_table(path, settings.templates), path.name)]
-
-
-def _carried_table(book: Book) -> FactTable:
-    return read_table(book.template(), book.read(), book.file)
-
-
-def _file_table(path: Path, templates: str) -> FactTable:
-
-    beside = Path(templates) if templates else path.with_suffix(".toml")
+    beside = Path(values["templates"]) if values["templates"] else path.with_suffix(".toml")
     if not beside.is_file():
         raise BadUsage(
             f"{path.name} needs a template file that says what its columns mean; "
             f"there is no {beside}.",
             hint="Give --templates FILE.toml; docs/fact-tables.md has an example.",
         )
-    template = read_template(_utf8_text(beside), beside.name)
-    return read_checked(path, lambda rows: read_table(template, rows, path.name))
-
-
-def _utf8_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = beside.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        problem = Problem(path.name, f"byte {error.start + 1} is not UTF-8")
+        problem = Problem(beside.name, f"byte {error.start + 1} is not UTF-8")
         raise BadInput("The template file cannot be read.", [problem]) from error
+    template = read_template(text, beside.name)
+    return [(read_checked(path, lambda rows: read_table(template, rows, path.name)), path.name)]
 
 
-def _source(table: FactTable, origin: str) -> Source:
-    template = table.template
+def _statements(
+    table: FactTable, origin: str, texts: frozenset[str], values: Mapping[str, Any], seed: int
+) -> tuple[list[BuiltFact], BookCount]:
+    """What a table gives: its true statements, at most the limit of them, drawn, in the table's
+    order, and behind each the false one that was made of it."""
+    template, limit = table.template, values["limit"]
     source = Source(
         kind="table",
         title=template.title,
@@ -170,21 +157,19 @@ def _source(table: FactTable, origin: str) -> Source:
         licence=template.licence,
         origin=origin,
     )
-    return structs.replace(source, id=source_id(source))
-
-
-def _statements(
-    table: FactTable, source: Source, texts: frozenset[str], settings: _Settings, seed: int
-) -> tuple[list[BuiltFact], BookCount]:
+    source = structs.replace(source, id=source_id(source))
+    kept = list(true_statements(table, seed))
+    if limit and len(kept) > limit:
+        places = Draws(seed, 0, f"{template.title}|limit").sample(range(len(kept)), limit)
+        kept = [kept[place] for place in sorted(places)]
     falsifier = Falsifier(table, texts)
     built: list[BuiltFact] = []
     tried = failed = 0
-    kept = _limited(list(true_statements(table, seed)), table, settings.limit, seed)
     for stated in kept:
-        true = _true_fact(stated, table, source)
+        true = _true_fact(stated, template, source)
         built.append(BuiltFact(true, source))
-        draws = Draws(seed, stated.entity.number, f"{_key(table)}|{stated.point.name}|falsify")
-        if draws.uniform() >= settings.falsified:
+        draws = Draws(seed, stated.entity.number, f"{template.title}|{stated.point.name}|falsify")
+        if draws.uniform() >= values["falsified"]:
             continue
         tried += 1
         false = falsifier.falsify(stated, draws)
@@ -193,35 +178,16 @@ def _statements(
         else:
             fact = falsified_fact(true, false.text, false.error_type, false.reason)
             built.append(BuiltFact(fact, source))
-    template = table.template
     book = template.book or template.title
     return built, BookCount(book, template.language, len(kept), tried - failed, failed)
 
 
-def _limited(found: list[Stated], table: FactTable, limit: int, seed: int) -> list[Stated]:
-    """At most ``limit`` of the statements, drawn, in the table's order."""
-    if not limit or len(found) <= limit:
-        return found
-    places = Draws(seed, 0, f"{_key(table)}|limit").sample(range(len(found)), limit)
-    return [found[place] for place in sorted(places)]
-
-
-def _key(table: FactTable) -> str:
-    return table.template.title
-
-
-def _true_fact(stated: Stated, table: FactTable, source: Source) -> Fact:
-    template = table.template
+def _true_fact(stated: Stated, of: Template, source: Source) -> Fact:
     fact = Fact(
-        kind=KIND,
+        kind="encyclo_k.statement",
         payload=Statement(text=stated.text, correct=True, title=stated.title),
-        language=template.language,
-        stratum=Stratum(
-            template.discipline,
-            template.field,
-            template.subfield,
-            template.book or template.title,
-        ),
+        language=of.language,
+        stratum=Stratum(of.discipline, of.field, of.subfield, of.book or of.title),
         source=source.id,
         page=stated.entity.label,
     )
