@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields, came
@@ -50,13 +50,10 @@ def graded_row(values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, 
     told = {} if sure is None else {"confidence": sure}
     if graded is None:
         return {**values, "grade": "", "basis": "waiting", "reason": "", **told}
-    return {
-        **values,
-        "grade": _grade(graded),
-        "basis": graded.basis,
-        "reason": _reason(graded),
-        **told,
-    }
+    grade = "CORRECT" if graded.value else "INCORRECT"
+    if graded.outcome != "answered":  # judges gave none, or there was no answer
+        grade = "" if graded.outcome == "unparsed" else "NOT_ATTEMPTED"
+    return {**values, "grade": grade, "basis": graded.basis, "reason": _reason(graded), **told}
 
 
 def item_columns(item: LoadedItem) -> dict[str, Any]:
@@ -80,13 +77,6 @@ def _unit(row: Row, problems: list[Problem]) -> Unit:
         way = "direct"
     reply = Reply(text=fields.text(*_REPLY), finish="stop")
     return Unit(item=LoadedItem(item, ()), replies={STEPS[way]: reply})
-
-
-def _grade(score: Score) -> str:
-    """The grade that a score stands for; empty where judges gave none."""
-    if score.outcome == "answered":
-        return "CORRECT" if score.value else "INCORRECT"
-    return "" if score.outcome == "unparsed" else "NOT_ATTEMPTED"
 
 
 def _reason(score: Score) -> str:
@@ -136,16 +126,6 @@ def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
     if problems:
         raise BadInput("The grades cannot be read.", problems, hint="See metrics --help.")
     return found
-
-
-def check_columns(rows: Iterable[GradedRow], names: Iterable[str]) -> None:
-    """Raises BadUsage for a column that no row has."""
-    known = dict.fromkeys(name for row in rows for name in row.values)
-    absent = [name for name in names if name not in known]
-    if absent:
-        raise BadUsage(
-            f"no row has a column {', '.join(absent)}", hint=f"there is: {', '.join(known)}"
-        )
 
 
 def question_codes(rows: Iterable[GradedRow]) -> list[int]:
@@ -269,7 +249,11 @@ def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -
     Raises BadInput naming every grade that is none, BadUsage for a column that no row has.
     """
     graded = read_graded(rows, against)
-    check_columns(graded, [*by, *([against] if against else [])])
+    known = dict.fromkeys(name for row in graded for name in row.values)
+    if absent := [name for name in (*by, *([against] if against else [])) if name not in known]:
+        raise BadUsage(
+            f"no row has a column {', '.join(absent)}", hint=f"there is: {', '.join(known)}"
+        )
     groups = {
         name: {value: _metrics(some) for value, some in sorted(_grouped(graded, name).items())}
         for name in by
@@ -304,16 +288,9 @@ def _grouped(rows: Sequence[GradedRow], name: str) -> dict[str, list[GradedRow]]
 
 def _metrics(rows: Sequence[GradedRow]) -> GradeMetrics:
     graded = [row for row in rows if row.grade is not None]
-    made = grade_metrics([row.grade for row in graded if row.grade is not None])
-    ungraded = len(rows) - len(graded)
-    return GradeMetrics(
-        n=made.n,
-        CO=made.CO,
-        NA=made.NA,
-        IN=made.IN,
-        CGA=made.CGA,
-        F=made.F,
-        ungraded=ungraded,
+    return structs.replace(
+        grade_metrics([row.grade for row in graded if row.grade is not None]),
+        ungraded=len(rows) - len(graded),
         intervals=_intervals(graded),
     )
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -298,45 +299,36 @@ _RIGHT: Mapping[Outcome, Worth] = {
 _STATED: Mapping[Outcome, Worth] = {**_NOWHERE, "answered": "value"}
 
 
+_graded = partial(Measure, of=GRADED, judged=True, by_group=True)
+
+
 MEASURES = (
     Measure(name=HEADLINE, of=GRADED, counts=_RIGHT, denominator=_ALL, judged=True),
-    Measure(
+    _graded(
         name="not_attempted",
-        of=GRADED,
         counts={**_NOWHERE, "answered": 0.0, "refused": 1.0, "truncated": 1.0},
         denominator=_ALL,
         label="NA",
-        judged=True,
-        by_group=True,
     ),
-    Measure(
+    _graded(
         name="incorrect",
-        of=GRADED,
         counts={**_NOWHERE, "answered": "rest", "refused": 0.0, "truncated": 0.0},
         denominator=_ALL,
         label="IN",
-        judged=True,
-        by_group=True,
     ),
-    Measure(
+    _graded(
         name="correct_given_attempted",
-        of=GRADED,
         counts=_STATED,
         weights={"answered": 1.0},
         denominator=noted("all replies graded correct or incorrect"),
         label="CGA",
-        judged=True,
-        by_group=True,
     ),
-    Measure(
+    _graded(
         name="f_score",
-        of=GRADED,
         counts=_RIGHT,
         weights={"answered": 2.0},
         denominator=noted("all replies with a grade, those that give an answer counting twice"),
         label="F",
-        judged=True,
-        by_group=True,
     ),
     Measure(
         name=BY_RULE,

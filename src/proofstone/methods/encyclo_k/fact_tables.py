@@ -190,23 +190,22 @@ def _point_problems(place: str, point: Point, template: Template) -> Iterator[tu
         except ValueError as error:
             yield place, f"{pattern!r}: {error}"
             continue
-        check = _title_problems if pattern is point.title else _say_problems
-        for what in check(names, point, template):
-            yield place, f"{pattern!r} {what}"
-
-
-def _title_problems(names: tuple[str, ...], _: Point, template: Template) -> Iterator[str]:
-    for name in names:
-        if name != template.key:
-            yield f"holds {{{name}}}; in a title only {{{template.key}}} may stand"
-
-
-def _say_problems(names: tuple[str, ...], point: Point, template: Template) -> Iterator[str]:
-    for name in sorted({template.key, point.column} - {*names}):
-        yield f"lacks {{{name}}}"
-    for name in names:
-        if name != point.column and template.column(name).values == "many":
-            yield f"holds {{{name}}}, which has many values; only the point's own column may"
+        if pattern is point.title:
+            wrong = [
+                f"holds {{{name}}}; in a title only {{{template.key}}} may stand"
+                for name in names
+                if name != template.key
+            ]
+        else:
+            wrong = [
+                f"lacks {{{name}}}" for name in sorted({template.key, point.column} - {*names})
+            ]
+            wrong += [
+                f"holds {{{name}}}, which has many values; only the point's own column may"
+                for name in names
+                if name != point.column and template.column(name).values == "many"
+            ]
+        yield from ((place, f"{pattern!r} {what}") for what in wrong)
 
 
 # A fact table in memory, and what it proves: which claims agree with it, which contradict it.
@@ -290,7 +289,15 @@ def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable
     """The table of these rows. Raises BadInput with every problem: no rows, a column that no row
     has, an empty label, two rows of one label, a cell that is no number."""
     kept = list(rows)
-    problems = [Problem(where, what) for what in _missing_columns(template, kept)]
+    present = dict.fromkeys(name for row in kept for name in row.values)
+    there = ", ".join(present)
+    problems = [
+        Problem(where, f"the templates use a column {name!r} that no row has (columns: {there})")
+        for name in template.used()
+        if kept and name not in present
+    ]
+    if not kept:
+        problems.append(Problem(where, "the table has no rows"))
     dropped = {normalised(label) for label in template.column(template.key).leave_out}
     entities: dict[str, Entity] = {}
     seen: dict[str, str] = {}
@@ -305,32 +312,16 @@ def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable
         if key not in dropped:
             cells = _cells(template, label, row, problems)
             entities.setdefault(key, Entity(label, number, cells))
-    problems += [Problem(where, what) for what in _unknown_labels(template, seen) if seen]
+    problems += [
+        Problem(where, f"[columns.{name}] leave_out: no row is called {label!r}")
+        for name, column in template.columns.items()
+        for label in column.leave_out
+        if seen and normalised(label) not in seen
+    ]
     if problems:
         raise BadInput(f"The fact table {where} cannot be used.", problems)
     digest = sha256(canonical_json([row.values for row in kept])).digest()
     return FactTable(template, tuple(entities.values()), entities, digest)
-
-
-def _missing_columns(template: Template, rows: Sequence[Row]) -> list[str]:
-    if not rows:
-        return ["the table has no rows"]
-    present = dict.fromkeys(name for row in rows for name in row.values)
-    there = ", ".join(present)
-    return [
-        f"the templates use a column {name!r} that no row has (columns: {there})"
-        for name in template.used()
-        if name not in present
-    ]
-
-
-def _unknown_labels(template: Template, seen: Mapping[str, str]) -> list[str]:
-    return [
-        f"[columns.{name}] leave_out: no row is called {label!r}"
-        for name, column in template.columns.items()
-        for label in column.leave_out
-        if normalised(label) not in seen
-    ]
 
 
 def _cells(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from proofstone.choices.options import roman
 from proofstone.method import ComparedQuestion, Contrast, Contrasts, JudgedText, Reviewing
 from proofstone.methods.encyclo_k.extraction import Claim, Draft
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
@@ -88,10 +89,7 @@ REVIEWING = Reviewing(review_text=review_text, compared=_COMPARED)
 # What must not be told apart without knowledge: true and falsified statements, gold and other
 # options.
 
-_ROMAN = (
-    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x",
-    "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx",
-)  # fmt: skip
+_NUMERALS = 20  # places beyond are numbered plainly
 
 
 def fact_contrasts(facts: Iterable[Fact]) -> Iterator[Contrast]:
@@ -111,7 +109,10 @@ def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
     for loaded in items:
         payload = loaded.item.payload
         if isinstance(payload, ComposedQuestion):
-            texts = [" ".join(map(_numeral, option)) for option in payload.options]
+            texts = [
+                " ".join(roman(at + 1) if at < _NUMERALS else str(at + 1) for at in option)
+                for option in payload.options
+            ]
         elif isinstance(payload, ChoiceQuestion):
             texts = list(payload.options)
         else:
@@ -126,10 +127,6 @@ def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
 def _source(fact: Fact) -> str:
     """The book, else the document, else the fact itself: nothing says that it shares one."""
     return fact.stratum.book or (fact.source or fact.id).hex()
-
-
-def _numeral(place: int) -> str:
-    return _ROMAN[place] if place < len(_ROMAN) else str(place + 1)
 
 
 CONTRASTS = Contrasts(

@@ -339,19 +339,8 @@ def pairs_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Draf
     """The pairs of files. Raises as ``choices_of``."""
     for built in _facts(inputs, Pair, "short questions without options"):
         fact = built.fact
-        asked: Pair = fact.payload
-        yield Draft(
-            question=asked.question,
-            answer=asked.answer,
-            aliases=asked.aliases,
-            answer_type=asked.answer_type,
-            tolerance=asked.tolerance,
-            urls=asked.urls,
-            valid_at=asked.valid_at,
-            language=fact.language,
-            stratum=fact.stratum,
-            origin=fact.id,
-        )
+        asked = structs.asdict(fact.payload)
+        yield Draft(**asked, language=fact.language, stratum=fact.stratum, origin=fact.id)
 
 
 def _facts(inputs: Sequence[str], kind: type[Struct], wanted: str) -> Iterator[BuiltFact]:

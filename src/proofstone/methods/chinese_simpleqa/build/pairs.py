@@ -116,15 +116,8 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     def asked(self) -> ShortQuestion:
         """The pair as one that is asked and graded."""
-        return ShortQuestion(
-            question=self.question,
-            answer=self.answer,
-            aliases=self.aliases,
-            answer_type=self.answer_type,
-            tolerance=self.tolerance,
-            urls=self.urls,
-            valid_at=self.valid_at,
-        )
+        own = {name: getattr(self, name) for name in ShortQuestion.__struct_fields__}
+        return ShortQuestion(**own)
 
     def with_pair(self, written: Written) -> Draft:
         """The same with another pair, by the author; of a twin with another question alone."""
@@ -183,17 +176,16 @@ def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Dr
 
 
 def _draft(item: Item, passage: str, primary: str, secondary: str, valid_at: str) -> Draft:
-    asked = item.payload
-    return Draft(
-        question=asked.question,
-        answer=asked.answer,
+    asked: ShortQuestion = item.payload
+    own = structs.replace(
+        asked,
         aliases=with_names(asked.answer, asked.aliases),
-        answer_type=asked.answer_type,
-        tolerance=asked.tolerance,
-        urls=asked.urls,
         valid_at=asked.valid_at or valid_at or UNSET,
+    )
+    return Draft(
+        **structs.asdict(own),
         language=item.language,
-        stratum=structs.replace(placed(item.stratum, primary, secondary)),
+        stratum=placed(item.stratum, primary, secondary),
         ground=Ground(text=passage),
     )
 
