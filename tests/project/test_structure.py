@@ -56,7 +56,8 @@ def imports() -> dict[str, set[str]]:
 def file_of(module: str) -> Path:
     """Where a module stands."""
     path = SOURCE.joinpath(*module.split(".")[1:])
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_suffix(".py")
 
 
 def test_no_file_imports_itself_through_others() -> None:
