@@ -9,17 +9,10 @@ from pathlib import Path
 
 from proofstone.documents.folders import Sources, open_sources
 from proofstone.documents.latex_tokens import (
-    ACCENTS,
     ARGUMENTS,
     BREAK,
-    CODE,
-    DRAWN,
     ENVIRONMENT_ARGUMENTS,
-    GONE,
-    MATHS,
-    SECTIONS,
-    SIGNS,
-    TABLES,
+    LATEX,
     Flow,
     Input,
     Macro,
@@ -220,18 +213,18 @@ def begin(state: State, _name: str) -> None:
 def _enter_known(state: State, environment: str, plain: str) -> None:
     if plain == "math":
         formula(state, _raw(state, environment))
-    elif plain in MATHS:
+    elif plain in LATEX.maths:
         if plain in {"alignat", "xalignat", "IEEEeqnarray"}:
             state.source.optional()
             state.source.argument()
         display(state, _raw(state, environment), plain)
-    elif plain in CODE:
+    elif plain in LATEX.code:
         _code(state, environment)
-    elif plain in GONE or plain in DRAWN:
+    elif plain in LATEX.gone or plain in LATEX.drawn:
         _raw(state, environment)
-        if plain in DRAWN:
+        if plain in LATEX.drawn:
             state.flow.add(Block("figure", ""))
-    elif plain in TABLES:
+    elif plain in LATEX.tables:
         _table(state, environment)
     else:
         _enter(state, plain)
@@ -356,7 +349,7 @@ def _nested(state: State, environment: str) -> str:
 
 def _section(state: State, name: str) -> None:
     state.source.optional()
-    state.flow.heading(SECTIONS[name], state.inline(state.source.argument()))
+    state.flow.heading(LATEX.sections[name], state.inline(state.source.argument()))
 
 
 def _item(state: State, _name: str) -> None:
@@ -443,7 +436,7 @@ def _line_break(state: State, _name: str) -> None:
 
 
 ACTS: dict[str, Handler] = {
-    **dict.fromkeys(SECTIONS, _section),
+    **dict.fromkeys(LATEX.sections, _section),
     **dict.fromkeys(("footnote", "footnotetext", "endnote", "sidenote"), _note),
     **dict.fromkeys(("caption", "captionof"), _caption),
     **dict.fromkeys(("includegraphics", "epsfig", "psfig", "epsfbox"), _image),
@@ -725,12 +718,12 @@ class TexReader:
 
     def _known(self, name: str) -> None:
         """Signs, accents, and commands of which it is known what is text behind them."""
-        if name in ACCENTS and (
+        if name in LATEX.accents and (
             len(name) > 1 or not name.isalpha() or self._state.source.has_group()
         ):
             self._state.flow.write(accented(name, self._inline(self._state.source.argument())))
-        elif name in SIGNS:
-            self._sign(SIGNS[name])
+        elif name in LATEX.signs:
+            self._sign(LATEX.signs[name])
         elif name in _REFERENCES:
             self._state.source.optional()
             self._state.flow.write(f"[{self._state.source.argument().strip()}]")

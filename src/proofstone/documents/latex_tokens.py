@@ -5,164 +5,69 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from importlib.resources import files
+
+from msgspec import Struct, toml
 
 from proofstone.documents.passages import MOST_BLOCKS, Block, set_off, too_many_blocks
 from proofstone.errors import BadInput
 from proofstone.records.pages import MarkKind
 
-# What the commands and environments of LaTeX mean for a text: which arguments are none of it.
 
-SECTIONS = {
-    "part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6,
-    "subparagraph": 7, "frametitle": 4, "addchap": 2, "addsec": 3,
-}  # fmt: skip
+def _by_name(forms: dict[str, list[str]]) -> dict[str, str]:
+    return {name: form for form, names in forms.items() for name in names}
 
 
-MATHS = {
-    "equation", "displaymath", "align", "alignat", "flalign", "gather", "multline", "eqnarray",
-    "dmath", "xalignat", "IEEEeqnarray",
-}  # fmt: skip
+class _Tables(Struct, frozen=True):
+    """``latex.toml``: what the commands and environments of LaTeX mean for a text."""
+
+    maths: frozenset[str]
+    code: frozenset[str]
+    tables: frozenset[str]
+    drawn: frozenset[str]
+    gone: frozenset[str]
+    written: tuple[tuple[str, str], ...]
+    sections: dict[str, int]
+    arguments: dict[str, list[str]]
+    environment_arguments: dict[str, list[str]]
+    signs: dict[str, str]
+    accents: dict[str, str]
+    units: dict[str, str]
 
 
-CODE = {"verbatim", "lstlisting", "Verbatim", "minted", "alltt", "BVerbatim", "LVerbatim"}
+LATEX = toml.decode((files("proofstone.documents") / "latex.toml").read_bytes(), type=_Tables)
 
 
-TABLES = {"tabular", "tabularx", "tabulary", "longtable", "supertabular", "xtabular", "array",
-          "longtabu", "tabu", "tblr"}  # fmt: skip
+ARGUMENTS = _by_name(LATEX.arguments)
 
 
-DRAWN = {"tikzpicture", "pgfpicture", "picture", "pspicture", "forest", "asy", "axis", "tikzcd",
-         "circuitikz", "feynmandiagram", "psfrags", "overpic"}  # fmt: skip
-
-
-# Left out with all that is in them.
-GONE = {"comment", "filecontents", "CCSXML", "luacode", "sagesilent"}
-
-
-# What follows a command and is no text: o an optional argument, m a group, t a group that is text.
-ARGUMENTS = {
-    **dict.fromkeys(
-        ("label", "vspace", "hspace", "vskip", "index", "glossary", "bibliographystyle",
-         "pagestyle", "thispagestyle", "pagenumbering", "graphicspath", "phantom", "hphantom",
-         "vphantom", "nocite", "includeonly", "hyphenation", "input@path", "todo", "marginpar",
-         "color", "cline", "selectlanguage", "usetikzlibrary", "tikzset", "lstset", "pgfplotsset",
-         "hypersetup", "geometry", "captionsetup", "sisetup", "theoremstyle", "newcounter",
-         "stepcounter", "refstepcounter", "usecounter", "value", "ProvidesPackage",
-         "RequirePackage", "fontfamily", "fontseries", "fontshape", "linespread", "setstretch",
-         "listoffixmes", "fancyhf", "fancyhead", "fancyfoot", "lhead", "rhead", "chead", "lfoot",
-         "rfoot", "cfoot", "enlargethispage", "DeclareGraphicsExtensions", "markright",
-         "cmidrule"),
-        "om",
-    ),
-    **dict.fromkeys(
-        ("setlength", "addtolength", "setcounter", "addtocounter", "settowidth", "settoheight",
-         "numberwithin", "markboth", "fontsize", "newfloat", "addtocontents",
-         "PassOptionsToPackage", "pgfmathsetmacro", "DeclareUnicodeCharacter", "counterwithin",
-         "AtBeginEnvironment", "SetKwInput"),
-        "mm",
-    ),
-    **dict.fromkeys(
-        ("addcontentsline", "definecolor", "DeclareFontFamily", "crefname", "Crefname",
-         "specialrule"),
-        "mmm",
-    ),
-    "colorlet": "mm", "rule": "omm", "usefont": "mmmm", "titleformat": "omommmm",
-    "titlespacing": "ommmm", "pdfbookmark": "omm", "documentclass": "om", "usepackage": "om",
-    "documentstyle": "om", "newlength": "m", "newtheoremstyle": "mmmmmmmmm",
-    "textcolor": "omt", "colorbox": "mt", "fcolorbox": "mmt", "raisebox": "moot", "parbox": "ooomt",
-    "makebox": "oot", "framebox": "oot", "rotatebox": "omt", "scalebox": "mot", "resizebox": "mmt",
-    "adjustbox": "mt", "multicolumn": "mmt", "multirow": "omomt", "href": "omt", "hyperref": "ot",
-    "hyperlink": "mt", "hypertarget": "mt", "texorpdfstring": "tm", "foreignlanguage": "omt",
-    "text": "t", "mbox": "t", "intertext": "t", "caption*": "t", "newblock": "", "acrodef": "mom",
-    "newacronym": "ommm", "newglossaryentry": "mm",
-    "DeclareAcronym": "mm", "gls": "ot",
-    "Gls": "ot", "glspl": "ot",
-    "Glspl": "ot", "ac": "t", "acp": "t", "nobibliography": "m", "markup": "t",
-    "fontencoding": "m", "inputencoding": "m", "lettrine": "ott", "hfill": "", "begingroup": "",
-    "hline": "", "toprule": "o", "midrule": "o", "bottomrule": "o", "vbox": "", "hbox": "",
-    "subfloat": "ot", "subfigure": "ot", "institute": "m", "affil": "om", "affiliation": "om",
-    "address": "om", "email": "m", "thanks": "m", "orcid": "m", "keywords": "m", "subjclass": "om",
-    "curraddr": "m", "dedicatory": "m", "ccsdesc": "om", "acmConference": "ommm", "acmDOI": "m",
-    "acmISBN": "m", "acmYear": "m", "acmJournal": "m", "received": "om", "authorrunning": "m",
-    "titlerunning": "m", "hyphenchar": "", "vskip": "", "hskip": "", "kern": "", "obeylines": "",
-}  # fmt: skip
-
-
-ENVIRONMENT_ARGUMENTS = {
-    "minipage": "ooom", "multicols": "mo", "wrapfigure": "omom", "wraptable": "omom",
-    "adjustbox": "m", "tabbing": "", "list": "mm", "subfigure": "om", "subtable": "om",
-    "figure": "o", "table": "o", "figure*": "o", "table*": "o", "sidewaystable": "o",
-    "enumerate": "o", "itemize": "o", "frame": "", "block": "m", "spacing": "m",
-    "threeparttable": "o",
-    "thebibliography": "m", "otherlanguage": "m", "CJK": "mm", "CJK*": "mm", "tcolorbox": "o",
-    "mdframed": "o", "proof": "", "description": "o", "algorithm": "o", "algorithmic": "o",
-    "float": "o", "landscape": "", "appendices": "", "quote": "", "abstract": "", "scope": "o",
-}  # fmt: skip
-
-
-# Signs that LaTeX writes as commands, accents, and its ways of writing dashes and quotes.
-
-SIGNS = {
-    "%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": "{", "}": "}", " ": " ", "\n": " ",
-    "\t": " ", ",": " ", ";": " ", ":": " ", "!": "", "-": "", "/": "", "@": "", "": "", ">": " ",
-    "ldots": "…", "dots": "…", "textellipsis": "…", "textendash": "–", "textemdash": "—",
-    "textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textunderscore": "_",
-    "textgreater": ">", "textless": "<", "textbar": "|", "textquotesingle": "'", "textmu": "µ",
-    "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“",
-    "textquotedblright": "”", "lq": "‘", "rq": "’", "textdegree": "°", "degree": "°",
-    "celsius": "°C", "texttimes": "×", "textpm": "±", "textbullet": "•", "textperiodcentered": "·",
-    "texttrademark": "™", "textregistered": "®", "textcopyright": "©", "copyright": "©",
-    "texteuro": "€", "euro": "€", "pounds": "£", "textsterling": "£", "S": "§", "P": "¶",
-    "dag": "†", "ddag": "‡", "ss": "ß", "SS": "SS", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
-    "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ", "dh": "ð",
-    "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "guillemotleft": "«",
-    "guillemotright": "»", "glqq": "„", "grqq": "“", "flqq": "«", "frqq": "»", "quotedblbase": "„",
-    "TeX": "TeX", "LaTeX": "LaTeX", "LaTeXe": "LaTeX2e", "BibTeX": "BibTeX", "slash": "/",
-    "quad": " ", "qquad": " ", "space": " ", "enspace": " ", "thinspace": " ", "nobreakspace": " ",
-    "textvisiblespace": "␣", "lbrace": "{", "rbrace": "}", "par": "\n\n", "newline": " ",
-    "linebreak": " ", "and": "; ", "textnormal": "", "textquotedbl": '"',
-}  # fmt: skip
-
-
-ACCENTS = {
-    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
-    ".": "\u0307", "c": "\u0327", "v": "\u030c", "H": "\u030b", "u": "\u0306", "d": "\u0323",
-    "b": "\u0331", "k": "\u0328", "r": "\u030a", "t": "\u0361",
-}  # fmt: skip
-
-
-_WRITTEN = (
-    ("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’"), ("?‘", "¿"),
-    ("!‘", "¡"),
-)  # fmt: skip
+ENVIRONMENT_ARGUMENTS = _by_name(LATEX.environment_arguments)
 
 
 _UNIT = re.compile(r"\\([A-Za-z]+)\s*")
 
 
-_UNITS = {
-    "per": "/", "squared": "²", "square": "²", "cubed": "³", "cubic": "³", "degreeCelsius": "°C",
-    "celsius": "°C", "percent": "%", "degree": "°", "micro": "micro", "ohm": "Ω",
-}  # fmt: skip
-
-
 def accented(accent: str, letter: str) -> str:
     """A letter under an accent, as one character where there is one."""
     plain = letter.strip().translate({ord("ı"): "i", ord("ȷ"): "j"})
-    return unicodedata.normalize("NFC", plain[:1] + ACCENTS[accent]) + plain[1:] if plain else ""
+    return (
+        unicodedata.normalize("NFC", plain[:1] + LATEX.accents[accent]) + plain[1:] if plain else ""
+    )
 
 
 def typeset(text: str) -> str:
     """Text with the dashes and quotation marks that LaTeX sets for what is typed."""
     if "-" in text or "`" in text or "'" in text:
-        for typed, shown in _WRITTEN:
+        for typed, shown in LATEX.written:
             text = text.replace(typed, shown)
     return text
 
 
 def units(text: str) -> str:
     """A unit of measurement by the names of its parts: kilometre/second."""
-    return _UNIT.sub(lambda found: _UNITS.get(found[1], found[1]), text).replace("~", " ").strip()
+    return (
+        _UNIT.sub(lambda found: LATEX.units.get(found[1], found[1]), text).replace("~", " ").strip()
+    )
 
 
 BREAK = "\n\n"  # the token of an empty line

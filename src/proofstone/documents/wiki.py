@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from msgspec import Struct, structs
+from msgspec import Struct, structs, toml
 
 from proofstone.documents.html import as_blocks, blocks_in
 from proofstone.documents.passages import (
@@ -38,15 +39,23 @@ from proofstone.errors import BadInput, needed
 from proofstone.records.pages import MarkKind
 from proofstone.texts.languages import said_language
 
-# Which sections of a wiki's page are no text of it: references, links, what to read next.
 
-_APPARATUS = {
-    "references", "notes", "notes and references", "external links", "see also", "further reading",
-    "bibliography", "sources", "citations", "footnotes", "works cited", "gallery",
-    "参考文献", "参考资料", "參考文獻", "參考資料", "外部链接", "外部連結",
-    "参见", "參見", "參看", "注释", "註釋",
-    "延伸阅读", "延伸閱讀", "脚注", "腳註", "参考来源", "相关条目",
-}  # fmt: skip
+class _Tables(Struct, frozen=True):
+    """``wiki.toml``: what of a wiki's pages is no text of them, and what stands for templates where
+    the wiki itself is not there to expand them."""
+
+    apparatus: frozenset[str]
+    gone: frozenset[str]
+    tags_gone: frozenset[str]
+    boxes: tuple[str, ...]
+    dashes: dict[str, str]
+    text_in: dict[str, list[str]]
+
+
+_WIKI = toml.decode((files("proofstone.documents") / "wiki.toml").read_bytes(), type=_Tables)
+
+
+_TEXT_IN = {name: argument for argument, names in _WIKI.text_in.items() for name in names}
 
 
 def without_apparatus(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -57,23 +66,13 @@ def without_apparatus(blocks: Iterable[Block]) -> Iterator[Block]:
         if block.kind == "heading":
             if left_out and block.level > left_out:
                 continue
-            left_out = block.level if block.text.strip().casefold() in _APPARATUS else 0
+            left_out = block.level if block.text.strip().casefold() in _WIKI.apparatus else 0
             waiting = [above for above in waiting if above.level < block.level]
             waiting += [] if left_out else [block]
         elif not left_out:
             yield from waiting
             waiting = []
             yield block
-
-
-# The blocks of a wiki's page as HTML: its text without what the wiki puts around and into it.
-
-_GONE = {
-    "mw-editsection", "reference", "references", "reflist", "mw-references-wrap", "navbox",
-    "vertical-navbox", "sidebar", "metadata", "ambox", "noprint", "hatnote", "toc", "sistersitebox",
-    "catlinks", "mw-jump-link", "mw-empty-elt", "printfooter", "mw-cite-backlink", "navigation-box",
-    "mw-indicators", "vector-toc", "mw-kartographer-container", "dablink", "rellink", "footer",
-}  # fmt: skip
 
 
 _CONTROLS = bytes({*range(32)} - {9, 10, 13})
@@ -99,8 +98,9 @@ def article_blocks(data: bytes, name: str) -> list[Block]:
         raise BadInput(f"{name} is no HTML ({cause}).") from cause
     root = _content(root)
     for element in list(root.iter(etree.Element)):
-        if element is not root and not _GONE.isdisjoint((element.get("class") or "").split()):
-            _drop(element)
+        is_gone = not _WIKI.gone.isdisjoint((element.get("class") or "").split())
+        if is_gone and element is not root and element.getparent() is not None:
+            element.drop_tree()  # the text behind it stays
     blocks = as_blocks(bounded(blocks_in(root), name))
     return list(without_apparatus(block for block in blocks if block.text.strip()))
 
@@ -114,53 +114,10 @@ def _content(root: Any) -> Any:
     return root
 
 
-def _drop(element: Any) -> None:
-    """Takes an element out; the text behind it stays."""
-    if element.getparent() is not None:
-        element.drop_tree()
-
-
-# What stands for the templates of a wiki where the wiki itself is not there to expand them.
-
-# Templates whose text is one of their arguments, by its name.
-TEXT_IN = {
-    "lang": "2", "langx": "2", "nowrap": "1", "nobr": "1", "small": "1", "big": "1", "abbr": "1",
-    "mono": "1", "code": "1", "em": "1", "strong": "1", "ce": "1", "chem2": "1", "math": "1",
-    "mvar": "1", "val": "1", "quote": "1", "blockquote": "1", "cquote": "1", "term": "1",
-    "defn": "1", "sub": "1", "sup": "1", "color": "2", "font color": "2", "transl": "2",
-    "lang-en": "1", "ill": "1", "interlanguage link": "1", "visible anchor": "1", "vanchor": "1",
-    "le": "1", "link-en": "1", "tsl": "3", "ruby": "1", "number": "1",
-    "formatnum": "1", "nihongo": "1",
-    "as of": "1", "circa": "1", "c.": "1", "not a typo": "1", "sic": "1", "keypress": "1",
-}  # fmt: skip
-
-
-DASHES = {
-    "snd": " – ", "spaced ndash": " – ", "spnd": " – ", "ndash": "–", "mdash": "—", "emdash": "—",
-    "spaced en dash": " – ", "dash": " – ", "·": " · ", "•": " • ", "nbsp": " ", "!": "|",
-    "minus": "−", "times": "×", "degree": "°", "deg": "°", "pi": "π",
-}  # fmt: skip
-
-
-_BOXES = ("infobox", "taxobox", "speciesbox", "automatic taxobox", "chembox", "drugbox", "geobox")
-
-
-def is_box(name: str) -> bool:
-    """Whether a template is a box of facts (an infobox), by its name."""
-    return name.startswith(_BOXES) or name.endswith(" infobox") or "信息框" in name
-
-
 _SPACE = re.compile(r"[ \t\u00a0\n]+")
 
 
 _MAGIC = re.compile(r"__[A-Z]{3,30}__|-\{(?:[a-zA-Z-]*\|)?([^{}|;]{0,200})\}-")
-
-
-_WIKITEXT_GONE = {
-    "ref", "references", "gallery", "timeline", "score", "graph", "imagemap", "style",
-    "templatestyles",
-    "mapframe", "maplink", "section", "hr", "indicator", "inputbox", "categorytree",
-}  # fmt: skip
 
 
 _FILES = re.compile(r"\s*(file|image|文件|檔案|图像|datei|fichier|media)\s*:", re.IGNORECASE)
@@ -309,12 +266,12 @@ class _Page:
     def template(self, node: Any) -> None:
         """Takes in what stands for a template."""
         name = " ".join(str(node.name).split()).casefold()
-        if is_box(name):
+        if name.startswith(_WIKI.boxes) or name.endswith(" infobox") or "信息框" in name:
             self._box(node)
-        elif name in DASHES:
-            self._pieces.append(DASHES[name])
-        elif name in TEXT_IN:
-            self._pieces.append(self._argument(node, TEXT_IN[name]))
+        elif name in _WIKI.dashes:
+            self._pieces.append(_WIKI.dashes[name])
+        elif name in _TEXT_IN:
+            self._pieces.append(self._argument(node, _TEXT_IN[name]))
         elif name in {"convert", "cvt"}:
             self._pieces.append(f"{self._argument(node, '1')} {self._argument(node, '2')}")
         elif name in {"frac", "sfrac", "fraction"}:
@@ -340,7 +297,7 @@ class _Page:
         name = str(node.tag).strip().casefold()
         if node.wiki_markup and name in {"li", "dt", "dd"}:
             self._item(str(node.wiki_markup))
-        elif name in _WIKITEXT_GONE:
+        elif name in _WIKI.tags_gone:
             return
         elif name == "table":
             self._table(node)
