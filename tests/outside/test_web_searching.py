@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,7 +14,7 @@ from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.names import destination_of
 from proofstone.records.knowledge import Source
 from proofstone.search.http import MOST_BYTES, fetch_page
-from proofstone.search.web import WebSearcher, searches_of
+from proofstone.search.web import KeptSearch, WebSearcher, WebSearchError, searches_of, told_failure
 from scripted_server import Act, ScriptedServer, Seen, html, in_turn
 
 FOUND = {"web": {"results": [{"title": "Copper", "url": "https://a.example", "description": "M"}]}}
@@ -53,11 +53,21 @@ def searcher(folder: Path, url: str, *lines: str, clock: Clock | None = None) ->
     return WebSearcher("brave", folder, config(folder, url, *lines), clock or Clock())
 
 
+async def found_by(
+    search: WebSearcher, query: str, k: int = 10, *, made_from: Sequence[Source] = ()
+) -> KeptSearch:
+    """What a search finds, its errors as a person reads them."""
+    try:
+        return await search.seek(query, k, made_from=made_from)
+    except WebSearchError as error:
+        raise told_failure(search.name, error) from None
+
+
 async def test_a_search_is_asked_once_and_kept_with_date_and_hash(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _seen: said(FOUND)) as server:
         search = searcher(tmp_path, server.url)
-        found = await search.find("铜 melts", 3)
-        assert await search.find("铜 melts", 3) == found
+        found = await found_by(search, "铜 melts", 3)
+        assert await found_by(search, "铜 melts", 3) == found
         assert server.requests == 1
         (seen,) = server.seen
     assert parse_qs(urlsplit(seen.path).query) == {"q": ["铜 melts"], "count": ["3"]}
@@ -72,10 +82,10 @@ async def test_a_search_is_asked_once_and_kept_with_date_and_hash(tmp_path: Path
 async def test_a_damaged_file_is_asked_for_again(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _seen: said(FOUND)) as server:
         search = searcher(tmp_path, server.url)
-        await search.find("copper")
+        await found_by(search, "copper")
         (file,) = (tmp_path / ".proofstone" / "websearch").iterdir()
         file.write_bytes(file.read_bytes()[:-3])
-        await search.find("copper")
+        await found_by(search, "copper")
         assert server.requests == 2
 
 
@@ -84,7 +94,7 @@ async def test_a_busy_search_is_waited_for_as_it_says(tmp_path: Path) -> None:
     clock = Clock()
     script = in_turn(said(busy, 429, **{"Retry-After": "3"}), said(FOUND))
     async with ScriptedServer(script) as server:
-        found = await searcher(tmp_path, server.url, clock=clock).find("copper")
+        found = await found_by(searcher(tmp_path, server.url, clock=clock), "copper")
     assert clock.slept == [3.0]
     assert len(found.hits) == 1
 
@@ -93,7 +103,7 @@ async def test_errors_are_told_by_kind_without_the_key(tmp_path: Path) -> None:
     wrong = {"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": f"no such token {KEY}"}}
     async with ScriptedServer(lambda _seen: said(wrong, 422)) as server:
         with pytest.raises(EndpointUnusable, match="brave answers bad_key: no such token") as told:
-            await searcher(tmp_path, server.url).find("copper")
+            await found_by(searcher(tmp_path, server.url), "copper")
         assert server.requests == 1
     assert KEY not in str(told.value)
     assert not (tmp_path / ".proofstone" / "websearch").exists()
@@ -108,7 +118,7 @@ def test_what_is_not_set_is_named(tmp_path: Path) -> None:
 
 async def test_no_host_is_asked_that_nobody_allowed(tmp_path: Path) -> None:
     with pytest.raises(EgressRefused, match=r"nobody has allowed requests to search\.test"):
-        await searcher(tmp_path, "https://search.test").find("copper")
+        await found_by(searcher(tmp_path, "https://search.test"), "copper")
 
 
 async def test_a_query_made_from_private_text_stays_unless_its_source_may_go(
@@ -119,15 +129,15 @@ async def test_a_query_made_from_private_text_stays_unless_its_source_may_go(
     lines = (*allowed, '[egress.sources."Plans"]', 'hosts = ["local"]')
     search = searcher(tmp_path, "https://search.test", *lines)
     with pytest.raises(EgressRefused, match=r"'Plans' may not go to search\.test"):
-        await search.find("what the plans say", made_from=[PRIVATE])
+        await found_by(search, "what the plans say", made_from=[PRIVATE])
     assert not (tmp_path / ".proofstone" / "websearch").exists()
 
 
 async def test_kept_searches_are_known_by_the_source_they_were_made_from(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _seen: said(FOUND)) as server:
         search = searcher(tmp_path, server.url)
-        await search.find("copper")
-        await search.find("what the plans say", made_from=[PRIVATE])
+        await found_by(search, "copper")
+        await found_by(search, "what the plans say", made_from=[PRIVATE])
     (file,) = searches_of(tmp_path, PRIVATE.id)
     assert "what the plans say" in (tmp_path / file).read_text(encoding="utf-8")
     assert searches_of(tmp_path, b"o" * 32) == ()

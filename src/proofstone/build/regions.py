@@ -11,11 +11,12 @@ from typing import Literal, get_args
 from msgspec import Struct, structs
 
 from proofstone.build.inputs import BuildSpec, builder_of, named_sources, placed_source
+from proofstone.documents.passages import box_around
 from proofstone.documents.reader import Draw
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
-from proofstone.ingest.pages import DPI, around, draw_all
+from proofstone.ingest.pages import DPI, draw_all
 from proofstone.ingest.vision import check_sees
 from proofstone.records.builds import Maker, role_of_seat
 from proofstone.records.calls import Model
@@ -306,7 +307,7 @@ def _drawn(
     store: Store, source: Source, chosen: Sequence[_Chosen], document: Path
 ) -> Iterator[PageRegion]:
     draws = [
-        Draw(page=page.number or 1, dpi=DPI, keep=region.boxes, crop=around(region.boxes))
+        Draw(page=page.number or 1, dpi=DPI, keep=region.boxes, crop=box_around(region.boxes))
         for page, region, _heading in chosen
     ]
     for (page, region, heading), png in zip(chosen, draw_all(document, draws), strict=True):

@@ -118,50 +118,43 @@ class Numbering:
 
 def read_numbering(root: Any) -> Numbering:
     """The lists that a numbering part defines."""
-    forms = {form.get("abstractNumId", ""): _levels(form) for form in root.iter("abstractNum")}
+    forms = {
+        form.get("abstractNumId", ""): {
+            depth: _Level(
+                value(level, "numFmt"), value(level, "lvlText")[:40], 1 if start is None else start
+            )
+            for depth, level, start in _by_depth(form.findall("lvl"), "start")
+        }
+        for form in root.iter("abstractNum")
+    }
     lists = {}
     for entry in root.iter("num"):
         form = value(entry, "abstractNumId")
-        lists[entry.get("numId", "")] = _List(form, forms.get(form, {}), _anew(entry))
+        begun = _by_depth(entry, "startOverride")
+        anew = {depth: start for depth, _level, start in begun if start is not None}
+        lists[entry.get("numId", "")] = _List(form, forms.get(form, {}), anew)
     return Numbering(lists)
 
 
-def _anew(entry: Any) -> dict[int, int]:
-    """Where the levels of a list begin that does not count on."""
-    found = {}
-    for change in entry:
-        depth, start = change.get("ilvl", ""), value(change, "startOverride")
-        if depth.isdigit() and start.isdigit() and int(depth) < _DEEPEST and len(start) < 9:
-            found[int(depth)] = int(start)
-    return found
-
-
-def _levels(form: Any) -> dict[int, _Level]:
-    found = {}
-    for level in form.findall("lvl"):
-        depth, start = level.get("ilvl", ""), value(level, "start")
+def _by_depth(entries: Any, start: str) -> Iterator[tuple[int, Any, int | None]]:
+    """The levels of a list with what is said of each, and the number that it starts at."""
+    for entry in entries:
+        depth, first = entry.get("ilvl", ""), value(entry, start)
         if depth.isdigit() and int(depth) < _DEEPEST:
-            found[int(depth)] = _Level(
-                value(level, "numFmt"),
-                value(level, "lvlText")[:40],
-                int(start) if start.isdigit() and len(start) < 9 else 1,
-            )
-    return found
+            yield int(depth), entry, int(first) if first.isdigit() and len(first) < 9 else None
 
 
 def _written(number: int, form: str) -> str:
     if not 0 < number <= _MOST:
         return str(number)
-    if form in {"lowerLetter", "upperLetter"}:
-        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-        return letter if form == "lowerLetter" else letter.upper()
-    if form in {"lowerRoman", "upperRoman"}:
-        text, left = "", number
+    text, left = "", number
+    if form.endswith("Letter"):
+        text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+    elif form.endswith("Roman"):
         for worth, sign in _ROMAN:
             text += sign * (left // worth)
             left %= worth
-        return text if form == "lowerRoman" else text.upper()
-    return str(number)
+    return (text.upper() if form.startswith("upper") else text) or str(number)
 
 
 # What the styles of a DOCX mean: headings with their level, captions, code, contents.
@@ -313,10 +306,13 @@ def _fraction(element: Any) -> str:
     return f"\\frac{{{over}}}{{{under}}}"
 
 
-def _script(element: Any) -> str:
+def _limits(element: Any) -> str:
     below, above = _of(element, "sub"), _of(element, "sup")
-    text = _braced(_of(element, "e"))
-    return text + (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
+    return (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
+
+
+def _script(element: Any) -> str:
+    return _braced(_of(element, "e")) + _limits(element)
 
 
 def _before(element: Any) -> str:
@@ -331,9 +327,7 @@ def _root(element: Any) -> str:
 
 def _sum(element: Any) -> str:
     sign = value(element, "naryPr/chr") or "∫"
-    below, above = _of(element, "sub"), _of(element, "sup")
-    limits = (f"_{_braced(below)}" if below else "") + (f"^{_braced(above)}" if above else "")
-    return f"{sign}{limits} {_of(element, 'e')}"
+    return f"{sign}{_limits(element)} {_of(element, 'e')}"
 
 
 def _fenced(element: Any) -> str:
@@ -401,41 +395,27 @@ _NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 
 
 @dataclass
-class Said:
+class Paragraph:
     """A paragraph's text, with ``NEW_PAGE`` where a page begins in it.
 
     ``formulas`` are those that stand by themselves, where ``text`` holds nothing else. ``notes``
     are the notes that it calls by (kind, id), ``figures`` the words kept for each image, ``boxes``
-    the paragraphs of text boxes.
+    the paragraphs of text boxes. Notes are called by their ``numbers``, and get the next one where
+    they have none.
     """
 
-    text: str = ""
+    numbers: dict[tuple[str, str], int]
+    pieces: list[str] = field(default_factory=list)
     formulas: list[str] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
+    _fields: list[bool] = field(default_factory=list)  # of each open one, whether its code is over
 
-
-def said_in(paragraph: Any, note_number: dict[tuple[str, str], int]) -> Said:
-    """What a paragraph says; notes are called by the numbers that ``note_number`` holds, and get
-    the next one where they have none."""
-    reader = _Reader(note_number)
-    reader.inside(paragraph)
-    said = reader.said
-    said.text = "".join(reader.pieces)
-    if said.formulas and said.text.strip():  # a formula within a sentence after all
-        said.formulas = []
-    elif said.formulas:
-        said.text = ""
-    return said
-
-
-class _Reader:
-    def __init__(self, note_number: dict[tuple[str, str], int]) -> None:
-        self.said = Said()
-        self.pieces: list[str] = []
-        self._numbers = note_number
-        self._fields: list[bool] = []  # of each open field, whether its code is over
+    @property
+    def text(self) -> str:
+        """The text; empty where formulas stand by themselves."""
+        return "" if self.formulas else "".join(self.pieces)
 
     def inside(self, element: Any) -> None:
         """Takes in all parts of an element."""
@@ -444,24 +424,21 @@ class _Reader:
             if name == "r":
                 self._run(part)
             elif name == "oMathPara":
-                self._display(part)
+                found = [text for formula in part.findall("oMath") if (text := as_tex(formula))]
+                if "".join(self.pieces).strip():
+                    self._say(" ".join(f"${text}$" for text in found))
+                else:
+                    self.formulas += found
             elif name == "oMath":
                 self._say(f"${as_tex(part)}$")
             elif name and name not in _GONE:
                 self.inside(part)
 
-    def _display(self, formulas: Any) -> None:
-        found = [text for part in formulas.findall("oMath") if (text := as_tex(part))]
-        if "".join(self.pieces).strip():
-            self._say(" ".join(f"${text}$" for text in found))
-        else:
-            self.said.formulas += found
-
     def _say(self, text: str) -> None:
         if all(self._fields):
-            if self.said.formulas and text.strip():
-                self.pieces += [f"${formula}$ " for formula in self.said.formulas]
-                self.said.formulas = []
+            if self.formulas and text.strip():
+                self.pieces += [f"${formula}$ " for formula in self.formulas]
+                self.formulas = []
             self.pieces.append(text)
 
     def _run(self, run: Any) -> None:
@@ -502,8 +479,8 @@ class _Reader:
             self._fields.pop()
 
     def _note(self, kind: str, name: str) -> None:
-        number = self._numbers.setdefault((kind, name), len(self._numbers) + 1)
-        self.said.notes.append((kind, name))
+        number = self.numbers.setdefault((kind, name), len(self.numbers) + 1)
+        self.notes.append((kind, name))
         self._say(set_off("sup", str(number)))
 
     def _drawn(self, drawing: Any) -> None:
@@ -514,9 +491,18 @@ class _Reader:
             if name == "docPr":
                 described = part.get("descr", "") or part.get("title", "")
             elif name in {"blip", "imagedata", "chart"}:
-                self.said.figures.append(" ".join(described.split())[:500])
+                self.figures.append(" ".join(described.split())[:500])
             elif name == "txbxContent":
-                self.said.boxes.append(part)
+                self.boxes.append(part)
+
+
+def said_in(paragraph: Any, numbers: dict[tuple[str, str], int]) -> Paragraph:
+    """What a paragraph says, its notes called by ``numbers``."""
+    said = Paragraph(numbers)
+    said.inside(paragraph)
+    if "".join(said.pieces).strip():  # a formula within a sentence after all
+        said.formulas = []
+    return said
 
 
 def _walk(element: Any) -> Iterator[Any]:
@@ -528,7 +514,6 @@ def _walk(element: Any) -> Iterator[Any]:
 
 
 def _symbol(code: str) -> str:
-    """A character by its number; one of a font's own characters is left out."""
     try:
         number = int(code, 16)
     except ValueError:
@@ -550,15 +535,7 @@ _WITHIN = {"sdt", "sdtContent", "smartTag", "customXml", "ins", "moveTo", "Alter
 _CONTENTS = {"table of contents", "bibliographies"}
 
 
-@dataclass(frozen=True)
-class Parts:
-    """What the body refers to: styles, lists, and notes by (kind, id)."""
-
-    styles: dict[str, Style]
-    numbering: Numbering
-    notes: dict[tuple[str, str], Any]
-
-
+@dataclass
 class Body:
     """Reads paragraphs and tables one after the other into ``pages`` of blocks.
 
@@ -566,14 +543,15 @@ class Body:
     begins on a new page. Notes stand behind the section of text that calls them.
     """
 
-    def __init__(self, parts: Parts, name: str) -> None:
-        self.pages: list[list[Block]] = [[]]
-        self.title = ""
-        self._parts = parts
-        self._name = name
-        self._note_numbers: dict[tuple[str, str], int] = {}
-        self._waiting: list[tuple[str, str]] = []
-        self._n_blocks = 0
+    name: str
+    styles: dict[str, Style]
+    numbering: Numbering
+    notes: dict[tuple[str, str], Any]  # by (kind, id)
+    pages: list[list[Block]] = field(default_factory=lambda: [[]])
+    title: str = ""
+    _note_numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _waiting: list[tuple[str, str]] = field(default_factory=list)
+    _n_blocks: int = 0
 
     def read(self, body: Any) -> None:
         """Reads a whole body."""
@@ -596,7 +574,7 @@ class Body:
                 self._read(part, breaks, in_contents=in_contents or gallery in _CONTENTS)
 
     def _paragraph(self, paragraph: Any, *, in_contents: bool = False) -> None:
-        style = self._parts.styles.get(value(paragraph, "pPr/pStyle"), PLAIN)
+        style = self.styles.get(value(paragraph, "pPr/pStyle"), PLAIN)
         if is_on(paragraph, "pPr/pageBreakBefore"):
             self._turn()
         said = said_in(paragraph, self._note_numbers)
@@ -615,8 +593,7 @@ class Body:
         for box in said.boxes:
             self._read(box, iter(()), in_contents=in_contents)
 
-    def _say(self, said: Said, kind: MarkKind, level: int, mark: str) -> None:
-        """The blocks of a paragraph: its text, formulas and figures."""
+    def _say(self, said: Paragraph, kind: MarkKind, level: int, mark: str) -> None:
         for place, text in enumerate(said.text.split(NEW_PAGE)):
             if place:
                 self._turn()
@@ -635,7 +612,7 @@ class Body:
         listed = _numbering([paragraph]) if value(paragraph, _NUMBER) else style.numbering
         if listed is None:
             return ""
-        return "  " * min(listed[1], 4) + self._parts.numbering.mark(*listed)
+        return "  " * min(listed[1], 4) + self.numbering.mark(*listed)
 
     def _table(self, table: Any, breaks: Iterator[bool], *, in_contents: bool) -> None:
         """A table's rows; what a table only lays out is read as if it stood in none."""
@@ -660,7 +637,7 @@ class Body:
     def _place_notes(self) -> None:
         waiting, self._waiting = list(dict.fromkeys(self._waiting)), []
         for key in waiting:
-            note = self._parts.notes.get(key)
+            note = self.notes.get(key)
             if note is None:
                 continue
             said = [said_in(paragraph, self._note_numbers) for paragraph in paragraphs_of(note)]
@@ -676,7 +653,7 @@ class Body:
     def _add(self, block: Block) -> None:
         self._n_blocks += 1
         if self._n_blocks > MOST_BLOCKS:
-            raise too_many_blocks(self._name)
+            raise too_many_blocks(self.name)
         self.pages[-1].append(block)
 
 
@@ -761,12 +738,10 @@ def read_docx(path: Path) -> Written:
         raise BadInput(f"{path.name} holds no document of a word processor.")
     styles = parts.related("styles")
     reader = Body(
-        Parts(
-            read_styles(styles),
-            read_numbering(parts.related("numbering")),
-            {**_notes(parts, "footnote"), **_notes(parts, "endnote")},
-        ),
         path.name,
+        read_styles(styles),
+        read_numbering(parts.related("numbering")),
+        {**_notes(parts, "footnote"), **_notes(parts, "endnote")},
     )
     reader.read(body)
     blocks = [block for page in reader.pages for block in page]
@@ -798,8 +773,6 @@ def _check_format(path: Path) -> None:
 
 
 class _Package:
-    """The parts of a DOCX by their relations."""
-
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._main = self._target("", "officeDocument") or "word/document.xml"

@@ -7,7 +7,6 @@ import posixpath
 import re
 import zipfile
 import zlib
-from dataclasses import dataclass
 from html.entities import html5
 from io import BytesIO
 from pathlib import Path
@@ -115,38 +114,6 @@ _TEXTS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "tex
 _LONGEST = 200
 
 
-@dataclass(frozen=True)
-class Package:
-    """The names of a book's chapters within its archive, and what it states of itself."""
-
-    chapters: tuple[str, ...]
-    title: str
-    authors: tuple[str, ...]
-    year: int | None
-    language: str
-
-
-def read_package(book: Archive) -> Package:
-    """The package of a book. Raises BadInput naming every chapter that is absent or encrypted."""
-    inside = [
-        element.get("full-path") or ""
-        for element in book.xml(_CONTAINER).iter("{*}rootfile")
-    ]  # fmt: skip
-    if not inside:
-        raise BadInput(f"{book.name}: {_CONTAINER} names no package.")
-    package = book.xml(inside[0])
-    chapters = _chapters(package, posixpath.dirname(inside[0]))
-    _check(book, chapters)
-    languages = [code for text in _said(package, "language") if (code := said_language(text))]
-    return Package(
-        chapters=chapters,
-        title=next(iter(_said(package, "title")), ""),
-        authors=tuple(dict.fromkeys(_said(package, "creator"))),
-        year=stated_year(_said(package, "date")),
-        language=languages[0] if languages else "",
-    )
-
-
 def _chapters(package: Any, folder: str) -> tuple[str, ...]:
     """The texts of the spine, each once."""
     items = {
@@ -210,20 +177,28 @@ def read_epub(path: Path) -> Written:
     has no text.
     """
     book = Archive(path, "an EPUB")
-    package = read_package(book)
+    inside = [
+        element.get("full-path") or "" for element in book.xml(_CONTAINER).iter("{*}rootfile")
+    ]
+    if not inside:
+        raise BadInput(f"{book.name}: {_CONTAINER} names no package.")
+    package = book.xml(inside[0])
+    chapters = _chapters(package, posixpath.dirname(inside[0]))
+    _check(book, chapters)
     found = (
         block
-        for chapter in package.chapters
+        for chapter in chapters
         for block in blocks_in(_root(book.read(chapter), f"{path.name}: {chapter}"))
     )
     blocks = as_blocks(main_text(list(bounded(found, path.name)), ""))
     check_text(blocks, path.name)
+    languages = (code for text in _said(package, "language") if (code := said_language(text)))
     return Written(
         pages=[blocks],
-        title=package.title,
-        authors=package.authors,
-        year=package.year,
-        language=package.language or guess_language(block.text for block in blocks),
+        title=next(iter(_said(package, "title")), ""),
+        authors=tuple(dict.fromkeys(_said(package, "creator"))),
+        year=stated_year(_said(package, "date")),
+        language=next(languages, "") or guess_language(block.text for block in blocks),
     )
 
 

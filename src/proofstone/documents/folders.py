@@ -135,7 +135,6 @@ def _in_folder(path: Path, root: Path | None) -> Iterator[Sources]:
 
 
 def _is_main(head: bytes) -> bool:
-    """Whether a LaTeX text begins a document."""
     return _MAIN.search(head[:_HEAD]) is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +60,6 @@ class WebBlock:
     linked: float = 0.0
 
 
-@dataclass
-class _Open:
-    """The text since the last edge of a block."""
-
-    pieces: list[str] = field(default_factory=list)
-    n_linked: int = 0
-
-
 def blocks_in(body: Any) -> Iterator[WebBlock]:
     """The blocks of an lxml element, none of them empty.
 
@@ -105,13 +97,11 @@ def blocks_in(body: Any) -> Iterator[WebBlock]:
 
 
 class _Walk:
-    """What is open while the elements come by."""
-
     def __init__(self) -> None:
         self.found: list[WebBlock] = []
         self._names: list[str] = []
-        self._open = _Open()
-        self._links = 0
+        self._pieces: list[str] = []  # since the last edge of a block
+        self._links = self._n_linked = 0
 
     def take(self) -> list[WebBlock]:
         """The blocks found since the last call."""
@@ -121,9 +111,9 @@ class _Walk:
     def say(self, text: str | None) -> None:
         """Adds text to what is open."""
         if text:
-            self._open.pieces.append(text)
+            self._pieces.append(text)
             if self._links:
-                self._open.n_linked += len(text.split())
+                self._n_linked += len(text.split())
 
     def enter(self, name: str, element: Any) -> None:
         """An element begins."""
@@ -150,13 +140,13 @@ class _Walk:
 
     def close(self) -> None:
         """Ends the open text as a block."""
-        pieces, self._open = self._open, _Open()
-        raw = "".join(pieces.pieces)
+        raw, n_linked = "".join(self._pieces), self._n_linked
+        self._pieces, self._n_linked = [], 0
         kind, level = self._kind()
         text = raw.strip("\n").rstrip() if kind == "code" else _SPACE.sub(" ", raw).strip()
         if not text.strip():
             return
-        linked = pieces.n_linked / max(1, len(text.split()))
+        linked = n_linked / max(1, len(text.split()))
         if kind == "list":
             depth = max(0, sum(name in {"ul", "ol"} for name in self._names) - 1)
             text = "  " * min(depth, 4) + "- " + text

@@ -15,7 +15,6 @@ from proofstone.documents.latex_tokens import (
     LATEX,
     Flow,
     Input,
-    Macro,
     Macros,
     accented,
     units,
@@ -42,20 +41,37 @@ class State:
 
     ``said`` is its title, author and date; ``absent`` the files that it inputs in vain; ``ends``
     what its own environments that are open stand for at their end; ``depth`` counts readings
-    within readings. ``inline`` is how the text of an argument is read.
+    within readings.
     """
 
     files: Sources
-    source: Input
-    flow: Flow
-    inline: Callable[[str], str]
     macros: Macros = field(default_factory=Macros)
-    said: dict[str, str] = field(default_factory=dict)
     absent: list[Problem] = field(default_factory=list)
+    depth: int = 0
+    said: dict[str, str] = field(default_factory=dict)
     ends: list[tuple[str, str]] = field(default_factory=list)
     in_preamble: bool = False
-    depth: int = 0
     cited: int = 0
+    source: Input = field(init=False)
+    flow: Flow = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source, self.flow = Input(self.files.name), Flow(self.files.name)
+
+    def blocks(self, text: str, file: str = "") -> list[Block]:
+        """The blocks of a text that is read now."""
+        self.source.push(text, file)
+        _run(self)
+        self.flow.place_notes()
+        return grouped(self.flow.blocks)
+
+    def inline(self, text: str) -> str:
+        """The text of an argument, as one line."""
+        if self.depth >= _DEEPEST:
+            return ""
+        blocks = State(self.files, self.macros, self.absent, self.depth + 1).blocks(text)
+        words = (f"${b.text}$" if b.kind == "equation" else b.text for b in blocks)
+        return _SPACE.sub(" ", " ".join(words)).strip()
 
 
 Handler = Callable[[State, str], None]
@@ -108,7 +124,6 @@ def display(state: State, text: str, environment: str = "") -> None:
     if shown and environment in _ALIGNED:
         shown = f"\\begin{{{environment}*}} {shown} \\end{{{environment}*}}"
     if shown:
-        state.flow.end()
         state.flow.add(Block("equation", shown))
 
 
@@ -206,17 +221,10 @@ def begin(state: State, _name: str) -> None:
         given = state.macros.arguments(own[0], state.source)
         state.ends.append((environment, Macros.substitute(own[1], given)))
         state.source.push(Macros.substitute(own[0].body, given) + " ")
-    else:
-        _enter_known(state, environment, plain)
-
-
-def _enter_known(state: State, environment: str, plain: str) -> None:
-    if plain == "math":
+    elif plain == "math":
         formula(state, _raw(state, environment))
     elif plain in LATEX.maths:
-        if plain in {"alignat", "xalignat", "IEEEeqnarray"}:
-            state.source.optional()
-            state.source.argument()
+        state.source.take(ENVIRONMENT_ARGUMENTS.get(plain, ""))
         display(state, _raw(state, environment), plain)
     elif plain in LATEX.code:
         _code(state, environment)
@@ -262,13 +270,9 @@ def _until_end(state: State, environment: str) -> str:
 
 
 def _code(state: State, environment: str) -> None:
-    if environment in {"lstlisting", "Verbatim", "minted", "alltt"}:
-        state.source.optional()
-    if environment == "minted":
-        state.source.argument()
+    state.source.take(ENVIRONMENT_ARGUMENTS.get(environment, ""))
     text = _raw(state, environment).strip("\n").rstrip()
     if text.strip():
-        state.flow.end()
         state.flow.add(Block("code", text))
 
 
@@ -286,10 +290,11 @@ def _enter(state: State, name: str) -> None:
         state.flow.heading(3, "Abstract")
     elif name == "thebibliography":
         state.source.argument()
-        _references(state)
+        state.flow.heading(3, "References")
+        state.flow.kind = "contents"
+        state.cited = 0
     else:
-        for letter in ENVIRONMENT_ARGUMENTS.get(name, "o"):
-            state.source.optional() if letter == "o" else state.source.argument()
+        state.source.take(ENVIRONMENT_ARGUMENTS.get(name, "o"))
 
 
 def end(state: State) -> bool:
@@ -309,18 +314,11 @@ def end(state: State) -> bool:
     return False
 
 
-def _references(state: State) -> None:
-    state.flow.heading(3, "References")
-    state.flow.kind = "contents"
-    state.cited = 0
-
-
 def _table(state: State, environment: str) -> None:
     """A table's rows; what a table only lays out is read as if it stood in none."""
     if environment.rstrip("*") in {"tabularx", "tabulary"} or environment.endswith("r*"):
         state.source.argument()
-    state.source.optional()
-    state.source.argument()
+    state.source.take("om")
     rows = rows_of(_nested(state, environment))
     shown = [[state.inline(cell) for cell in row] for row in rows]
     if state.depth:
@@ -328,7 +326,6 @@ def _table(state: State, environment: str) -> None:
     elif only_lays_out(shown):
         state.source.push("\n\n".join(cell for row in rows for cell in row))
     elif text := rows_text(shown):
-        state.flow.end()
         state.flow.add(Block("table", text))
 
 
@@ -359,8 +356,7 @@ def _item(state: State, _name: str) -> None:
 
 def _bibitem(state: State, _name: str) -> None:
     state.flow.end()
-    state.source.optional()
-    state.source.argument()
+    state.source.take("om")
     state.cited += 1
     state.flow.write(f"[{state.cited}] ")
 
@@ -395,8 +391,7 @@ def _verb(state: State, _name: str) -> None:
 
 
 def _code_in_line(state: State, _name: str) -> None:
-    state.source.optional()
-    state.source.argument()
+    state.source.take("om")
     _verb(state, "verb")
 
 
@@ -488,7 +483,6 @@ def _choose(state: State, name: str) -> None:
 
 
 def _skip(state: State, *, stop_at_else: bool) -> None:
-    """Passes over the part that does not hold."""
     depth = 0
     while (came := state.source.token()) is not None:
         word = came[1:] if came[0] == "\\" else ""
@@ -621,147 +615,72 @@ _KEPT_IN_PREAMBLE = {
 _HANDLERS = {**ACTS, **FILES, **FORMULAS, **SWITCHES, "begin": begin}
 
 
-class TexReader:
-    """Reads one document; what it says of itself stands in ``said``.
-
-    Macros that it defines are replaced by what they stand for; other commands fall away and what is
-    in their groups stays. Formulas stay TeX, between dollars within a paragraph. Raises BadInput
-    where macros or files never come to an end, where a file is outside the root, and naming all
-    files that are absent.
-    """
-
-    def __init__(self, sources: Sources, *, within: State | None = None) -> None:
-        self._state = State(sources, Input(sources.name), Flow(sources.name), self._inline)
-        if within is not None:
-            self._state.macros = within.macros
-            self._state.absent = within.absent
-            self._state.depth = within.depth + 1
-
-    @property
-    def said(self) -> dict[str, str]:
-        """The title, author and date that the document states, where it does."""
-        return self._state.said
-
-    def document(self) -> list[Block]:
-        """The blocks of the whole document."""
-        files = self._state.files
-        text = files.read(files.main.rpartition("/")[2])
-        if text is None:
-            raise BadInput(f"{files.name} cannot be read.")
-        self._state.in_preamble = "\\begin{document}" in text or "\\documentclass" in text
-        blocks = self._blocks(text, files.main)
-        if self._state.absent:
-            raise BadInput(
-                f"{files.name} cannot be read whole; nothing of it was taken.",
-                self._state.absent,
-                hint="Put the files where the text inputs them from.",
-            )
-        return blocks
-
-    def _blocks(self, text: str, file: str = "") -> list[Block]:
-        self._state.source.push(text, file)
-        self._run()
-        self._state.flow.place_notes()
-        return grouped(self._state.flow.blocks)
-
-    def _inline(self, text: str) -> str:
-        """The text of an argument, as one line."""
-        if self._state.depth >= _DEEPEST:
-            return ""
-        blocks = TexReader(self._state.files, within=self._state)._blocks(text)  # noqa: SLF001 - of its own kind
-        return _SPACE.sub(" ", " ".join(map(_as_words, blocks))).strip()
-
-    def _run(self) -> None:
-        while (came := self._state.source.token()) is not None:
-            if came[0] == "\\":
-                if not self._command(came[1:]):
-                    return
-            elif self._state.in_preamble or came in "{}":
-                continue
-            elif came == BREAK:
-                self._state.flow.end()
-            elif came[0] == "$":
-                dollars(self._state, came)
-            elif came == "~":
-                self._state.flow.write(" ")
-            elif came not in "#&":
-                self._state.flow.say(came)
-        self._state.flow.end()
-
-    def _command(self, word: str) -> bool:
-        """Reads one command; whether the document goes on behind it."""
-        name = word.rstrip("*") if word[:1].isalpha() or word[:1] == "@" else word
-        if self._state.macros.is_definition(word):
-            self._state.macros.define(word, self._state.source)
-        elif (
-            self._state.in_preamble and name not in _KEPT_IN_PREAMBLE and not name.startswith("if")
-        ):
-            switch(self._state, name)
-        elif name in ("end", "enddocument") and (name != "end" or end(self._state)):
-            return False
-        elif handler := _HANDLERS.get(name):
-            handler(self._state, name)
-        elif name.startswith("if") or name in {"else", "fi"}:
-            condition(self._state, name)
-        elif macro := self._state.macros.get(word) or self._state.macros.get(name):
-            self._expand(macro)
-        else:
-            self._known(name)
-        return True
-
-    def _expand(self, macro: Macro) -> None:
-        given = self._state.macros.arguments(macro, self._state.source)
-        if macro.final:
-            self._known(macro.body.strip().lstrip("\\"))
-        else:
-            self._state.source.push(Macros.substitute(macro.body, given))
-
-    def _known(self, name: str) -> None:
-        """Signs, accents, and commands of which it is known what is text behind them."""
-        if name in LATEX.accents and (
-            len(name) > 1 or not name.isalpha() or self._state.source.has_group()
-        ):
-            self._state.flow.write(accented(name, self._inline(self._state.source.argument())))
-        elif name in LATEX.signs:
-            self._sign(LATEX.signs[name])
-        elif name in _REFERENCES:
-            self._state.source.optional()
-            self._state.flow.write(f"[{self._state.source.argument().strip()}]")
-        elif _CITE.fullmatch(name):
-            self._cite()
-        elif name in ARGUMENTS:
-            self._arguments(ARGUMENTS[name])
-        else:
-            switch(self._state, name)
-            self._state.source.optional()
-
-    def _sign(self, sign: str) -> None:
-        if sign == BREAK:
-            self._state.flow.end()
-        else:
-            self._state.flow.write(sign)
-            self._state.source.takes("{}")
-
-    def _arguments(self, form: str) -> None:
-        texts = []
-        for letter in form:
-            if letter == "o":
-                self._state.source.optional()
-            else:
-                text = self._state.source.argument()
-                texts += [text] if letter == "t" else []
-        if texts:
-            self._state.source.push(" ".join(texts))
-
-    def _cite(self) -> None:
-        while self._state.source.optional() is not None:
+def _run(state: State) -> None:
+    while (came := state.source.token()) is not None:
+        if came[0] == "\\":
+            if not _command(state, came[1:]):
+                return
+        elif state.in_preamble or came in "{}":
             continue
-        keys = [key.strip() for key in self._state.source.argument().split(",")]
-        self._state.flow.write(f"[{', '.join(key for key in keys if key)}]")
+        elif came == BREAK:
+            state.flow.end()
+        elif came[0] == "$":
+            dollars(state, came)
+        elif came == "~":
+            state.flow.write(" ")
+        elif came not in "#&":
+            state.flow.say(came)
+    state.flow.end()
 
 
-def _as_words(block: Block) -> str:
-    return f"${block.text}$" if block.kind == "equation" else block.text
+def _command(state: State, word: str) -> bool:
+    """Reads one command; whether the document goes on behind it."""
+    name = word.rstrip("*") if word[:1].isalpha() or word[:1] == "@" else word
+    if state.macros.is_definition(word):
+        state.macros.define(word, state.source)
+    elif state.in_preamble and name not in _KEPT_IN_PREAMBLE and not name.startswith("if"):
+        switch(state, name)
+    elif name in ("end", "enddocument") and (name != "end" or end(state)):
+        return False
+    elif handler := _HANDLERS.get(name):
+        handler(state, name)
+    elif name.startswith("if") or name in {"else", "fi"}:
+        condition(state, name)
+    elif macro := state.macros.get(word) or state.macros.get(name):
+        given = state.macros.arguments(macro, state.source)
+        if macro.final:
+            _known(state, macro.body.strip().lstrip("\\"))
+        else:
+            state.source.push(Macros.substitute(macro.body, given))
+    else:
+        _known(state, name)
+    return True
+
+
+def _known(state: State, name: str) -> None:
+    """Signs, accents, and commands of which it is known what is text behind them."""
+    source, flow = state.source, state.flow
+    if name in LATEX.accents and (len(name) > 1 or not name.isalpha() or source.has_group()):
+        flow.write(accented(name, state.inline(source.argument())))
+    elif LATEX.signs.get(name) == BREAK:
+        flow.end()
+    elif name in LATEX.signs:
+        flow.write(LATEX.signs[name])
+        source.takes("{}")
+    elif name in _REFERENCES:
+        source.optional()
+        flow.write(f"[{source.argument().strip()}]")
+    elif _CITE.fullmatch(name):
+        while source.optional() is not None:
+            continue
+        keys = [key.strip() for key in source.argument().split(",")]
+        flow.write(f"[{', '.join(key for key in keys if key)}]")
+    elif name in ARGUMENTS:
+        if texts := source.take(ARGUMENTS[name]):
+            source.push(" ".join(texts))
+    else:
+        switch(state, name)
+        source.optional()
 
 
 READER = "latex 1"  # a number of its own for every change that can move a text
@@ -780,26 +699,40 @@ def read_latex(path: Path, root: Path | None = None) -> Iterator[Written]:
     """Each document of a .tex file or of an archive (.zip, .tar, .tar.gz, .tgz).
 
     Files that a text inputs are read where they stand within ``root`` (else within the text's own
-    folder). Comments and the preamble are left out. Raises NotFound, and BadInput for what is
-    damaged, too large or has no text, as ``TexReader`` and ``open_sources`` do.
+    folder). Comments and the preamble are left out. Macros that a document defines are replaced by
+    what they stand for; other commands fall away and what is in their groups stays. Formulas stay
+    TeX, between dollars within a paragraph.
+
+    Raises NotFound, and BadInput for what is damaged, too large or has no text, where macros or
+    files never come to an end, where a file is outside the root, and naming all files that are
+    absent.
     """
     for sources in open_sources(path, root):
         yield _written(sources)
 
 
-def _written(sources: Sources) -> Written:
-    reader = TexReader(sources)
-    blocks = _levelled(reader.document())
-    check_text(blocks, sources.name, without=("heading", "figure", "contents"))
-    said = reader.said
-    names = [_NOTE.sub("", name).strip(" ,") for name in _AND.split(said.get("author", ""))]
+def _written(files: Sources) -> Written:
+    state = State(files)
+    text = files.read(files.main.rpartition("/")[2])
+    if text is None:
+        raise BadInput(f"{files.name} cannot be read.")
+    state.in_preamble = "\\begin{document}" in text or "\\documentclass" in text
+    blocks = _levelled(state.blocks(text, files.main))
+    if state.absent:
+        raise BadInput(
+            f"{files.name} cannot be read whole; nothing of it was taken.",
+            state.absent,
+            hint="Put the files where the text inputs them from.",
+        )
+    check_text(blocks, files.name, without=("heading", "figure", "contents"))
+    names = [_NOTE.sub("", name).strip(" ,") for name in _AND.split(state.said.get("author", ""))]
     return Written(
         pages=[blocks],
-        title=said.get("title", "")[:_LONGEST],
+        title=state.said.get("title", "")[:_LONGEST],
         authors=tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _LONGEST_NAME)),
-        year=stated_year([said.get("date", "")]),
+        year=stated_year([state.said.get("date", "")]),
         language=guess_language(block.text for block in blocks if block.kind != "equation"),
-        content=sources.content,
+        content=files.content,
     )
 
 

@@ -55,14 +55,6 @@ def accented(accent: str, letter: str) -> str:
     )
 
 
-def typeset(text: str) -> str:
-    """Text with the dashes and quotation marks that LaTeX sets for what is typed."""
-    if "-" in text or "`" in text or "'" in text:
-        for typed, shown in LATEX.written:
-            text = text.replace(typed, shown)
-    return text
-
-
 def units(text: str) -> str:
     """A unit of measurement by the names of its parts: kilometre/second."""
     return (
@@ -223,6 +215,18 @@ class Input:
         top.at = end
         return top.text[there + 1 : end - 1]
 
+    def take(self, form: str) -> list[str]:
+        """Reads the arguments of a form: o an optional one, m a group, t a group that is text; of
+        these the texts."""
+        texts = []
+        for letter in form:
+            if letter == "o":
+                self.optional()
+            else:
+                text = self.argument()
+                texts += [text] if letter == "t" else []
+        return texts
+
     def takes(self, text: str) -> bool:
         """Whether ``text`` comes next, which is then read."""
         top = self._top()
@@ -310,8 +314,11 @@ class Flow:
         self._n_notes = 0
 
     def say(self, text: str) -> None:
-        """Adds text as it was typed."""
-        self._pieces.append(typeset(text))
+        """Adds text as it was typed, with the dashes and quotation marks that LaTeX sets for it."""
+        if "-" in text or "`" in text or "'" in text:
+            for typed, shown in LATEX.written:
+                text = text.replace(typed, shown)
+        self._pieces.append(text)
 
     def write(self, text: str) -> None:
         """Adds text as it is to stand."""

@@ -7,36 +7,28 @@ for English and Chinese. Nothing is fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import struct
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from proofstone.documents.pdf import PrintedPage
-from proofstone.documents.pdf_blocks import edge_rows
-from proofstone.documents.pdf_lines import Font, Segment
-from proofstone.documents.reader import INSTALL_OCR, is_ocr_installed
-from proofstone.errors import ExtraMissing
+from proofstone.documents.passages import Block
+from proofstone.documents.pdf import PdfPage, PrintedPage, blocks_on, open_pdf
+from proofstone.documents.pdf_blocks import EdgeRow, Mender, edge_rows, furniture
+from proofstone.documents.pdf_lines import Font, Segment, Style, style_of
+from proofstone.documents.reader import INSTALL_OCR, Draw, is_ocr_installed
+from proofstone.documents.sources import kind_of, plain_name
+from proofstone.errors import BadInput, BadUsage, ExtraMissing, needed
+from proofstone.files.csv import read_whole_file
+from proofstone.records.pages import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-import struct
-import zlib
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from io import BytesIO
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-from proofstone.documents.passages import Block
-from proofstone.documents.pdf import PdfPage, blocks_on, open_pdf
-from proofstone.documents.pdf_blocks import EdgeRow, Mender, furniture
-from proofstone.documents.pdf_lines import Style, style_of
-from proofstone.documents.reader import Draw
-from proofstone.documents.sources import kind_of, plain_name
-from proofstone.errors import BadInput, BadUsage, needed
-from proofstone.files.csv import read_whole_file
-from proofstone.records.pages import Box
 
 _LEAST_SURE = 0.5  # lines that are read with less are specks and rules
 
@@ -108,7 +100,6 @@ class OcrEngine:
 
 
 def _other_turns(lines: list[OcrLine]) -> tuple[int, ...]:
-    """The turns, in quarters, that may read better than none."""
     n = sum(len(line.text) for line in lines)
     if n < 20:
         return ()
@@ -304,7 +295,7 @@ class ImageTooLarge(Exception):
 
 
 class ImageFile:
-    """An open image file. Close it; or use it as a context manager."""
+    """An open image file; close it."""
 
     def __init__(self, path: Path) -> None:
         """Raises ExtraMissing without Pillow, BadInput for what is none of these images."""
@@ -326,12 +317,6 @@ class ImageFile:
         if self._image.format == "WEBP":
             self.n_pages = 1  # an animation is no document
 
-    def __enter__(self) -> ImageFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Gives the file back."""
         self._image.close()
@@ -348,7 +333,7 @@ class ImageFile:
             width, height = height, width
         return 72 * width / dpi, 72 * height / dpi
 
-    def pixels(self, index: int, _dpi: float = 0.0) -> NDArray[np.uint8]:
+    def pixels(self, index: int, _dpi: float) -> NDArray[np.uint8]:
         """A page as it is displayed: rows, columns, RGB. Raises ImageTooLarge, and BadInput where
         it is damaged."""
         from PIL import Image, ImageOps  # noqa: PLC0415 - in an extra
@@ -382,21 +367,6 @@ POINTS = 72.0  # an inch
 
 
 _LONGEST_DRAWN = 6000  # pixels of a picture that is made
-
-
-class Pictures(Protocol):
-    """Pages that can be seen; sizes are points as displayed."""
-
-    n_pages: int
-
-    def size(self, index: int) -> tuple[float, float]:
-        """Width and height of a page."""
-
-    def pixels(self, index: int, dpi: float) -> NDArray[np.uint8]:
-        """A page as rows, columns, RGB, at about ``dpi``; of an image file its own pixels."""
-
-    def close(self) -> None:
-        """Gives the file back."""
 
 
 class PdfPictures:
@@ -437,6 +407,9 @@ class PdfPictures:
         finally:
             page.close()
         return pixels[:, :, :3]
+
+
+Pictures = ImageFile | PdfPictures  # whose pages can be seen
 
 
 def open_pictures(path: Path) -> Pictures:
@@ -506,7 +479,10 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     head = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
     body = zlib.compress(lines.tobytes(), 6)
     chunks = ((b"IHDR", head), (b"IDAT", body), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
 
 
 def _smaller(page: NDArray[np.uint8], by: int) -> NDArray[np.uint8]:
@@ -517,10 +493,6 @@ def _smaller(page: NDArray[np.uint8], by: int) -> NDArray[np.uint8]:
     squares = whole.reshape(rows, high, columns, wide, whole.shape[2])
     mean: NDArray[np.uint32] = squares.sum(axis=(1, 3), dtype=np.uint32) // (high * wide)
     return mean.astype(np.uint8)
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def _pixels(
@@ -538,7 +510,6 @@ def _pixels(
 def _masked(
     page: NDArray[np.uint8], kept: Sequence[tuple[int, int, int, int]]
 ) -> NDArray[np.uint8]:
-    """The page as blank paper but for what is kept."""
     blank = np.full_like(page, _PAPER)
     for left, top, right, bottom in kept:
         blank[top:bottom, left:right] = page[top:bottom, left:right]
@@ -605,14 +576,9 @@ def _printed(pictures: Pictures, number: int, engine: OcrEngine) -> PrintedPage 
         return PdfPage(number, "", 0, 0, [], "broken", cause.message)
     except ImageTooLarge as cause:
         return PdfPage(number, "", 0, 0, [], "too large", f"{cause.args[0]:,} pixels")
-    lines, turns = engine.read(pixels, _find_in(max(width, height), max(pixels.shape)))
+    wanted = min(max(_FOUND_AT * max(width, height) / POINTS, _LEAST_FOUND), _MOST_FOUND)
+    lines, turns = engine.read(pixels, int(min(wanted, max(pixels.shape))))
     return printed_from(lines, turns, pixels.shape[:2], width, height)
-
-
-def _find_in(points: float, pixels: int) -> int:
-    """The pixels of the longer side in which lines are looked for."""
-    wanted = min(max(_FOUND_AT * points / POINTS, _LEAST_FOUND), _MOST_FOUND)
-    return int(min(wanted, pixels))
 
 
 def _laid_out(

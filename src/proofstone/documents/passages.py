@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from proofstone.errors import BadInput
 from proofstone.records.pages import Box, Mark, MarkKind, PageLayout, PlacedLine
 
@@ -171,12 +173,20 @@ def set_off(place: str, text: str) -> str:
     return f"{_MARKS[place]}{text}" if len(text) == 1 else f"{_MARKS[place]}{{{text}}}"
 
 
-# What a reader of written documents hands on: blocks by page, and what the document says of
-# itself.
+# What a document says of itself, and what a reader of written documents hands on.
 
 
-@dataclass(frozen=True)
-class Written:
+class Said(Struct, frozen=True, kw_only=True):
+    """What is said of a document; what is empty is not."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    licence: str = ""
+    language: str = ""
+
+
+class Written(Said, frozen=True, kw_only=True):
     """A document of one page, which then has no number, or of several, counted from 1.
 
     ``content`` is a digest of all files that it came from, where they are more than one,
@@ -184,11 +194,6 @@ class Written:
     """
 
     pages: Sequence[list[Block]]
-    title: str = ""
-    authors: tuple[str, ...] = ()
-    year: int | None = None
-    language: str = ""
-    licence: str = ""
     content: bytes = b""
     origin: str = ""
     detail: str = ""

@@ -1,51 +1,48 @@
-"""One page of a PDF: its characters as segments, and what else is on it."""
+"""A PDF read page by page; no more than a window of pages is held at once."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proofstone.documents.passages import Block, BlockLine, box_around
+from proofstone.documents.passages import Block, BlockLine, Said, box_around, garbled
 from proofstone.documents.pdf_blocks import (
+    WINDOW,
     EdgeRow,
     Mender,
     Titles,
     blocks_of,
     edge_rows,
+    furniture,
+    plain_title,
     reading_order,
 )
 from proofstone.documents.pdf_lines import (
     Line,
     Segment,
     Style,
+    TooManyCharacters,
     lines_of,
     plain_call,
     read_glyphs,
     segments_of,
+    style_of,
     upright,
 )
-from proofstone.records.pages import Box
+from proofstone.errors import BadInput, needed
+from proofstone.records.pages import Box, Unread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import field
-from itertools import islice
-from pathlib import Path
-from typing import NamedTuple
-
-from proofstone.documents.passages import garbled
-from proofstone.documents.pdf_blocks import WINDOW, furniture, plain_title
-from proofstone.documents.pdf_lines import TooManyCharacters, style_of
-from proofstone.errors import BadInput, needed
-from proofstone.records.pages import Unread
 
 # From a PDF page's own coordinates to the page as it is displayed, and back.
 
@@ -132,8 +129,6 @@ def parts_of(page: Any, to_display: np.ndarray) -> list[tuple[bool, Box]]:
 
 
 class _Calls:
-    """pdfium's functions for the objects of a page."""
-
     def __init__(self) -> None:
         from pypdfium2 import raw  # noqa: PLC0415 - in an extra
 
@@ -328,8 +323,6 @@ def _displayed(block: Block, page: PrintedPage) -> Block:
     return replace(block, lines=lines, box=turned(block.box) if block.box else None)
 
 
-# A PDF read page by page; no more than a window of pages is held at once.
-
 # Opening a PDF, or saying why it cannot be.
 
 MAX_PAGES = 20_000
@@ -454,8 +447,6 @@ class PdfPage:
 
 @dataclass
 class _Window:
-    """The pages around the one that is being laid out."""
-
     printed: dict[int, PrintedPage | PdfPage] = field(default_factory=dict)
     edges: dict[int, list[EdgeRow]] = field(default_factory=dict)
 
@@ -580,12 +571,9 @@ class PdfFile:
                 self._known.learn(segment.text for segment in printed.segments)
                 sample.append(" ".join(segment.text for segment in printed.segments)[:2000])
         is_bold_rare = n_bold < _RARE * letters.total()
-        style = style_of(letters, has_outline=self._has_outline(), is_bold_rare=is_bold_rare)
+        has_outline = sum(map(len, self._titles.values())) >= max(4, self.n_pages // 30)
+        style = style_of(letters, has_outline=has_outline, is_bold_rare=is_bold_rare)
         return style, "\n".join(sample)
-
-    def _has_outline(self) -> bool:
-        n = sum(map(len, self._titles.values()))
-        return n >= max(4, self.n_pages // 30)
 
 
 def _unread(page: PrintedPage, blocks: list[Block]) -> tuple[Unread, str]:
@@ -615,16 +603,10 @@ _LARGE = 1.3  # of the page's usual size
 _FRONT_LONGEST = 200
 
 
-class FrontMatter(NamedTuple):
-    """Title and authors; empty where nothing says them."""
-
-    title: str
-    authors: tuple[str, ...]
-
-
-def front_matter(pdf: PdfFile) -> FrontMatter:
-    """The title that the file names, unless it is a program's or stands on the first page in
-    smaller type than another one; then the largest type there."""
+def front_matter(pdf: PdfFile) -> Said:
+    """The title and authors; empty where nothing says them. The title is the one that the file
+    names, unless it is a program's or stands on the first page in smaller type than another one;
+    then the largest type there."""
     metadata = pdf.metadata
     named = " ".join(metadata.get("Title", "").split())
     authors = tuple(
@@ -632,13 +614,11 @@ def front_matter(pdf: PdfFile) -> FrontMatter:
     )
     page = next(pdf.pages(1, 1))
     printed = _largest(page)
-    if not named or _TOOLS.search(named):
-        return FrontMatter(printed, authors)
     everything = " ".join(" ".join(block.text.split()) for block in page.blocks).casefold()
     in_print = named.casefold() in everything
-    if printed and in_print and named.casefold() not in printed.casefold():
-        return FrontMatter(printed, authors)
-    return FrontMatter(named, authors)
+    is_smaller = printed and in_print and named.casefold() not in printed.casefold()
+    title = printed if not named or _TOOLS.search(named) or is_smaller else named
+    return Said(title=title, authors=authors)
 
 
 def _largest(page: PdfPage) -> str:

@@ -80,8 +80,9 @@ def heading_at(
 
 
 def _in_outline(lines: Sequence[Line], k: int, titles: Titles) -> tuple[int, int]:
-    if not _may_begin(plain_title(lines[k].text), titles):
-        return 0, 0
+    plain = plain_title(lines[k].text)
+    if plain and not any(title.startswith(plain) for title in titles):
+        return 0, 0  # a line of numbers alone may stand above its title
     text = ""
     for n in range(1, min(_MOST_LINES, len(lines) - k) + 1):
         text += " " + lines[k + n - 1].text
@@ -91,11 +92,6 @@ def _in_outline(lines: Sequence[Line], k: int, titles: Titles) -> tuple[int, int
         if plain and plain in titles:
             return n, titles[plain]
     return 0, 0
-
-
-def _may_begin(plain: str, titles: Titles) -> bool:
-    """Whether a title begins with a line; a line of numbers alone may stand above its title."""
-    return not plain or any(title.startswith(plain) for title in titles)
 
 
 def _by_type(lines: Sequence[Line], k: int, style: Style, frame: Frame) -> int:
@@ -461,8 +457,6 @@ _STOPS = tuple(".!?。！？…:：")
 
 @dataclass(slots=True)
 class _Draft:
-    """Lines that will be one block."""
-
     kind: MarkKind
     lines: list[Line] = field(default_factory=list)
     level: int = 0
@@ -509,7 +503,6 @@ def _drafts(lines: Sequence[Line], style: Style, titles: Titles) -> list[_Draft]
 
 
 def _take(drafts: list[_Draft], line: Line, kind: str, style: Style, frame: Frame) -> None:
-    """Puts a line to the block before it, or begins one."""
     last = drafts[-1] if drafts else None
     if kind != "text":
         near = last is not None and line.baseline - last.lines[-1].baseline < 4.5 * line.size
@@ -530,7 +523,6 @@ def _take(drafts: list[_Draft], line: Line, kind: str, style: Style, frame: Fram
 
 
 def _begins(draft: _Draft, line: Line) -> bool:
-    """Whether ``line`` begins a paragraph after the lines of ``draft``."""
     last, frame = draft.lines[-1], draft.frame
     if frame is None or abs(line.size - last.size) > 0.08 * last.size:
         return True
@@ -768,7 +760,6 @@ def _free_strips(segments: Sequence[_Span], left: float, right: float) -> list[t
 def _weight(
     segments: Sequence[_Span], start: float, end: float, left: float, right: float, em: float
 ) -> float:
-    """Rows beside the strip less rows across it; 0 or less where it is no gutter."""
     ones: dict[int, float] = {}
     twos: dict[int, float] = {}
     across: set[int] = set()

@@ -11,10 +11,12 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import groupby, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, toml
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,37 +34,22 @@ _FAMILIES = (
 )
 
 
-_ITALIC = {0x0F: "ϵ", 0x25: "ϱ", 0x26: "ς", 0x3F: "⋆", 0x60: "ℓ", 0x7B: "ı", 0x7D: "℘"}
+class _TexFonts(Struct, frozen=True):
+    """``tex_fonts.toml``: signs by their numbers."""
+
+    symbols: str
+    italic: dict[str, list[int]]
+    extension: dict[str, list[int]]
 
 
-_SYMBOLS = dict(zip(
-    range(0x18, 0x7F),
-    "∼≈⊂⊃≪≫≺≻←→↑↓↔↗↘≃⇐⇒⇑⇓⇔↖↙∝′∞∈∋△▽\u0338↦∀∃¬∅ℜℑ⊤⊥ℵABCDEFGHIJKLMNOPQRSTUVWXYZ∪∩⊎∧∨⊢⊣⌊⌋⌈⌉{}⟨⟩|‖↕⇕\\≀√⨿∇∫⊔⊓⊑⊒§†‡¶♣♢♡",
-    strict=False,
-))  # fmt: skip
-
-
-_EXTENSION = {
-    **dict.fromkeys((0x00, 0x10, 0x12, 0x20), "("), **dict.fromkeys((0x01, 0x11, 0x13, 0x21), ")"),
-    **dict.fromkeys((0x02, 0x14, 0x22, 0x68), "["), **dict.fromkeys((0x03, 0x15, 0x23, 0x69), "]"),
-    **dict.fromkeys((0x04, 0x16, 0x24, 0x6A), "⌊"), **dict.fromkeys((0x05, 0x17, 0x25, 0x6B), "⌋"),
-    **dict.fromkeys((0x06, 0x18, 0x26, 0x6C), "⌈"), **dict.fromkeys((0x07, 0x19, 0x27, 0x6D), "⌉"),
-    **dict.fromkeys((0x08, 0x1A, 0x28, 0x6E), "{"), **dict.fromkeys((0x09, 0x1B, 0x29, 0x6F), "}"),
-    **dict.fromkeys((0x0A, 0x1C, 0x2A, 0x44), "⟨"), **dict.fromkeys((0x0B, 0x1D, 0x2B, 0x45), "⟩"),
-    0x0C: "|", 0x0D: "‖", **dict.fromkeys((0x0E, 0x1E, 0x2C, 0x2E), "/"),
-    **dict.fromkeys((0x0F, 0x1F, 0x2D, 0x2F), "\\"), 0x46: "⊔", 0x47: "⊔", 0x48: "∮", 0x49: "∮",
-    0x4A: "⨀", 0x4B: "⨀", 0x4C: "⨁", 0x4D: "⨁", 0x4E: "⨂", 0x4F: "⨂", 0x50: "∑", 0x58: "∑",
-    0x51: "∏", 0x59: "∏", 0x52: "∫", 0x5A: "∫", 0x53: "⋃", 0x5B: "⋃", 0x54: "⋂", 0x5C: "⋂",
-    0x55: "⨄", 0x5D: "⨄", 0x56: "⋀", 0x5E: "⋀", 0x57: "⋁", 0x5F: "⋁", 0x60: "∐", 0x61: "∐",
-    **dict.fromkeys((0x62, 0x63, 0x64), "ˆ"), **dict.fromkeys((0x65, 0x66, 0x67), "˜"),
-    **dict.fromkeys((0x70, 0x71, 0x72, 0x73, 0x74), "√"),
-}  # fmt: skip
-
-
-_TEX_SIGNS: dict[str, Mapping[int, int]] = {
-    name: {code: ord(sign) for code, sign in table.items()}
-    for name, table in (("italic", _ITALIC), ("symbols", _SYMBOLS), ("extension", _EXTENSION))
-}
+@cache
+def _tex_signs(name: str) -> Mapping[int, int]:
+    found = (files("proofstone.documents") / "tex_fonts.toml").read_bytes()
+    fonts = toml.decode(found, type=_TexFonts)
+    if name == "symbols":
+        return dict(enumerate(map(ord, fonts.symbols), start=0x18))
+    table = fonts.italic if name == "italic" else fonts.extension
+    return {code: ord(sign) for sign, codes in table.items() for code in codes}
 
 
 # Pieces of large brackets stand in the private area, as Adobe's symbol font had them.
@@ -76,7 +63,7 @@ def tex_signs(font: str) -> Mapping[int, int]:
     """The characters of a font by their numbers in it; empty where it is none of TeX's."""
     for pattern, name in _FAMILIES:
         if pattern.match(font):
-            return _TEX_SIGNS[name]
+            return _tex_signs(name)
     return {}
 
 
@@ -146,8 +133,6 @@ class Glyphs(NamedTuple):
 
 
 class _Calls:
-    """pdfium's functions for single characters."""
-
     def __init__(self) -> None:
         from pypdfium2 import raw  # noqa: PLC0415 - in an extra
 
@@ -602,7 +587,6 @@ def _floats(segment: Segment) -> bool:
 
 
 def _hangs_on(segment: Segment, line: Line, off: float) -> bool:
-    """Whether a segment ``off`` ems above a line's baseline belongs to that line."""
     if _floats(segment):  # their own baseline is at their top
         return -0.1 <= off <= _FLOATING and _is_beside(segment, line)
     is_small = segment.size <= _SMALL * line.size

@@ -28,7 +28,7 @@ from typing import IO, BinaryIO, Literal, cast
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.documents.passages import Cutter, HeadingPath, LaidOut, follow
+from proofstone.documents.passages import Cutter, HeadingPath, LaidOut, Said, follow
 from proofstone.documents.sources import kind_of, readable_name
 from proofstone.errors import BadInput
 from proofstone.records.pages import Box, pack_layout
@@ -91,17 +91,12 @@ class Reading(Struct, frozen=True, tag="reading"):
     number: int
 
 
-class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
+class Opened(Said, frozen=True, kw_only=True, tag="opened"):
     """A document and what it says of itself; ``n_pages`` is 0 where it has none, ``language`` is
     empty where it has no letters that could tell. ``content`` is the digest of what it came from,
     where that is more than its file, ``origin`` its address where it has one."""
 
-    title: str
-    language: str
     n_pages: int = 0
-    licence: str = ""
-    authors: tuple[str, ...] = ()
-    year: int | None = None
     content: bytes = b""
     kind: Literal["document", "dump", "web"] = "document"
     origin: str = ""
@@ -408,14 +403,6 @@ class _Part:
         return [number for number in numbers if number >= self.next_page]
 
 
-@dataclass
-class _Attempt:
-    """How far one reader came: the page that it touched last, and how it ended, if it did."""
-
-    touched: int | None = None
-    ending: str | None = None
-
-
 class GuardedReader:
     """Reads documents in ``n_processes`` children. Close it; or use it as a context manager."""
 
@@ -521,37 +508,37 @@ class GuardedReader:
     def _run(self, part: _Part) -> None:
         """Reads a part; what ends its reader is a page that the next reader skips."""
         for _ in range(_ENDS_OF_WIKI if kind_of(Path(part.job.path)) in _WIKIS else _ENDS):
-            state = self._attempt(part)
-            if state.ending is None or self._closed.is_set():
+            touched, ending = self._attempt(part)
+            if ending is None or self._closed.is_set():
                 return
-            if state.touched is None:
-                part.answers.put(_given_up(part.job, state.ending))
+            if touched is None:
+                part.answers.put(_given_up(part.job, ending))
                 return
-            part.failed[state.touched] = state.ending
+            part.failed[touched] = ending
         if kind_of(Path(part.job.path)) in _WIKIS:
             part.answers.put(_given_up(part.job, f"ended its reader {len(part.failed)} times"))
         for number in part.numbers_left():
             why = part.failed.get(number, "left unread after pages that ended their readers")
             part.put(_unread(number, why))
 
-    def _attempt(self, part: _Part) -> _Attempt:
+    def _attempt(self, part: _Part) -> tuple[int | None, str | None]:
+        """How far one reader came: the page that it touched last, and how it ended, if it did."""
         child = self._child()
         job = structs.replace(part.job, first=part.next_page, skip=tuple(part.failed))
-        state = _Attempt()
+        touched: int | None = None
         allowed = self._limits.open_s
         is_asked = child.ask(job)
         while is_asked and (answer := child.answer(allowed)) is not None:
             if isinstance(answer, Reading):
-                state.touched = answer.number
+                touched = answer.number
                 allowed = self._limits.page_s
                 continue
             if isinstance(answer, Finished):
-                return state
+                return touched, None
             part.put(answer)
             if isinstance(answer, Refused):
-                return state
-        state.ending = self._end_of(child)
-        return state
+                return touched, None
+        return touched, self._end_of(child)
 
     def _child(self) -> ReaderProcess:
         mine = threading.get_ident()

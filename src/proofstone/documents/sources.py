@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from collections.abc import Iterable, Mapping
+from hashlib import file_digest
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from proofstone.documents.passages import Span, markdown_spans, paragraph_spans
+from proofstone.documents.passages import Said, Span, markdown_spans, paragraph_spans
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.csv import UTF8_BOM, Line, decode, foreign_encoding, read_whole_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked, refused
-from proofstone.records.knowledge import Passage, Source, Stratum, passage_id, source_id
+from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
 from proofstone.texts.languages import guess_language, passage_language
+
+_Any = TypeVar("_Any", bound=Struct)
+
 
 # What people state of documents that the documents do not say: licence, taxonomy, authors.
 
 
-class Stated(Struct, frozen=True, kw_only=True):
+class Stated(Said, frozen=True, kw_only=True):
     """Facts about a source; what is empty was not stated."""
 
-    title: str = ""
-    authors: tuple[str, ...] = ()
-    year: int | None = None
-    licence: str = ""
-    language: str = ""
     stratum: Stratum = Stratum()
 
 
@@ -74,22 +70,14 @@ def _rows(rows: Iterable[Row]) -> dict[str, Stated]:
 
 def merged(own: Stated, of_all: Stated) -> Stated:
     """What is stated of one file, and where nothing is, what is stated of all."""
-    levels = (
-        mine or theirs
-        for mine, theirs in zip(_levels(own.stratum), _levels(of_all.stratum), strict=True)
-    )
-    return Stated(
-        title=own.title or of_all.title,
-        authors=own.authors or of_all.authors,
-        year=of_all.year if own.year is None else own.year,
-        licence=own.licence or of_all.licence,
-        language=own.language or of_all.language,
-        stratum=Stratum(*levels),
-    )
+    return structs.replace(_over(own, of_all), stratum=_over(own.stratum, of_all.stratum))
 
 
-def _levels(stratum: Stratum) -> Sequence[str]:
-    return (stratum.discipline, stratum.field, stratum.subfield, stratum.book)
+def _over(own: _Any, of_all: _Any) -> _Any:
+    said = {
+        name: value for name, value in structs.asdict(own).items() if value not in ("", (), None)
+    }
+    return structs.replace(of_all, **said)
 
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -104,22 +92,23 @@ DOCUMENT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".jsonl", ".ndjson")
 _BETWEEN = "\n\n"
 
 
-@dataclass(frozen=True)
-class Document:
-    """A source with its text and its passages in order.
+class TextPassage(NamedTuple):
+    """Code points [start, end) of the text of a page."""
 
-    ``text`` holds what has no page number, ``pages`` the text of each numbered page. A passage's
-    [start, end) counts code points of the one that its ``page`` names.
-    """
-
-    source: Source
+    page: int | None
+    start: int
+    end: int
     text: str
-    passages: tuple[Passage, ...]
-    pages: Mapping[int, str] = field(default_factory=dict)
+    heading: str
+    language: str
 
-    def text_of(self, page: int | None) -> str:
-        """The text in which the passages of ``page`` stand."""
-        return self.text if page is None else self.pages[page]
+
+class Document(Said, frozen=True, kw_only=True):
+    """A text with its passages in order; ``pages`` are its texts by their numbers, None for what
+    has no number."""
+
+    pages: Mapping[int | None, str]
+    passages: tuple[TextPassage, ...]
 
 
 def read_documents(
@@ -134,12 +123,11 @@ def read_documents(
     each other with an empty line between.
 
     What is not given is taken from the file: the title (first heading, or the file's name), the
-    language (``guess_language``). ``Source.content`` is the SHA-256 of the file's bytes, its
-    origin the file's name without folders. Raises NotFound, BadUsage for another suffix, and
-    BadInput naming every line that is no UTF-8 text.
+    language (``guess_language``). Raises NotFound, BadUsage for another suffix, and BadInput naming
+    every line that is no UTF-8 text.
     """
     path = Path(path)
-    given = _Given(title, language, licence)
+    given = Said(title=title, language=language, licence=licence)
     suffix = Path(plain_name(path)).suffix.lower()
     if suffix not in DOCUMENT_SUFFIXES:
         raise BadUsage(
@@ -154,6 +142,12 @@ def read_documents(
 def plain_name(path: Path) -> str:
     """The name of a file, or of what is packed in it (.gz)."""
     return path.stem if path.suffix.lower() == ".gz" else path.name
+
+
+def content_of(path: Path) -> bytes:
+    """The SHA-256 of a file's bytes, by which its source is known."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
 
 
 def bare_name(path: Path) -> str:
@@ -179,21 +173,13 @@ def readable_name(name: str) -> str:
     return _CONTROLS.sub(" ", text)
 
 
-@dataclass(frozen=True)
-class _Given:
-    title: str
-    language: str
-    licence: str
-
-
-def _from_text(path: Path, given: _Given, *, is_markdown: bool) -> Document:
-    data = read_whole_file(path)
-    text = _text(path, data)
+def _from_text(path: Path, given: Said, *, is_markdown: bool) -> Document:
+    text = _text(path, read_whole_file(path))
     spans, heading = markdown_spans(text) if is_markdown else (paragraph_spans(text), "")
     if not spans:
         raise BadInput(f"{path} holds no text that could be a passage.")
-    source = _source(path, data, given, title=heading, texts=[text])
-    return Document(source, text, _passages(source, None, text, spans))
+    given = structs.replace(given, title=given.title or heading or bare_name(path))
+    return _document(given, {None: (text, spans)})
 
 
 def _text(path: Path, data: bytes) -> str:
@@ -212,92 +198,53 @@ def _text(path: Path, data: bytes) -> str:
     return data.removeprefix(UTF8_BOM).decode("utf-8")
 
 
-def _source(path: Path, data: bytes, given: _Given, *, title: str, texts: Iterable[str]) -> Source:
-    source = Source(
-        kind="document",
-        title=given.title or title or bare_name(path),
-        content=sha256(data).digest(),
-        language=given.language or guess_language(texts),
-        licence=given.licence,
-        origin=readable_name(path.name),
-    )
-    return msgspec.structs.replace(source, id=source_id(source))
+def _from_lines(path: Path, given: Said) -> tuple[Document, ...]:
+    """The documents of JSONL: the lines of each joined page by page, a passage a paragraph."""
+    documents = read_checked(path, lambda rows: _lines(rows, given))
+    made = []
+    for said, lines in documents.items():
+        texts = ((page, _BETWEEN.join(parts)) for page, parts in lines.items())
+        pages = {page: (text, paragraph_spans(text)) for page, text in texts}
+        own = structs.replace(said, title=said.title or bare_name(path))
+        made.append(_document(own, pages, is_stated=bool(said.language)))
+    return tuple(made)
 
 
-def _passages(
-    source: Source, page: int | None, text: str, spans: Iterable[Span], *, is_stated: bool = False
-) -> tuple[Passage, ...]:
-    """The passages of a page, each in its own language unless a row states one."""
-    made = (
-        Passage(
-            source=source.id,
-            page=page,
-            start=span.start,
-            end=span.end,
-            text=text[span.start : span.end],
-            language=(
-                source.language
-                if is_stated
-                else passage_language(text[span.start : span.end], source.language)
-            ),
-            heading=span.heading,
-        )
-        for span in spans
-    )
-    return tuple(msgspec.structs.replace(passage, id=passage_id(passage)) for passage in made)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One line of a JSONL file of documents."""
-
-    text: str
-    page: int | None
-    given: _Given
-
-
-def _from_lines(path: Path, given: _Given) -> tuple[Document, ...]:
-    parts = read_checked(path, lambda rows: _parts(rows, given))
-    data = read_whole_file(path)
-    groups: dict[_Given, list[_Part]] = {}
-    for part in parts:
-        groups.setdefault(part.given, []).append(part)
-    return tuple(_document(path, data, key, group) for key, group in groups.items())
-
-
-def _parts(rows: Iterable[Row], given: _Given) -> list[_Part]:
+def _lines(rows: Iterable[Row], given: Said) -> dict[Said, dict[int | None, list[str]]]:
     problems: list[Problem] = []
-    parts = []
+    found: dict[Said, dict[int | None, list[str]]] = {}
     for row in rows:
         fields = Fields(row, problems)
         text = fields.required_text("text")
-        found = _Given(
-            fields.text("title") or given.title,
-            fields.language() or given.language,
-            fields.text("licence", "license") or given.licence,
+        said = Said(
+            title=fields.text("title") or given.title,
+            language=fields.language() or given.language,
+            licence=fields.text("licence", "license") or given.licence,
         )
-        parts.append(_Part(text, fields.number("page"), found))
+        found.setdefault(said, {}).setdefault(fields.number("page"), []).append(text)
     if problems:
         raise BadInput("The documents cannot be read.", problems)
-    return parts
+    return found
 
 
-def _document(path: Path, data: bytes, given: _Given, parts: Sequence[_Part]) -> Document:
-    """One document of a JSONL file: its parts joined page by page, a passage a paragraph."""
-    texts: dict[int | None, str] = {}
-    for part in parts:
-        before = texts.get(part.page)
-        texts[part.page] = part.text if before is None else before + _BETWEEN + part.text
-    source = _source(path, data, given, title="", texts=texts.values())
+def _document(
+    said: Said, pages: Mapping[int | None, tuple[str, list[Span]]], *, is_stated: bool = False
+) -> Document:
+    """A document of these texts and spans, each passage in its own language unless a row states
+    one."""
+    language = said.language or guess_language(text for text, _spans in pages.values())
     passages = tuple(
-        passage
-        for page, text in texts.items()
-        for passage in _passages(
-            source, page, text, paragraph_spans(text), is_stated=bool(given.language)
+        TextPassage(
+            page, span.start, span.end, text[span.start : span.end], span.heading,
+            language if is_stated else passage_language(text[span.start : span.end], language),
         )
-    )
-    pages = {page: text for page, text in texts.items() if page is not None}
-    return Document(source, texts.get(None, ""), passages, pages)
+        for page, (text, spans) in pages.items()
+        for span in spans
+    )  # fmt: skip
+    return Document(
+        title=said.title, language=language, licence=said.licence,
+        pages={page: text for page, (text, _spans) in pages.items()}, passages=passages,
+    )  # fmt: skip
 
 
 # Which reader a file is for, by its name; a packed one (.gz) by the name within.

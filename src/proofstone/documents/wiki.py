@@ -318,7 +318,6 @@ class _Page:
             self.end()
 
     def _raw(self, name: str, text: str) -> None:
-        """What is no wikitext: formulas and code."""
         if name in {"math", "chem", "ce"}:
             tex = _SPACE.sub(" ", text).strip()
             self._pieces.append(f"${tex}$" if tex else "")

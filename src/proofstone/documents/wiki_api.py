@@ -1,4 +1,4 @@
-"""The protocol of a wiki's web API: what to ask for, and what its answers say.
+"""The answers of a wiki's web API (as MediaWiki's and Wikibase's public documents describe them).
 
 Nothing is sent here. A page that was fetched is kept as a file, which is read as any document.
 """
@@ -6,7 +6,7 @@ Nothing is sent here. A page that was fetched is kept as a file, which is read a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -37,14 +37,12 @@ class WikiError(Exception):
         self.code = code
 
 
-class Revision(Struct, frozen=True):
-    """A revision of a page."""
-
+class _Revision(Struct, frozen=True):
     revid: int = 0
     timestamp: str = ""
 
 
-class Page(Struct, frozen=True):
+class _Page(Struct, frozen=True):
     """A page in an answer; what was not asked for is empty. ``id`` stands for ``pageid`` in lists
     of random pages."""
 
@@ -54,7 +52,7 @@ class Page(Struct, frozen=True):
     pageid: int = 0
     missing: bool = False
     invalid: bool = False
-    revisions: tuple[Revision, ...] = ()
+    revisions: tuple[_Revision, ...] = ()
     pageprops: dict[str, str | int] = {}
     fullurl: str = ""
     canonicalurl: str = ""
@@ -64,24 +62,18 @@ class Page(Struct, frozen=True):
         return str(self.pageprops.get(name, ""))
 
 
-class Renamed(Struct, frozen=True):
-    """A title that stands for another."""
-
+class _Renamed(Struct, frozen=True):
     from_: str = msgspec.field(name="from", default="")
     to: str = ""
 
 
-class General(Struct, frozen=True):
-    """What a wiki is."""
-
+class _General(Struct, frozen=True):
     sitename: str = ""
     lang: str = ""
     base: str = ""
 
 
-class Rights(Struct, frozen=True):
-    """The licence of a wiki's texts."""
-
+class _Rights(Struct, frozen=True):
     url: str = ""
     text: str = ""
 
@@ -91,25 +83,21 @@ class _Url(Struct, frozen=True):
     scriptpath: str = ""
 
 
-class Repository(Struct, frozen=True):
-    """Where the statements about a wiki's pages are kept (Wikidata)."""
-
+class _Repository(Struct, frozen=True):
     url: _Url = _Url()
 
 
 class _Wikibase(Struct, frozen=True):
-    repo: Repository = Repository()
+    repo: _Repository = _Repository()
 
 
-class Query(Struct, frozen=True):
-    """What a query found."""
-
-    pages: tuple[Page, ...] = ()
-    random: tuple[Page, ...] = ()
-    normalized: tuple[Renamed, ...] = ()
-    redirects: tuple[Renamed, ...] = ()
-    general: General = General()
-    rightsinfo: Rights = Rights()
+class _Query(Struct, frozen=True):
+    pages: tuple[_Page, ...] = ()
+    random: tuple[_Page, ...] = ()
+    normalized: tuple[_Renamed, ...] = ()
+    redirects: tuple[_Renamed, ...] = ()
+    general: _General = _General()
+    rightsinfo: _Rights = _Rights()
     wikibase: _Wikibase = _Wikibase()
 
 
@@ -128,14 +116,13 @@ class _Error(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What the wiki says of it."""
         return (self.info or self.text or self.html)[:300]
 
 
 class Answer(Struct, frozen=True):
     """An answer; ``continue_`` is what to ask on with."""
 
-    query: Query = Query()
+    query: _Query = _Query()
     parse: _Parsed = _Parsed("")
     error: _Error | None = None
     errors: tuple[_Error, ...] = ()
@@ -159,7 +146,7 @@ def read_answer(body: bytes, part: Literal["query", "parse"] = "query") -> Answe
         raise WikiError(error.code, error.words)
     is_query = part == "query" and (
         parts.keys() & {"batchcomplete", "continue"}
-        or parts.get("query", {}).keys() & set(Query.__struct_fields__)
+        or parts.get("query", {}).keys() & set(_Query.__struct_fields__)
     )
     if not is_query and (part == "query" or "parse" not in parts):
         told = ", ".join(sorted(parts)[:5]) or "nothing"
@@ -209,10 +196,9 @@ class WikiPage(Struct, frozen=True, kw_only=True):
 
 
 class WikiFound(Struct, frozen=True, kw_only=True):
-    """An answer about pages: what the wiki is, the pages, and what to ask on with."""
+    """An answer about pages: what the wiki is, and the pages."""
 
     pages: tuple[WikiPage, ...] = ()
-    going_on: dict[str, str] = {}
     site: str = ""
     language: str = ""
     licence: str = ""
@@ -270,40 +256,9 @@ def read_titles(file: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
-def page_query(titles: Sequence[str], going_on: Mapping[str, str] = {}) -> dict[str, str]:
-    """What asks for the newest revisions of pages, what is known of these, and what the wiki is."""
-    return {
-        **COMMON,
-        "action": "query",
-        "titles": "|".join(titles),
-        "redirects": "1",
-        "prop": "revisions|pageprops|info",
-        "rvprop": "ids|timestamp",
-        "ppprop": "disambiguation|wikibase_item",
-        "inprop": "url",
-        "meta": "siteinfo",
-        "siprop": "general|rightsinfo",
-        **going_on,
-    }
-
-
-def parse_query(revision: int) -> dict[str, str]:
-    """What asks for the text of a revision, with its templates expanded."""
-    return {
-        **COMMON,
-        "action": "parse",
-        "oldid": str(revision),
-        "prop": "text|revid",
-        "disableeditsection": "1",
-        "disabletoc": "1",
-        "disablelimitreport": "1",
-    }
-
-
-def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
-    """What a wiki answered to ``page_query``; of a page that is in several parts of an answer what
-    this one says. Raises WikiError for its own errors and for what is no answer of a wiki."""
-    answer = read_answer(body)
+def read_found(answer: Answer, asked: Sequence[str]) -> WikiFound:
+    """What a wiki answered about the pages that were ``asked`` for; of a page that is in several
+    parts of an answer what this one says."""
     query = answer.query
     leads = {step.from_: step.to for step in (*query.normalized, *query.redirects)}
     pages = {page.title: page for page in query.pages}
@@ -317,7 +272,6 @@ def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
             found.append(_page(title, page))
     return WikiFound(
         pages=tuple(found),
-        going_on=answer.going_on,
         site=query.general.sitename,
         language=said_language(query.general.lang),
         licence=_licence(query.rightsinfo),
@@ -325,8 +279,8 @@ def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
     )
 
 
-def _page(asked: str, page: Page) -> WikiPage:
-    revision = page.revisions[0] if page.revisions else Revision()
+def _page(asked: str, page: _Page) -> WikiPage:
+    revision = page.revisions[0] if page.revisions else _Revision()
     return WikiPage(
         asked=asked,
         title=page.title,
@@ -340,12 +294,7 @@ def _page(asked: str, page: Page) -> WikiPage:
     )
 
 
-def read_html(body: bytes) -> str:
-    """The HTML that a wiki answered to ``parse_query``. Raises WikiError."""
-    return read_answer(body, "parse").parse.text
-
-
-def _licence(rights: Rights) -> str:
+def _licence(rights: _Rights) -> str:
     """A licence by its short name where its address is one of Creative Commons'."""
     found = _LICENCE.search(rights.url)
     if found is None:
@@ -387,63 +336,3 @@ def fetched_article(path: Path) -> WikiArticle:
         date=page.timestamp[:10], url=page.address,
     )  # fmt: skip
     return html_article(blank, page.html.encode(), page.title)
-
-
-# What a wiki's web API is asked besides its pages: random titles, and how much Wikidata says.
-#
-# Nothing is sent here. As MediaWiki's and Wikibase's public documents describe it.
-
-RANDOM_AT_ONCE = 500  # titles that a wiki draws at a time
-
-
-def random_query(n: int) -> dict[str, str]:
-    """What asks for titles of ``n`` random articles, no redirects among them."""
-    return {
-        **COMMON,
-        "action": "query",
-        "list": "random",
-        "rnnamespace": "0",
-        "rnfilterredir": "nonredirects",
-        "rnlimit": str(max(1, min(n, RANDOM_AT_ONCE))),
-    }
-
-
-def read_random(body: bytes) -> list[str]:
-    """The titles that a wiki answered to ``random_query``. Raises WikiError."""
-    return [page.title for page in read_answer(body).query.random if page.title]
-
-
-def repository_query() -> dict[str, str]:
-    """What asks where the statements about a wiki's pages are kept."""
-    return {**COMMON, "action": "query", "meta": "wikibase", "wbprop": "url"}
-
-
-def read_repository(body: bytes) -> str:
-    """The address of the API of that place; empty where a wiki has none. Raises WikiError."""
-    url = read_answer(body).query.wikibase.repo.url
-    base = f"https:{url.base}" if url.base.startswith("//") else url.base
-    return f"{base}{url.scriptpath}/api.php" if base else ""
-
-
-def statements_query(numbers: Sequence[str], going_on: Mapping[str, str] = {}) -> dict[str, str]:
-    """What asks how many statements there are about these Q numbers, at most 50."""
-    return {
-        **COMMON,
-        "action": "query",
-        "titles": "|".join(numbers),
-        "prop": "pageprops",
-        "ppprop": "wb-claims",
-        **going_on,
-    }
-
-
-def read_statements(body: bytes) -> tuple[dict[str, int], dict[str, str]]:
-    """The number of statements by Q number, of those of which it is said, and what to ask on with.
-    Raises WikiError."""
-    answer = read_answer(body)
-    counts = {
-        page.title: int(said)
-        for page in answer.query.pages
-        if (said := page.prop("wb-claims")).isdecimal()
-    }
-    return counts, answer.going_on

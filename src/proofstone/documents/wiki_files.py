@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from proofstone.documents.passages import stated_year
+from proofstone.documents.passages import Said, stated_year
 from proofstone.errors import BadInput, NotFound, needed
 from proofstone.files.csv import open_bytes
 from proofstone.texts.languages import said_language
@@ -80,71 +80,67 @@ def read_dump(path: Path) -> Iterator[DumpSite | DumpPage]:
                 stream, events=("start", "end"), resolve_entities=False, no_network=True,
                 load_dtd=False, remove_comments=True,
             )  # fmt: skip
-            yield from _Pages(path.name).read(events)
+            yield from _parts(events, path.name)
         except (etree.LxmlError, OSError, EOFError, ValueError) as cause:
             raise BadInput(f"{path.name} is damaged, or is no dump of a wiki ({cause}).") from cause
 
 
-class _Pages:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._page: dict[str, str] = {}
-
-    def read(self, events: Any) -> Iterator[DumpSite | DumpPage]:
-        language = ""
-        above: list[str] = []
-        for event, element in events:
-            name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-            if event == "start":
-                if not above:
-                    if name != "mediawiki":
-                        raise BadInput(f"{self._name} is XML, but no dump of a wiki.")
-                    language = element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
-                above.append(name)
-                continue
-            above.pop()
-            if name == "siteinfo":
-                said = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
-                yield DumpSite(said.get("sitename", ""), language, said.get("base", ""))
-                self._forget(element)
-            elif above[-1:] == ["page"]:
-                self._part(name, element)
-                self._forget(element)
-            elif name == "page" and len(above) == 1:
-                yield self._made()
-                self._forget(element)
-
-    def _part(self, name: str, element: Any) -> None:
-        if name == "redirect":
-            self._page[name] = element.get("title") or ""
-        elif name == "revision":
-            for part in element:
-                key = part.tag.rpartition("}")[2] if isinstance(part.tag, str) else ""
-                if key in {"id", "timestamp", "model", "text"}:
-                    self._page[f"revision {key}"] = part.text or ""
-        elif name in {"title", "ns", "id"}:
-            self._page[name] = element.text or ""
-
-    def _made(self) -> DumpPage:
-        page, self._page = self._page, {}
-        number = page.get("ns", "0")
-        return DumpPage(
-            title=page.get("title", ""),
-            namespace=int(number) if number.lstrip("-").isdigit() and len(number) < 9 else 0,
-            id=page.get("id", ""),
-            revision=page.get("revision id", ""),
-            timestamp=page.get("revision timestamp", ""),
-            redirect=page.get("redirect", ""),
-            model=page.get("revision model", "wikitext"),
-            text=page.get("revision text", ""),
-        )
-
-    def _forget(self, element: Any) -> None:
-        """What was read takes no room any more, nor do its elder siblings."""
+def _parts(events: Any, file: str) -> Iterator[DumpSite | DumpPage]:
+    language = ""
+    above: list[str] = []
+    page: dict[str, str] = {}
+    for event, element in events:
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+        if event == "start":
+            if not above:
+                if name != "mediawiki":
+                    raise BadInput(f"{file} is XML, but no dump of a wiki.")
+                language = element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+            above.append(name)
+            continue
+        above.pop()
+        if name == "siteinfo":
+            said = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
+            yield DumpSite(said.get("sitename", ""), language, said.get("base", ""))
+        elif above[-1:] == ["page"]:
+            page |= dict(_said_of(name, element))
+        elif name == "page" and len(above) == 1:
+            yield _page(page)
+            page = {}
+        else:
+            continue
+        # What was read takes no room any more, nor do its elder siblings.
         element.clear()
         parent = element.getparent()
         while parent is not None and element.getprevious() is not None:
             del parent[0]
+
+
+def _said_of(name: str, element: Any) -> Iterator[tuple[str, str]]:
+    """What a part of a page says of it."""
+    if name == "redirect":
+        yield name, element.get("title") or ""
+    elif name == "revision":
+        for part in element:
+            key = part.tag.rpartition("}")[2] if isinstance(part.tag, str) else ""
+            if key in {"id", "timestamp", "model", "text"}:
+                yield f"revision {key}", part.text or ""
+    elif name in {"title", "ns", "id"}:
+        yield name, element.text or ""
+
+
+def _page(page: dict[str, str]) -> DumpPage:
+    number = page.get("ns", "0")
+    return DumpPage(
+        title=page.get("title", ""),
+        namespace=int(number) if number.lstrip("-").isdigit() and len(number) < 9 else 0,
+        id=page.get("id", ""),
+        revision=page.get("revision id", ""),
+        timestamp=page.get("revision timestamp", ""),
+        redirect=page.get("redirect", ""),
+        model=page.get("revision model", "wikitext"),
+        text=page.get("revision text", ""),
+    )
 
 
 # The entries of a ZIM file, by the format that openZIM publishes.
@@ -222,7 +218,8 @@ class ZimArchive:
         for at, n in ((self._entries_at, self.n_entries), (self._clusters_at, self._n_clusters)):
             if at + 8 * n > self._size:
                 raise self._damaged("its lists end behind it")
-        self._mimes = self._read_mimes(mimes_at)
+        mimes = self._at(mimes_at, 2**16, short=True).partition(b"\0\0")[0].split(b"\0")
+        self._mimes = [mime.decode("utf-8", "replace") for mime in mimes]
 
     def __enter__(self) -> ZimArchive:
         return self
@@ -351,10 +348,6 @@ class ZimArchive:
             n_bytes += len(parts[-1])
         return b"".join(parts)
 
-    def _read_mimes(self, at: int) -> list[str]:
-        data = self._at(at, 2**16, short=True)
-        return [text.decode("utf-8", "replace") for text in data.partition(b"\0\0")[0].split(b"\0")]
-
     def _at(self, at: int, size: int, *, short: bool = False) -> bytes:
         if at >= self._size:
             raise self._damaged("a pointer leads behind it")
@@ -376,15 +369,9 @@ _LISTING = "listing/titleOrdered/v1"
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ZimSaid:
-    """A file's title, creators, year, language, licence and day, as it states them."""
+class ZimSaid(Said, frozen=True, kw_only=True):
+    """What a file states of itself, and its day."""
 
-    title: str
-    authors: tuple[str, ...]
-    year: int | None
-    language: str
-    licence: str
     date: str = ""
 
 

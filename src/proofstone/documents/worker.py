@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -50,7 +51,6 @@ from proofstone.documents.reader import (
     send,
 )
 from proofstone.documents.sources import (
-    Document,
     FileKind,
     bare_name,
     kind_of,
@@ -97,10 +97,8 @@ class OpenFiles:
     def __init__(self) -> None:
         self._path = ""
         self._pdf: PdfFile | None = None
-        self._seen = ""
         self._pictures: Pictures | None = None
         self._drawn: tuple[int, float, NDArray[np.uint8]] | None = None
-        self._engine: OcrEngine | None = None
 
     def __enter__(self) -> OpenFiles:
         return self
@@ -114,8 +112,7 @@ class OpenFiles:
             self._pdf.close()
         if self._pictures is not None:
             self._pictures.close()
-        self._pdf, self._path = None, ""
-        self._pictures, self._seen, self._drawn = None, "", None
+        self._pdf, self._pictures, self._drawn, self._path = None, None, None, ""
 
     def pdf(self, job: Job, tell: Callable[[int], None]) -> PdfFile:
         """The open PDF of a job. Raises as ``PdfFile``."""
@@ -129,9 +126,9 @@ class OpenFiles:
 
     def pictures(self, job: Job) -> Pictures:
         """The pages of a job's document as pictures. Raises as ``open_pictures``."""
-        if self._pictures is None or self._seen != job.path:
+        if self._pictures is None or self._path != job.path:
             self.close()
-            self._pictures, self._seen = open_pictures(Path(job.path)), job.path
+            self._pictures, self._path = open_pictures(Path(job.path)), job.path
         return self._pictures
 
     def pixels(self, job: Job, draw: Draw) -> NDArray[np.uint8]:
@@ -142,12 +139,10 @@ class OpenFiles:
             self._drawn = (draw.page, draw.dpi, pixels)
         return self._drawn[2]
 
-    @property
+    @cached_property
     def engine(self) -> OcrEngine:
         """What reads pictures, loaded once. Raises ExtraMissing."""
-        if self._engine is None:
-            self._engine = OcrEngine()
-        return self._engine
+        return OcrEngine()
 
 
 def read_job(
@@ -175,15 +170,6 @@ def read_job(
     else:
         for written, reader in _written(Path(job.path), kind, job.root):
             yield from _read_written(job, written, reader)
-
-
-def _unknown(path: Path) -> BadUsage:
-    """A file of no format that is read here, with what would make it one."""
-    suffix = Path(plain_name(path)).suffix.lower()
-    return BadUsage(
-        f'{path.name}: documents with the suffix "{suffix}" are not read.',
-        hint=formats_hint([suffix]),
-    )
 
 
 def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
@@ -242,7 +228,6 @@ def _cut(page: PdfPage, cutter: Cutter, language: str, reader: str) -> PageRead:
 
 
 def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, str]]:
-    """The written documents of a file, and what reads them."""
     if kind in _WRITTEN:
         read, reader = _WRITTEN[kind]
         yield read(path), reader
@@ -271,28 +256,26 @@ def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | 
 
 
 def _read_text(job: Job) -> Iterator[Opened | PageRead]:
-    if kind_of(Path(job.path)) is None:
-        raise _unknown(Path(job.path))
-    given = {"title": job.title, "language": job.language, "licence": job.licence}
-    for document in read_documents(Path(job.path), **given):
-        yield from _answers_of(document)
-
-
-def _answers_of(document: Document) -> Iterator[Opened | PageRead]:
-    source = document.source
-    yield Opened(title=source.title, language=source.language, licence=source.licence,
-                 n_pages=len(document.pages))  # fmt: skip
-    pages: dict[int | None, str] = dict(document.pages.items())
-    if document.text or not pages:
-        pages[None] = document.text
-    _check_length(source.origin, max(map(len, pages.values())))
-    for number, text in pages.items():
-        cuts = tuple(
-            (p.start, p.end, ((1, p.heading),) if p.heading else (), p.language)
-            for p in document.passages
-            if p.page == number
+    path = Path(job.path)
+    if kind_of(path) is None:
+        suffix = Path(plain_name(path)).suffix.lower()
+        raise BadUsage(
+            f'{path.name}: documents with the suffix "{suffix}" are not read.',
+            hint=formats_hint([suffix]),
         )
-        yield PageRead(number=number, text=text, reader=TEXT_READER, cuts=cuts)
+    given = {"title": job.title, "language": job.language, "licence": job.licence}
+    for document in read_documents(path, **given):
+        pages = document.pages
+        yield Opened(title=document.title, language=document.language, licence=document.licence,
+                     n_pages=len(pages) - (None in pages))  # fmt: skip
+        _check_length(readable_name(path.name), max(map(len, pages.values())))
+        for number, text in sorted(pages.items(), key=lambda page: page[0] is None):
+            cuts = tuple(
+                (p.start, p.end, ((1, p.heading),) if p.heading else (), p.language)
+                for p in document.passages
+                if p.page == number
+            )
+            yield PageRead(number=number, text=text, reader=TEXT_READER, cuts=cuts)
 
 
 def _check_length(name: str, longest: int) -> None:

@@ -65,17 +65,22 @@ class Fields:
         """Whether any of the names has a value."""
         return self.find(*names)[1] is not None
 
-    def text(self, *names: str) -> str:
-        """The text as it stands, or the empty text."""
+    def _scalar(self, names: tuple[str, ...], kinds: tuple[type, ...], expected: str) -> Any:
+        """The first value, of one of these kinds; the empty text where it is missing or another."""
         for name in names:
             value = self.values.get(name)
             if value is None or value == "":
                 continue
-            if type(value) is str:
+            if type(value) in kinds:
                 return value
-            self.wrong(name, f"expected text, came {came(value)}")
+            self.wrong(name, f"expected {expected}, came {came(value)}")
             break
         return ""
+
+    def text(self, *names: str) -> str:
+        """The text as it stands, or the empty text."""
+        found: str = self._scalar(names, (str,), "text")
+        return found
 
     def required_text(self, *names: str) -> str:
         """The text, which must hold more than white space."""
@@ -90,17 +95,7 @@ class Fields:
 
     def label(self, *names: str) -> str:
         """A text as it stands, or a whole number as text; the empty text where missing."""
-        for name in names:
-            value = self.values.get(name)
-            if value is None or value == "":
-                continue
-            if type(value) is str:
-                return value
-            if type(value) is int:
-                return str(value)
-            self.wrong(name, f"expected text or a whole number, came {came(value)}")
-            break
-        return ""
+        return str(self._scalar(names, (str, int), "text or a whole number"))
 
     def key(self, *names: str) -> str:
         """A label by which rows refer to each other, without white space around it."""
@@ -251,7 +246,6 @@ def read_options(fields: Fields) -> RowOptions:
 
 
 def _labelled(value: dict[str, Any]) -> tuple[list[Any], tuple[str, ...], list[str]]:
-    """The texts and labels of an object that holds a list of each, and what is wrong with it."""
     texts, labels = value["text"], value.get("label", [])
     if not isinstance(labels, list) or (labels and len(labels) != len(texts)):
         return texts, (), ["expected as many labels as texts"]
@@ -259,7 +253,6 @@ def _labelled(value: dict[str, Any]) -> tuple[list[Any], tuple[str, ...], list[s
 
 
 def _wrong_letters(options: dict[str, Any]) -> list[str]:
-    """What is wrong with the letters of options, which go from A without a gap."""
     if sorted(options) == list(LETTERS[: len(options)]):
         return []
     return [f"expected letters from A without a gap, came {came(', '.join(options))}"]
@@ -360,7 +353,6 @@ def read_letter(fields: Fields, options: RowOptions) -> int | None:
 
 
 def _exact(fields: Fields, options: Sequence[str]) -> int | None:
-    """The place that ``answer_index`` or ``answer_letter`` gives."""
     index = fields.number("answer_index")
     letter = fields.text("answer_letter").strip().upper()
     places = []

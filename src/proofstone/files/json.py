@@ -90,7 +90,6 @@ def _names_differ(data: bytes, values: dict[str, Any], *, has_escapes: bool) -> 
 
 
 def _count_texts(value: dict[str, Any] | list[Any]) -> int:
-    """The texts in a value, names included."""
     count, parts = (len(value), value.values()) if isinstance(value, dict) else (0, value)
     for part in parts:
         if type(part) is str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
+
+from msgspec import toml
 
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.csv import (
@@ -41,29 +43,12 @@ _READS_TABLES = "tables are read by: proofstone build statements FILE"
 _TEXTS = "PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki, ZIM, images, text, Markdown and JSONL are read"
 
 
-def _office(target: str, part: str) -> str:
-    return f"soffice --headless --convert-to {target} FILE (apt-get install libreoffice-{part})"
-
-
-def _each(suffixes: str, command: str) -> dict[str, str]:
-    return dict.fromkeys(suffixes.split(), command)
-
-
-_CONVERSIONS: Mapping[str, str] = MappingProxyType({
-    **_each(".doc .odt .rtf .wpd .wps", _office("docx", "writer")),
-    **_each(".ppt .pptx .odp", _office("pdf", "impress")),
-    **_each(".xls .ods", _office("xlsx", "calc")),
-    **_each(".mobi .azw .azw3 .fb2 .lit",
-            "ebook-convert FILE FILE.epub (apt-get install calibre)"),
-    **_each(".djvu .djv", "ddjvu -format=pdf FILE FILE.pdf (apt-get install djvulibre-bin)"),
-    **_each(".ps .eps", "ps2pdf FILE FILE.pdf (apt-get install ghostscript)"),
-    **_each(".rst .org .adoc .textile", "pandoc FILE -o FILE.html (apt-get install pandoc)"),
-    **_each(".gif .bmp .jp2", "convert FILE FILE.png (apt-get install imagemagick)"),
-    **_each(".heic .heif", "heif-convert FILE FILE.png (apt-get install libheif-examples)"),
-    **_each(".rar .7z", "unar FILE (apt-get install unar), then name the folder"),
-    **_each(".bz2 .xz .zst", "unpack it with tar -xf, bunzip2, unxz or unzstd"),
-    **_each(".eml .mbox", "save its texts as .txt or .html"),
-})  # fmt: skip
+@cache
+def _conversions() -> Mapping[str, str]:
+    """The command that makes a readable file of one with a suffix that no reader here takes."""
+    found = files("proofstone.files") / "conversions.toml"
+    commands = toml.decode(found.read_bytes(), type=dict[str, list[str]])
+    return {suffix: command for command, suffixes in commands.items() for suffix in suffixes}
 
 
 def document_advice(suffixes: Iterable[str]) -> list[str]:
@@ -71,7 +56,7 @@ def document_advice(suffixes: Iterable[str]) -> list[str]:
     for each way; nothing for what no way is known of."""
     ways: dict[str, list[str]] = {}
     for suffix in suffixes:
-        way = _CONVERSIONS.get(suffix, "")
+        way = _conversions().get(suffix, "")
         if suffix in (*_TABLES, *_SHEETS):
             way = f"{_READS_TABLES}, after {way}" if way else _READS_TABLES
         if way:
@@ -86,7 +71,7 @@ def formats_hint(suffixes: Iterable[str]) -> str:
 
 def table_advice(suffix: str) -> str:
     """Return how a table of another format becomes a workbook; empty where no way is known."""
-    return _CONVERSIONS[suffix] if suffix in _SHEETS else ""
+    return _conversions()[suffix] if suffix in _SHEETS else ""
 
 
 # Tabular files as rows: the good ones are yielded, and every problem is kept with its place.
@@ -149,19 +134,15 @@ class RowReader:
             self.problems.append(Problem("line 1", "the file holds no rows"))
 
     def _rows(self) -> Iterator[Row]:
-        if self._suffix == ".parquet":
-            return parquet_rows(self.path, self.problems)
-        if self._suffix == ".xlsx":
-            return sheet_rows(self.path, self.problems)
+        if self._suffix in _UNPACKED:
+            read = parquet_rows if self._suffix == ".parquet" else sheet_rows
+            return read(self.path, self.problems)
         if self._suffix == ".json":
             return self._json_rows()
-        return self._streamed(self._format())
-
-    def _format(self) -> Callable[..., Iterator[Row]]:
-        separators = {".csv": ",", ".tsv": "\t"}
-        if self._suffix in separators:
-            return partial(separated_rows, separator=separators[self._suffix])
-        return line_rows
+        separator = {".csv": ",", ".tsv": "\t"}.get(self._suffix)
+        return self._streamed(
+            line_rows if separator is None else partial(separated_rows, separator=separator)
+        )
 
     def _streamed(self, read: Callable[..., Iterator[Row]]) -> Iterator[Row]:
         with open_bytes(self.path, self._encoding) as stream:

@@ -172,7 +172,6 @@ def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
 
 
 def _sheets(parts: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """The part and the name of each sheet."""
     links = {
         element.get("Id"): element.get("Target", "")
         for element in _elements(parts, "xl/_rels/workbook.xml.rels")
@@ -207,7 +206,6 @@ def _elements(parts: zipfile.ZipFile, part: str) -> Iterator[Tree.Element]:
 
 
 def _local(element: Tree.Element) -> str:
-    """An element's name without its namespace."""
     return element.tag.rpartition("}")[2]
 
 
@@ -258,8 +256,6 @@ def write_workbook(path: Path, book: Workbook) -> None:
 
 
 class _Writing:
-    """A workbook under way, with the looks of its cells."""
-
     def __init__(self, made: Any) -> None:
         cell = {"text_wrap": True, "valign": "top", "border": 1, "border_color": "#C8C8C8"}
         self._made = made

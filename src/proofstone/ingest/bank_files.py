@@ -23,7 +23,6 @@ from proofstone.method import (
     USUAL_METHOD,
     Method,
     PayloadType,
-    Verifying,
     find_method,
     find_payload,
 )
@@ -301,16 +300,34 @@ def read_bank(
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     path, chosen = Path(path), find_method(method)
-    read = read or chosen.read_facts
-    listed = None if chosen.verifying is None else _ListedTriples(chosen.verifying, read)
-    read = read if listed is None else listed.read
+    verifying, n_listed = chosen.verifying, 0
+
+    def counted(rows: Iterable[Row]) -> Iterator[Row]:
+        nonlocal n_listed
+        for row in rows:
+            n_listed += 0 if verifying is None else verifying.listed_in(row)
+            yield row
+
+    def read_counted(rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        return (read or chosen.read_facts)(rows if verifying is None else counted(rows))
+
     built = identified_facts(
-        read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
+        read_checked(
+            path, read_counted, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding
+        )
     )
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
-    if tell_counts is not None and listed is not None:
-        tell_counts(listed.counts(built))
+    if tell_counts is not None and verifying is not None:
+        triples = [each.fact.id for each in built if verifying.is_listed(each.fact)]
+        once = set(triples)
+        tell_counts(
+            ReferenceCounts(
+                triples=len(once), texts=len({each.fact.id for each in built} - once),
+                listed=n_listed, repeated=len(triples) - len(once),
+                empty=n_listed - len(triples),
+            )
+        )  # fmt: skip
     if roles:
         built = [structs.replace(b, roles=(*b.roles, *roles)) for b in built]
     named, now = name or path_stem(path), session.clock.now()
@@ -327,35 +344,6 @@ class ReferenceCounts(Struct, frozen=True, kw_only=True):
     listed: int
     repeated: int
     empty: int
-
-
-class _ListedTriples:
-    """Counts the triples that rows list while they are read."""
-
-    def __init__(self, method: Verifying, read: ReadFacts) -> None:
-        self._method, self._read = method, read
-        self._listed = 0
-
-    def read(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
-        """The facts of the rows."""
-        return self._read(self._counting(rows))
-
-    def counts(self, built: Sequence[BuiltFact]) -> ReferenceCounts:
-        """What became of what was read."""
-        triples = [each.fact.id for each in built if self._method.is_listed(each.fact)]
-        texts = {each.fact.id for each in built} - set(triples)
-        return ReferenceCounts(
-            triples=len(set(triples)),
-            texts=len(texts),
-            listed=self._listed,
-            repeated=len(triples) - len(set(triples)),
-            empty=self._listed - len(triples),
-        )
-
-    def _counting(self, rows: Iterable[Row]) -> Iterator[Row]:
-        for row in rows:
-            self._listed += self._method.listed_in(row)
-            yield row
 
 
 def read_form(
@@ -378,13 +366,24 @@ def read_form(
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     path, store, chosen = Path(path), session.store, find_method(method)
-    rows_read = _Completed(columns)
-    read: ItemsRead = read_checked(
-        path,
-        lambda rows: rows_read.read(rows, chosen),
-        line_limit=_ROW_BYTES,
-        encoding=encoding,
-    )
+    n_rows = 0
+
+    def completed(rows: Iterable[Row]) -> Iterator[Row]:
+        nonlocal n_rows
+        for row in rows:
+            n_rows += 1
+            own = {name: value for name, value in row.values.items() if value not in (None, "")}
+            row.values.update({**columns, **own})
+            yield row
+
+    def read_completed(rows: Iterable[Row]) -> ItemsRead:
+        found = read_item_rows(completed(rows), chosen, find_payload)
+        unknown = [told for name, told in found.unread.items() if name in columns]
+        if unknown:
+            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
+        return found
+
+    read = read_checked(path, read_completed, line_limit=_ROW_BYTES, encoding=encoding)
     if not read.items:
         raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
     if read.facts:
@@ -392,7 +391,7 @@ def read_form(
     if tell is not None:
         for note in read.notes():
             tell(note)
-    item_set = _read_set(store, chosen, read, name or path_stem(path), rows_read.n)
+    item_set = _read_set(store, chosen, read, name or path_stem(path), n_rows)
     is_new = store.items.add_set(item_set, read.items, session.clock.now(), read.labels)
     if roles:
         store.roles.add_to_set(item_set.id, roles)
@@ -451,28 +450,6 @@ def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> i
                 yield row
 
     return write_rows(path, rows())
-
-
-class _Completed:
-    """Rows with the values of ``columns`` where they have none of their own, and their number."""
-
-    def __init__(self, columns: Mapping[str, str]) -> None:
-        self._columns = columns
-        self.n = 0
-
-    def read(self, rows: Iterable[Row], method: Method) -> ItemsRead:
-        """What is read of the rows. Raises BadUsage for a column that it never asks for."""
-        read = read_item_rows(self._counted(rows), method, find_payload)
-        unknown = [told for name, told in read.unread.items() if name in self._columns]
-        if unknown:
-            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
-        return read
-
-    def _counted(self, rows: Iterable[Row]) -> Iterator[Row]:
-        for self.n, row in enumerate(rows, start=1):
-            own = {name: value for name, value in row.values.items() if value not in (None, "")}
-            row.values.update({**self._columns, **own})
-            yield row
 
 
 def path_stem(path: Path) -> str:

@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
+from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage, StoreFailed
 from proofstone.page.text import printable
 from proofstone.records.ids import short
+from proofstone.records.options import BUDGET_HELP, Opt
 from proofstone.session.costs import spent_text, tell_lost
 from proofstone.session.options import (
-    budget_option,
+    asked_for,
     json_option,
     quiet_option,
     workspace_option,
-    yes_option,
 )
-from proofstone.session.terminal import TerminalEgress, print_json, print_text, say, visible
-
-if TYPE_CHECKING:
-    from proofstone.documents.sources import Stated
-    from proofstone.ingest.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
-    from proofstone.ingest.vision import PagesAsked
-    from proofstone.session.session import Session
-from proofstone.session.terminal import pasted, print_table
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    visible,
+)
+from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
     from proofstone.ingest.editions import EditionCounts, EditionRow, Editions
+    from proofstone.ingest.ingest import Ingested, IngestReport, NotRead, Watch
+    from proofstone.ingest.vision import PagesAsked
+    from proofstone.session.session import Session
 
 # An image that was made, written to the file that was named.
 
@@ -85,7 +91,9 @@ def print_ingested(
         say(f"{name}: {told}", quiet=quiet)
     _print_not_read(report.not_read)
     if account is not None and account.pages:
-        say(_account_line(account), quiet=quiet)
+        cached = f", {account.cached:,} of them asked before" if account.cached else ""
+        pages = counted(account.pages, "page")
+        say(f"{account.model}: {pages}{cached}, {spent_text(account.spent)}", quiet=quiet)
     if report.taken and not quiet:
         for line in _next_lines(report.taken):
             say(line)
@@ -110,7 +118,6 @@ def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
 
 
 def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
-    """How to look at what was read, and how statements come of it."""
     names = [f"source:{short(entry.id)}" for entry in taken]
     yield f"look: proofstone show {names[0]}"
     if any(entry.n_passages for entry in taken):
@@ -120,7 +127,6 @@ def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
 
 
 def _page_lines(report: IngestReport) -> Iterator[str]:
-    """What is to be said of pages: those that are for OCR still, and those to be looked at."""
     from proofstone.records.pages import page_ranges
 
     for entry in report.taken:
@@ -138,11 +144,6 @@ def _page_lines(report: IngestReport) -> Iterator[str]:
             yield f"{entry.file}: {pages} read with little confidence: {where}"
     if report.needs:
         yield f"to read pages from their images: {report.needs}, then the same command again"
-
-
-def counted(n: int, thing: str) -> str:
-    """``1 page``, ``2 pages``."""
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
 def _taken_line(entry: Ingested) -> str:
@@ -165,11 +166,6 @@ def _print_not_read(files: tuple[NotRead, ...]) -> None:
             say(f"  ... and {len(file.problems) - _SHOWN} more problems")
         if file.hint:
             say(f"  {file.hint}")
-
-
-def _account_line(account: PagesAsked) -> str:
-    cached = f", {account.cached:,} of them asked before" if account.cached else ""
-    return f"{account.model}: {counted(account.pages, 'page')}{cached}, {spent_text(account.spent)}"
 
 
 _INCOMPLETE = 3
@@ -196,83 +192,67 @@ class PathOrAddress(click.ParamType[Path | str]):
         return Path(str(there))
 
 
+class IngestAsked(Struct, frozen=True, kw_only=True):
+    """How documents are read, and what is stated of all of them."""
+
+    meta: Annotated[Path | None, Opt(
+        "A table with a row a file: file, title, authors, year, licence, language, discipline, "
+        "field, subfield, book.", metavar="FILE", is_folder=True,
+    )] = None  # fmt: skip
+    title: Annotated[str, Opt("The title; else the document's own.")] = ""
+    authors: Annotated[tuple[str, ...], Opt(
+        "An author; may be repeated.", flags=("--author",),
+    )] = ()  # fmt: skip
+    year: Annotated[int | None, Opt("The year; else that of the file.", least=1, most=9999)] = None
+    licence: Annotated[str, Opt(
+        "License, such as CC-BY-4.0. Only a document whose license permits publication counts as "
+        "public.", metavar="NAME",
+    )] = ""  # fmt: skip
+    language: Annotated[str, Opt("en, zh, ...; else it is guessed.", metavar="CODE")] = ""
+    ocr: Annotated[Literal["auto", "never", "always"], Opt(
+        "Read pages from their images: those without text that can be read, none, or all of PDF "
+        "and image files.", shows_default=True,
+    )] = "auto"  # fmt: skip
+    reader: Annotated[str, Opt(
+        "Let this vision model read those images, in place of OCR on this machine.",
+        flags=("--ocr-model",), metavar="MODEL",
+    )] = ""  # fmt: skip
+    budget: Annotated[str | None, Opt(BUDGET_HELP, metavar="AMOUNT")] = None
+    max_connections: Annotated[int | None, Opt("Requests to the model at once.", least=1)] = None
+    yes: Annotated[bool, Opt(
+        "Answer yes to every question, also to what may be sent where.",
+    )] = False  # fmt: skip
+    discipline: Annotated[str, Opt("The coarsest level of the taxonomy.")] = ""
+    field: Annotated[str, Opt("The second level.")] = ""
+    subfield: Annotated[str, Opt("The third level.")] = ""
+    book: Annotated[str, Opt("The finest level.")] = ""
+    taxonomy: Annotated[str | None, Opt(
+        "Take only places that this taxonomy has: see 'list taxonomy', or name a CSV or TOML file.",
+        metavar="NAME|FILE",
+    )] = None  # fmt: skip
+    titles: Annotated[Path | None, Opt(
+        "Of a wiki's dump only these pages, a title a line.", metavar="FILE", exists=True,
+        is_folder=True,
+    )] = None  # fmt: skip
+    namespaces: Annotated[tuple[int, ...], Opt(
+        "Of a wiki's dump the pages in this namespace, by its number; may be repeated. Else 0, the "
+        "articles.", flags=("--namespace",),
+    )] = ()  # fmt: skip
+    limit: Annotated[int | None, Opt("Of a wiki's dump no more pages.", least=1)] = None
+    wiki_api: Annotated[str, Opt(
+        "Where the API of the addresses is; else /w/api.php.", metavar="URL",
+    )] = ""  # fmt: skip
+
+
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, type=PathOrAddress())
-@click.option("--meta", type=click.Path(path_type=Path), metavar="FILE", help="A table with a row "
-              "a file: file, title, authors, year, licence, language, discipline, field, subfield, "
-              "book.")  # fmt: skip
-@click.option("--title", default="", help="The title; else the document's own.")
-@click.option("--author", "authors", multiple=True, help="An author; may be repeated.")
-@click.option("--year", type=click.IntRange(1, 9999), help="The year; else that of the file.")
-@click.option("--licence", default="", metavar="NAME", help="License, such as CC-BY-4.0. Only a "
-              "document whose license permits publication counts as public.")  # fmt: skip
-@click.option("--language", default="", metavar="CODE", help="en, zh, ...; else it is guessed.")
-@click.option(
-    "--ocr",
-    type=click.Choice(["auto", "never", "always"]),
-    default="auto",
-    show_default=True,
-    help="Read pages from their images: those without text that can be "
-    "read, none, or all of PDF and image files.",
-)
-@click.option("--ocr-model", "reader", default="", metavar="MODEL", help="Let this vision model "
-              "read those images, in place of OCR on this machine.")  # fmt: skip
-@budget_option
-@click.option("--max-connections", type=click.IntRange(1), help="Requests to the model at once.")
-@yes_option
-@click.option("--discipline", default="", help="The coarsest level of the taxonomy.")
-@click.option("--field", default="", help="The second level.")
-@click.option("--subfield", default="", help="The third level.")
-@click.option("--book", default="", help="The finest level.")
-@click.option("--taxonomy", metavar="NAME|FILE", help="Take only places that this taxonomy has: "
-              "see 'list taxonomy', or name a CSV or TOML file.")  # fmt: skip
-@click.option(
-    "--titles",
-    "titles_file",
-    type=click.Path(path_type=Path, exists=True),
-    metavar="FILE",
-    help="Of a wiki's dump only these pages, a title a line.",
-)
-@click.option(
-    "--namespace",
-    "namespaces",
-    multiple=True,
-    type=int,
-    help="Of a wiki's dump the "
-    "pages in this namespace, by its number; may be repeated. Else 0, the articles.",
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Of a wiki's dump no more pages.")
-@click.option(
-    "--wiki-api",
-    default="",
-    metavar="URL",
-    help="Where the API of the addresses is; else /w/api.php.",
-)
+@asked_for(IngestAsked)
 @workspace_option
 @json_option
 @quiet_option
 def ingest_command(
     paths: tuple[Path | str, ...],
-    meta: Path | None,
-    title: str,
-    authors: tuple[str, ...],
-    year: int | None,
-    licence: str,
-    language: str,
-    ocr: OcrUse,
-    reader: str,
-    budget: str | None,
-    max_connections: int | None,
-    yes: bool,
-    discipline: str,
-    field: str,
-    subfield: str,
-    book: str,
-    taxonomy: str | None,
-    titles_file: Path | None,
-    namespaces: tuple[int, ...],
-    limit: int | None,
-    wiki_api: str,
+    asked: IngestAsked,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -309,44 +289,50 @@ def ingest_command(
     was; 4 where the budget was reached, 5 where the model could not be asked.
     """
     from proofstone.documents.sources import Stated, read_stated
+    from proofstone.documents.wiki_api import read_titles
     from proofstone.ingest.ingest import WikiChoice, ingest_paths
     from proofstone.ingest.pages import remember_documents
+    from proofstone.ingest.taxonomy import find_taxonomy, placed_stated
     from proofstone.ingest.vision import page_scanner
     from proofstone.records.knowledge import Stratum
     from proofstone.session.session import open_session
     from proofstone.texts.languages import read_language_code
 
-    code = read_language_code(language) if language else ""
+    code = read_language_code(asked.language) if asked.language else ""
     if code is None:
         raise click.BadParameter(
-            f"{language!r} is no code such as en or zh", param_hint="--language"
+            f"{asked.language!r} is no code such as en or zh", param_hint="--language"
         )
     stated = Stated(
-        title=title, authors=authors, year=year, licence=licence, language=code,
-        stratum=Stratum(discipline, field, subfield, book),
+        title=asked.title, authors=asked.authors, year=asked.year, licence=asked.licence,
+        language=code,
+        stratum=Stratum(asked.discipline, asked.field, asked.subfield, asked.book),
     )  # fmt: skip
-    stated_for = read_stated(meta) if meta else {}
-    if taxonomy is not None:
-        stated, stated_for = _placed(taxonomy, stated, stated_for)
-    choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
-    if ocr == "never" and reader:
+    stated_for = read_stated(asked.meta) if asked.meta else {}
+    if asked.taxonomy is not None:
+        stated, stated_for = placed_stated(find_taxonomy(asked.taxonomy), stated, stated_for)
+    titles = read_titles(asked.titles) if asked.titles else ()
+    choice = WikiChoice(titles, asked.namespaces, asked.limit or 0)
+    if asked.ocr == "never" and asked.reader:
         raise click.UsageError("--ocr never reads no page from its image: leave --ocr-model out")
     with open_session(folder) as session:
-        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        session.ask_egress = TerminalEgress(yes=asked.yes, quiet=quiet)
         scanner = None
-        if reader:
+        if asked.reader:
             tell_lost(session, quiet=quiet)
-            scanner = page_scanner(session, reader, budget=budget, max_connections=max_connections)
-        files = _files(session, paths, wiki_api, quiet=quiet)
+            scanner = page_scanner(
+                session, asked.reader, budget=asked.budget, max_connections=asked.max_connections
+            )
+        files = _files(session, paths, asked.wiki_api, quiet=quiet)
         with watching_documents(quiet=quiet or as_json) as watch:
             report = ingest_paths(
                 session.store, files, clock=session.clock, stated=stated,
-                stated_for=stated_for, ocr=ocr, watch=watch, choice=choice, scanner=scanner,
+                stated_for=stated_for, ocr=asked.ocr, watch=watch, choice=choice, scanner=scanner,
                 located=partial(remember_documents, session),
             )  # fmt: skip
     account = scanner.account if scanner is not None else None
     if as_json:
-        print_json({**_fields(report), "model": account})
+        print_json({**structs.asdict(report), "model": account})
     else:
         print_ingested(report, account, quiet=quiet)
     if scanner is not None and scanner.stopped is not None:
@@ -355,33 +341,6 @@ def ingest_command(
         sys.exit(_INTERRUPTED)
     if report.state != "all":
         sys.exit(_INCOMPLETE if report.state == "some" else 2)
-
-
-def _fields(report: IngestReport) -> dict[str, Any]:
-    from msgspec import structs
-
-    return structs.asdict(report)
-
-
-def _placed(
-    name: str, of_all: Stated, by_file: Mapping[str, Stated]
-) -> tuple[Stated, dict[str, Stated]]:
-    """What is stated, its places as the taxonomy has them."""
-    from proofstone.ingest.taxonomy import (
-        find_taxonomy,
-        placed_stated,
-    )
-
-    return placed_stated(find_taxonomy(name), of_all, by_file)
-
-
-def _titles(file: Path | None) -> tuple[str, ...]:
-    """The titles that a file lists, a line each."""
-    if file is None:
-        return ()
-    from proofstone.documents.wiki_api import read_titles
-
-    return read_titles(file)
 
 
 def _files(session: Session, paths: tuple[Path | str, ...], api: str, *, quiet: bool) -> list[Path]:

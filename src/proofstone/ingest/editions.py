@@ -178,15 +178,16 @@ def resting_on(statement: str, passage: str) -> list[str]:
     while held:
         gains = [wanted & each for each in held]
         best = max(range(len(held)), key=lambda place: (len(gains[place]), -place))
-        if not gains[best] or (chosen and not _adds(gains[best], n)):
+        if not gains[best] or (
+            chosen
+            and not (
+                len(gains[best]) >= _ADDS * n or any(term[0].isdigit() for term in gains[best])
+            )
+        ):
             break
         chosen.add(best)
         wanted -= gains[best]
     return [sentences[place] for place in sorted(chosen)] or sentences
-
-
-def _adds(gained: set[str], n: int) -> bool:
-    return len(gained) >= _ADDS * n or any(term[0].isdigit() for term in gained)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
@@ -324,7 +325,6 @@ def _in_force(store: Store, source: bytes) -> list[Fact]:
 
 
 def _held_whole(passage: Passage, former: Edition, edition: Edition) -> Held:
-    """What became of all sentences of a passage of ``former``."""
     if (page := edition.find(passage.text)) is not None:
         return Held("stands", pages=(page,))
     text = passage.text
@@ -365,16 +365,12 @@ def _statement(fact: Fact) -> tuple[str, str]:
 
 
 def _forms(store: Store, facts: Sequence[bytes]) -> Iterator[tuple[str, int]]:
-    """The forms with items on these facts, and how many."""
     for identity, n in store.items.sets_resting_on(store.knowledge.fact_keys(facts)):
         yield f"{store.items.item_set(identity).name}-{short(identity, 4)}", n
 
 
 def _counts(statuses: Iterator[EditionStatus]) -> EditionCounts:
-    counts = Counter(statuses)
-    return EditionCounts(
-        stands=counts["stands"], changed=counts["changed"], vanished=counts["vanished"]
-    )
+    return EditionCounts(**Counter(map(str, statuses)))
 
 
 def _named(found: Found) -> str:

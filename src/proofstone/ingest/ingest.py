@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
@@ -23,7 +23,7 @@ from proofstone.documents.reader import (
     Refused,
     is_ocr_installed,
 )
-from proofstone.documents.sources import Stated, has_pictures, merged, readable_name
+from proofstone.documents.sources import Stated, content_of, has_pictures, merged, readable_name
 from proofstone.errors import BadInput, ExtraMissing, Problem, SourcePurged
 from proofstone.files.tables import document_advice, formats_hint
 from proofstone.records.calls import Clock
@@ -156,20 +156,9 @@ ScanEvent = PageRead | NotScanned | Refused
 TakeScanned = Callable[[int, ScanEvent], None]
 
 
-# Where documents lie that a workspace has read: it keeps their texts, and not the files.
-#
-# A note of this machine alone, beside the database: paths say much about a person and nothing to
-# another machine, so they are in no row, export or merge. A lost note costs a ``--document``.
-
-
-# Ingesting: documents into sources, pages and passages, whatever single files do.
-
 # One file on its way into the store: its documents, their pages, and what waits to be scanned.
 
 _BATCH = 64  # pages that are committed at once
-
-
-_CHUNK = 2**20
 
 
 _FOR_OCR = {"image only", "garbled"}
@@ -181,6 +170,7 @@ _TELLING = 40  # letters that tell the language of a document
 _UNTOLD = "en"  # what a document without a letter is said to be in
 
 
+@dataclass(eq=False)
 class Taking:
     """One file on its way into the store; with ``keeps_sources`` a document that is here stays the
     source that it is, whatever was stated of it, unless another licence is stated now.
@@ -189,39 +179,35 @@ class Taking:
     which hold no text, wait here.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        file: FoundFile,
-        stated: Stated,
-        clock: Clock,
-        *,
-        scans_all: bool = False,
-        keeps_sources: bool = False,
-    ) -> None:
-        self.file = file
-        self.taken: list[Ingested] = []
-        self.refused: NotRead | None = None
-        self.contents: set[bytes] = set()
-        self.n_read = self.n_pages = 0
-        self._store = store
-        self._stated = stated
-        self._clock = clock
-        self._keeps_sources = keeps_sources
-        self._scans_all = scans_all and has_pictures(file.path)
-        self._content = self._of_file = b""
-        self._opened: Opened | None = None
-        self._source: Source | None = None
-        self._entry: Ingested | None = None
-        self._waiting: list[PageRead] = []
-        self._wanted: dict[int, PageRead] = {}
-        self._not_scanned: list[PageNotRead] = []
-        self._n_new = self._n_scanned = 0
+    store: Store
+    file: FoundFile
+    stated: Stated
+    clock: Clock
+    scans_all: bool = False
+    keeps_sources: bool = False
+    taken: list[Ingested] = field(default_factory=list)
+    refused: NotRead | None = None
+    contents: set[bytes] = field(default_factory=set)
+    n_read: int = 0
+    n_pages: int = 0
+    _content: bytes = b""
+    _of_file: bytes = b""
+    _opened: Opened | None = None
+    _source: Source | None = None
+    _entry: Ingested | None = None
+    _waiting: list[PageRead] = field(default_factory=list)
+    _wanted: dict[int, PageRead] = field(default_factory=dict)
+    _not_scanned: list[PageNotRead] = field(default_factory=list)
+    _n_new: int = 0
+    _n_scanned: int = 0
+
+    def __post_init__(self) -> None:
+        self.scans_all = self.scans_all and has_pictures(self.file.path)
 
     @property
     def job(self) -> Job:
         """What the reader is asked for."""
-        stated = self._stated
+        stated = self.stated
         return Job(
             path=str(self.file.path),
             root=str(self.file.root),
@@ -245,7 +231,7 @@ class Taking:
 
     def part(self, numbers: Sequence[int]) -> ScanPart:
         """These of the pages that are to be read from their pictures."""
-        stated, opened = self._stated, self._opened
+        stated, opened = self.stated, self._opened
         title = stated.title or ("" if opened is None else opened.title)
         licence = stated.licence if opened is None else opened.licence or stated.licence
         names = [title, stated.stratum.book]
@@ -286,18 +272,15 @@ class Taking:
         if is_unread and (not read.reason or read.number in self._readers()):
             return
         self._waiting.append(read)
-        self._tell_language(read.text)
-        self._flush()
-
-    def pause(self) -> None:
-        """Stores what waits, as far as it can be: other files are read before this one goes on."""
-        self._flush()
+        if self._source is None and sum(map(str.isalpha, read.text)) >= _TELLING:
+            self._make_source(guess_language([read.text]))
+        self.pause()
 
     def close(self) -> None:
         """Stores what waits, and notes the document that was open as taken."""
         if self._opened is not None and self._source is None:
             self._make_source(_UNTOLD)
-        self._flush()
+        self.pause()
         if self._entry is not None:
             self.taken.append(self._counted(self._entry))
         self._opened, self._entry, self._source = None, None, None
@@ -317,27 +300,22 @@ class Taking:
         )
 
     def _open(self, opened: Opened) -> None:
-        self._of_file = self._of_file or _digest(self.file.path)
+        self._of_file = self._of_file or content_of(self.file.path)
         self._content = opened.content or self._of_file
         self._n_new, self.n_read, self.n_pages = 0, 0, opened.n_pages
         self._opened, self._n_scanned = opened, 0
         self._wanted, self._not_scanned = {}, []
-        language = self._stated.language or opened.language
-        if not language and (here := self._store.pages.sources_of(self._content)):
+        language = self.stated.language or opened.language
+        if not language and (here := self.store.pages.sources_of(self._content)):
             language = here[0].language
         if language:
             self._make_source(language)
 
     def _readers(self) -> dict[int, str]:
-        """What read each page that is read, by its number."""
-        return {} if self._source is None else self._store.pages.readers(self._source.id)
-
-    def _tell_language(self, text: str) -> None:
-        if self._source is None and sum(map(str.isalpha, text)) >= _TELLING:
-            self._make_source(guess_language([text]))
+        return {} if self._source is None else self.store.pages.readers(self._source.id)
 
     def _make_source(self, language: str) -> None:
-        opened, stated = self._opened, self._stated
+        opened, stated = self._opened, self.stated
         if opened is None:
             return
         source = Source(
@@ -352,7 +330,7 @@ class Taking:
             stratum=stated.stratum,
         )
         made = structs.replace(source, id=source_id(source))
-        self._source = source = self._kept(made) if self._keeps_sources else made
+        self._source = source = self._kept(made) if self.keeps_sources else made
         self._entry = Ingested(
             id=source.id,
             title=source.title,
@@ -367,7 +345,7 @@ class Taking:
         """The source that this document is here already: the very one, else the newest."""
         here = [
             source
-            for source in self._store.pages.sources_of(self._content)
+            for source in self.store.pages.sources_of(self._content)
             if source.kind == made.kind and made.licence in ("", source.licence)
         ]
         return made if made in here or not here else here[-1]
@@ -375,22 +353,26 @@ class Taking:
     def _add(self, read: PageRead) -> None:
         self._waiting.append(read)
         self.n_read += 1
-        if read.number is not None and (self._scans_all or read.reason in _FOR_OCR):
+        if read.number is not None and (self.scans_all or read.reason in _FOR_OCR):
             self._wanted[read.number] = structs.replace(read, text="", layout=b"", cuts=(), path=())
         if len(self._waiting) >= _BATCH:
-            self._flush()
+            self.pause()
 
-    def _flush(self) -> None:
+    def pause(self) -> None:
+        """Stores what waits, as far as it can be: other files are read before this one goes on."""
         if not self._waiting or self._source is None:
             return
-        pages = [_read_page(self._source, read) for read in self._waiting]
+        source = self._source
+        pages = [
+            ReadPage(_page(source, read), tuple(_passages(source, read))) for read in self._waiting
+        ]
         if self._entry is not None and self._entry.stated_before:
             # They were cut under another statement of the language, so in other passages perhaps.
-            known = self._store.pages.stored(each.page.id for each in pages)
+            known = self.store.pages.stored(each.page.id for each in pages)
             pages = [each for each in pages if each.page.id not in known]
         try:
             self.contents.add(self._content)
-            self._n_new += self._store.pages.add(self._source, pages, self._clock.now())
+            self._n_new += self.store.pages.add(self._source, pages, self.clock.now())
         except SourcePurged as error:
             places = tuple((problem.where, problem.what) for problem in error.problems)
             self._refuse(
@@ -399,9 +381,8 @@ class Taking:
         self._waiting = []
 
     def _counted(self, entry: Ingested) -> Ingested:
-        """The entry with what the store now holds of its document."""
-        count = self._store.pages.count(entry.id)
-        sure = self._store.pages.confidences(entry.id) if self._wanted else {}
+        count = self.store.pages.count(entry.id)
+        sure = self.store.pages.confidences(entry.id) if self._wanted else {}
         return structs.replace(
             entry,
             n_pages=count.pages,
@@ -412,10 +393,6 @@ class Taking:
             not_scanned=tuple(self._not_scanned),
             is_new=self._n_new > 0,
         )
-
-
-def _read_page(source: Source, read: PageRead) -> ReadPage:
-    return ReadPage(_page(source, read), tuple(_passages(source, read)))
 
 
 def _page(source: Source, read: PageRead) -> Page:
@@ -447,14 +424,6 @@ def _passages(source: Source, read: PageRead) -> Iterable[Passage]:
             heading=BETWEEN_TITLES.join(title for _level, title in path),
         )
         yield structs.replace(passage, id=passage_id(passage))
-
-
-def _digest(path: Path) -> bytes:
-    state = sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            state.update(chunk)
-    return state.digest()
 
 
 # Pages that are read from their pictures, after the documents were read as they are.

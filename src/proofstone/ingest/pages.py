@@ -6,16 +6,15 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import structs
 
+from proofstone.documents.passages import box_around
 from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
-from proofstone.documents.sources import has_pictures, readable_name
+from proofstone.documents.sources import content_of, has_pictures, readable_name
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.records.ids import short
-from proofstone.records.knowledge import Source
 from proofstone.records.pages import Box, Page
 from proofstone.session.folders import MARK
 from proofstone.session.session import Session
@@ -23,13 +22,6 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
 DPI = 150.0
-
-
-class Seen(Struct, frozen=True):
-    """What is to be seen: a page, and the boxes of the passage on it; none for the page itself."""
-
-    page: Page
-    boxes: tuple[Box, ...] = ()
 
 
 def find_page(store: Store, rest: str) -> Page:
@@ -45,32 +37,49 @@ def find_page(store: Store, rest: str) -> Page:
     return page
 
 
-def seen_of(store: Store, found: Found) -> Seen:
-    """The page of a passage with the boxes of its lines. Raises BadUsage for any other row, and
-    for a passage of a document without pages."""
+def draw(
+    session: Session,
+    name: str,
+    *,
+    dpi: float = DPI,
+    crop: bool = False,
+    document: Path | str | None = None,
+) -> bytes:
+    """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
+    ``crop`` the passage alone, all else masked.
+
+    Raises BadUsage for any other row, for a passage of a document without pages and where there is
+    nothing to crop to, BadInput for what cannot be drawn, and as ``document_of``.
+    """
+    store = session.store
+    boxes: tuple[Box, ...] = ()
+    kind, _colon, rest = name.partition(":")
+    if kind == "page":
+        page = find_page(store, rest)
+    else:
+        page, boxes = _page_of(store, store.lookup.find(name))
+    path = document_of(session, page.source, None if document is None else Path(document))
+    asked = Draw(page=page.number or 1, dpi=dpi)
+    around = box_around(boxes)
+    if not crop:
+        asked = structs.replace(asked, marks=boxes)
+    elif around is None:
+        raise BadUsage("a whole page is not cropped: name a passage on it")
+    else:
+        asked = structs.replace(asked, keep=boxes, crop=around)
+    (png,) = draw_all(path, [asked])
+    return png
+
+
+def _page_of(store: Store, found: Found) -> tuple[Page, tuple[Box, ...]]:
+    """The page of a passage, and the boxes of its lines."""
     if found.kind != "passage":
         raise BadUsage(f"a {found.kind} has no page to draw: name a passage, or page:SOURCE/NUMBER")
     placed = store.pages.placed([found.id]).get(found.id)
     if placed is None or placed.page.number is None or not placed.page.width:
         raise BadUsage(f"passage:{short(found.id)} stands in a document without pages to be seen")
     passage = placed.passage
-    return Seen(placed.page, placed.page.places.boxes(passage.start, passage.end))
-
-
-def draw_seen(seen: Seen, document: Path, *, dpi: float = DPI, crop: bool = False) -> bytes:
-    """The page as PNG with the boxes marked; with ``crop`` only what is in them, all else masked.
-
-    Raises BadUsage where there is nothing to crop to, BadInput for what cannot be drawn.
-    """
-    number = seen.page.number or 1
-    if not crop:
-        (png,) = draw_all(document, [Draw(page=number, dpi=dpi, marks=seen.boxes)])
-        return png
-    if not seen.boxes:
-        raise BadUsage("a whole page is not cropped: name a passage on it")
-    draw = Draw(page=number, dpi=dpi, keep=seen.boxes, crop=around(seen.boxes))
-    (png,) = draw_all(document, [draw])
-    return png
+    return placed.page, placed.page.places.boxes(passage.start, passage.end)
 
 
 def draw_all(document: Path, draws: Sequence[Draw]) -> Iterator[bytes]:
@@ -91,64 +100,21 @@ def draw_all(document: Path, draws: Sequence[Draw]) -> Iterator[bytes]:
                 raise BadInput(f"{page}: {event.message}", hint=event.hint)
 
 
-def around(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds all of at least one."""
-    return Box(
-        min(box.left for box in boxes), min(box.top for box in boxes),
-        max(box.right for box in boxes), max(box.bottom for box in boxes),
-    )  # fmt: skip
-
-
-# Pages as pictures: where their documents lie, and drawing them.
-
-
-def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
-    """Notes where files with these digests lie on this machine."""
-    note_documents(session.folder, found)
-
-
-def document_of(session: Session, source: bytes, named: Path | None = None) -> Path:
-    """The file that a source was read from; see ``find_document`` for what it raises."""
-    return find_document(session.folder, _source(session, source), named)
-
-
-def draw(
-    session: Session,
-    name: str,
-    *,
-    dpi: float = 150,
-    crop: bool = False,
-    document: Path | str | None = None,
-) -> bytes:
-    """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
-    ``crop`` the passage alone, all else masked."""
-
-    kind, _colon, rest = name.partition(":")
-    if kind == "page":
-        seen = Seen(find_page(session.store, rest))
-    else:
-        seen = seen_of(session.store, session.store.lookup.find(name))
-    path = document_of(session, seen.page.source, None if document is None else Path(document))
-    return draw_seen(seen, path, dpi=dpi, crop=crop)
-
-
-def _source(session: Session, identity: bytes) -> Source:
-    return session.store.knowledge.sources([identity])[identity]
-
+# Where documents lie that a workspace has read: it keeps their texts, and not the files.
+#
+# A note of this machine alone, beside the database: paths say much about a person and nothing to
+# another machine, so they are in no row, export or merge. A lost note costs a ``--document``.
 
 _NAME = "documents.json"
 
 
-_CHUNK = 2**20
-
-
-def note_documents(folder: Path, found: Mapping[bytes, Path]) -> None:
+def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
     """Notes where files with these digests lie. A note that cannot be written is left out."""
-    known = _notes(folder)
+    known = _notes(session.folder)
     fresh = {content.hex(): os.path.abspath(path) for content, path in found.items()}  # noqa: PTH100
     if not fresh.items() - known.items():
         return
-    target = folder / MARK / _NAME
+    target = session.folder / MARK / _NAME
     part = target.with_name(f".{_NAME}.{secrets.token_hex(4)}")
     try:
         part.write_text(json.dumps({**known, **fresh}, indent=0), encoding="utf-8")
@@ -157,23 +123,24 @@ def note_documents(folder: Path, found: Mapping[bytes, Path]) -> None:
         part.unlink(missing_ok=True)
 
 
-def find_document(folder: Path, source: Source, named: Path | None = None) -> Path:
+def document_of(session: Session, identity: bytes, named: Path | None = None) -> Path:
     """The file that a source was read from: the one that is ``named``, in a folder that is, or
     where it was read.
 
     Raises BadUsage where the file that is named holds another document, NotFound where there is
     none.
     """
+    source = session.store.knowledge.sources([identity])[identity]
     if named is not None and not named.is_dir():
         if not named.is_file():
             raise NotFound(f"There is no file {named}.")
-        if _digest(named) != source.content:
+        if content_of(named) != source.content:
             raise BadUsage(
                 f"{named} is not the file that {source.title} was read from: its bytes differ",
                 hint="another edition is a source of its own: ingest it",
             )
         return named
-    noted = _notes(folder).get(source.content.hex())
+    noted = _notes(session.folder).get(source.content.hex())
     places = [Path(noted)] if noted and named is None else []
     if named is not None:
         places = sorted(
@@ -182,7 +149,7 @@ def find_document(folder: Path, source: Source, named: Path | None = None) -> Pa
             if readable_name(path.name) == source.origin and path.is_file()
         )
     for path in places:
-        if path.is_file() and _digest(path) == source.content:
+        if path.is_file() and content_of(path) == source.content:
             return path
     where = f"in {named}" if named is not None else "where it was read"
     raise NotFound(
@@ -199,11 +166,3 @@ def _notes(folder: Path) -> dict[str, str]:
     if not isinstance(notes, dict):
         return {}
     return {str(content): str(path) for content, path in notes.items()}
-
-
-def _digest(path: Path) -> bytes:
-    state = sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            state.update(chunk)
-    return state.digest()

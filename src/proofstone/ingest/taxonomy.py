@@ -354,7 +354,6 @@ def coverage_of(session: Session, bank: Target, taxonomy: Taxonomy) -> Coverage:
 
 
 def _ways(path: TaxonomyPath) -> Iterator[TaxonomyPath]:
-    """A path and all above it."""
     return (path[:size] for size in range(1, len(path) + 1))
 
 

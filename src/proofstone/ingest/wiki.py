@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
 from proofstone import __version__
+from proofstone.documents.sources import content_of
 from proofstone.documents.wiki_api import (
     AT_ONCE,
+    COMMON,
+    WIKI_SUFFIX,
+    Answer,
     WikiAddress,
     WikiError,
     WikiFile,
     WikiFound,
     WikiPage,
-    page_query,
-    parse_query,
-    random_query,
+    read_address,
+    read_answer,
     read_found,
-    read_html,
-    read_random,
-    read_repository,
-    read_statements,
-    repository_query,
-    statements_query,
 )
-from proofstone.errors import EndpointUnusable
+from proofstone.errors import BadInput, EndpointUnusable, Problem
 from proofstone.models.config import ModelConfig
 from proofstone.models.connections import choose_route
 from proofstone.models.credentials import Secret
@@ -36,23 +36,13 @@ from proofstone.models.http_session import open_session
 from proofstone.models.names import destination_of
 from proofstone.models.rate_limits import read_retry_after
 from proofstone.records.calls import Clock
-
-if TYPE_CHECKING:
-    import aiohttp
-import asyncio
-import re
-from hashlib import file_digest
-from pathlib import Path
-
-import msgspec
-from msgspec import Struct
-
-from proofstone.documents.wiki_api import WIKI_SUFFIX, read_address
-from proofstone.errors import BadInput, Problem
 from proofstone.session.folders import MARK
 from proofstone.session.session import Session
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
+
+if TYPE_CHECKING:
+    import aiohttp
 
 _TRIES = 6
 
@@ -66,7 +56,7 @@ _TIMEOUT_S, _CONNECT_S = 60.0, 20.0
 _HINT = "Give the address of its API: --wiki-api URL of ingest, wiki:URL of a corpus"
 
 
-T = TypeVar("T")
+_DRAWN_AT_ONCE = 500  # titles that a wiki draws at a time
 
 
 _MOST_BYTES = 64 * 2**20
@@ -124,20 +114,17 @@ class WikiClient:
         """Each page in the revision that is to be read, and what the wiki said of itself."""
         by_title: dict[str, tuple[WikiPage, WikiFound]] = {}
         titles = list(dict.fromkeys(address.title for address in addresses))
-        for start in range(0, len(titles), AT_ONCE):
-            part = titles[start : start + AT_ONCE]
-            going_on: dict[str, str] = {}
-            while True:
-                found = await self._asked(
-                    page_query(part, going_on), partial(read_found, asked=part)
-                )
-                for page in found.pages:
-                    known = by_title.get(page.asked)
-                    whole = page if known is None else _joined(known[0], page)
-                    by_title[page.asked] = (whole, found)
-                if not found.going_on or found.going_on == going_on:
-                    break
-                going_on = found.going_on
+        asked = self._answers(
+            titles, redirects="1", prop="revisions|pageprops|info", rvprop="ids|timestamp",
+            ppprop="disambiguation|wikibase_item", inprop="url", meta="siteinfo",
+            siprop="general|rightsinfo",
+        )  # fmt: skip
+        async for part, answer in asked:
+            found = read_found(answer, part)
+            for page in found.pages:
+                known = by_title.get(page.asked)
+                whole = page if known is None else _joined(known[0], page)
+                by_title[page.asked] = (whole, found)
         made = []
         for address in addresses:
             page, found = by_title.get(
@@ -152,46 +139,66 @@ class WikiClient:
         return made
 
     async def page(self, page: WikiPage, found: WikiFound) -> WikiFile:
-        """The text of a revision."""
-        html = await self._asked(parse_query(page.revision), read_html)
+        """The text of a revision, with its templates expanded."""
+        answer = await self._asked(
+            "parse", oldid=str(page.revision), prop="text|revid", disableeditsection="1",
+            disabletoc="1", disablelimitreport="1",
+        )  # fmt: skip
         base = self._api.removesuffix("/api.php")
         return WikiFile(
             title=page.title, revision=page.revision, timestamp=page.timestamp,
             address=f"{base}/index.php?oldid={page.revision}", site=found.site,
-            language=found.language, licence=found.licence, html=html,
+            language=found.language, licence=found.licence, html=answer.parse.text,
         )  # fmt: skip
 
     async def random(self, n: int) -> list[str]:
-        """The titles of at most ``n`` articles that the wiki draws."""
-        return await self._asked(random_query(n), read_random)
+        """The titles of at most ``n`` articles that the wiki draws, no redirects among them."""
+        answer = await self._asked(
+            "query", list="random", rnnamespace="0", rnfilterredir="nonredirects",
+            rnlimit=str(max(1, min(n, _DRAWN_AT_ONCE))),
+        )  # fmt: skip
+        return [page.title for page in answer.query.random if page.title]
 
     async def repository(self) -> str:
         """The address of the API where statements about its pages are kept; empty for none."""
-        return await self._asked(repository_query(), read_repository)
+        url = (await self._asked("query", meta="wikibase", wbprop="url")).query.wikibase.repo.url
+        base = f"https:{url.base}" if url.base.startswith("//") else url.base
+        return f"{base}{url.scriptpath}/api.php" if base else ""
 
     async def statements(self, numbers: Sequence[str]) -> dict[str, int]:
         """How many statements this place keeps about Q numbers, of those that it knows."""
         counts: dict[str, int] = {}
-        for start in range(0, len(numbers), AT_ONCE):
-            part, going_on = numbers[start : start + AT_ONCE], dict[str, str]()
-            while True:
-                found, more = await self._asked(statements_query(part, going_on), read_statements)
-                counts |= found
-                if not more or more == going_on:
-                    break
-                going_on = more
+        async for _part, answer in self._answers(numbers, prop="pageprops", ppprop="wb-claims"):
+            counts |= {
+                page.title: int(said)
+                for page in answer.query.pages
+                if (said := page.prop("wb-claims")).isdecimal()
+            }
         return counts
 
-    async def _asked(self, query: dict[str, str], read: Callable[[bytes], T]) -> T:
+    async def _answers(
+        self, titles: Sequence[str], **said: str
+    ) -> AsyncIterator[tuple[Sequence[str], Answer]]:
+        """All answers to a query about pages, each with those of the titles that it is about."""
+        for start in range(0, len(titles), AT_ONCE):
+            part, going_on = titles[start : start + AT_ONCE], dict[str, str]()
+            while True:
+                answer = await self._asked("query", titles="|".join(part), **said, **going_on)
+                yield part, answer
+                if not answer.going_on or answer.going_on == going_on:
+                    break
+                going_on = answer.going_on
+
+    async def _asked(self, action: Literal["query", "parse"], **said: str) -> Answer:
         """What a request is answered, after as many waits as the wiki asks for, within bounds."""
         import aiohttp  # noqa: PLC0415 - heavy
 
         why, answer = "", _Answered()
         for attempt in range(_TRIES):
             try:
-                answer = await self._answer(query)
+                answer = await self._answer({**COMMON, "action": action, **said})
                 if answer.status not in _BUSY:
-                    return read(answer.body)
+                    return read_answer(answer.body, action)
                 why = f"HTTP {answer.status}"
             except WikiError as error:
                 if error.code not in _BUSY_CODES:
@@ -255,13 +262,8 @@ def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
     return tuple(
         file.relative_to(folder).as_posix()
         for file in sorted(pages_folder(folder).glob("*/*"))
-        if file.is_file() and _digest(file) == known.content
+        if file.is_file() and content_of(file) == known.content
     )
-
-
-def _digest(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return file_digest(stream, "sha256").digest()
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")

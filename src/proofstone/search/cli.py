@@ -3,65 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
+from msgspec import Struct
 
+from proofstone.records.items import SearchWay
+from proofstone.records.options import Opt
 from proofstone.session.options import (
+    asked_for,
     json_option,
     quiet_option,
-    read_list,
     workspace_option,
-    yes_option,
 )
 from proofstone.session.terminal import TerminalEgress, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from proofstone.records.items import SearchWay
     from proofstone.search.sources import RetrievedChunk
     from proofstone.search.web_finder import WebFinding
     from proofstone.session.session import Session
 
 
-embedder_option = click.option(
-    "--embedder", default="", metavar="PROVIDER/NAME",
-    help="By meaning with this model behind /embeddings. Default: the carried encoder.",
-)  # fmt: skip
+class SearchAsked(Struct, frozen=True, kw_only=True):
+    """How a query is searched for, and where."""
+
+    k: Annotated[int, Opt(
+        "The most passages.", flags=("-k",), least=1, most=1000, shows_default=True,
+    )] = 5  # fmt: skip
+    way: Annotated[SearchWay, Opt(
+        "By words, by meaning, or by both.", flags=("--by",), shows_default=True,
+    )] = "bm25"  # fmt: skip
+    place: Annotated[str, Opt(
+        "Where: in the workspace's own sources, or by a search of the web; searxng:bing+baidu "
+        "names whom SearXNG is to ask.", flags=("--source",),
+        metavar="local|brave|google|searxng", shows_default=True,
+    )] = "local"  # fmt: skip
+    only: Annotated[tuple[str, ...], Opt(
+        "Only in these sources of the workspace, of whatever edition; repeat it or use commas.",
+        flags=("--in",), metavar="SOURCE", separated=True,
+    )] = ()  # fmt: skip
+    embedder: Annotated[str, Opt(
+        "By meaning with this model behind /embeddings. Default: the carried encoder.",
+        metavar="PROVIDER/NAME",
+    )] = ""  # fmt: skip
+    yes: Annotated[bool, Opt(
+        "Answer yes to every question, also to what may be sent where.",
+    )] = False  # fmt: skip
 
 
 @click.command("search")
 @click.argument("query")
-@click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True,
-              help="The most passages.")  # fmt: skip
-@click.option(
-    "--by", "way", type=click.Choice(["bm25", "dense", "hybrid"]), default="bm25",
-    show_default=True, help="By words, by meaning, or by both.",
-)  # fmt: skip
-@click.option(
-    "--source", "place", default="local", show_default=True, metavar="local|brave|google|searxng",
-    help="Where: in the workspace's own sources, or by a search of the web; searxng:bing+baidu "
-    "names whom SearXNG is to ask.",
-)  # fmt: skip
-@click.option(
-    "--in", "only", multiple=True, metavar="SOURCE",
-    help="Only in these sources of the workspace, of whatever edition; repeat it or use commas.",
-)  # fmt: skip
-@embedder_option
-@yes_option
+@asked_for(SearchAsked)
 @workspace_option
 @json_option
 @quiet_option
 def search_command(
-    query: str,
-    k: int,
-    way: SearchWay,
-    place: str,
-    only: tuple[str, ...],
-    embedder: str,
-    yes: bool,
-    folder: Path | None,
-    as_json: bool,
-    quiet: bool,
+    query: str, asked: SearchAsked, folder: Path | None, as_json: bool, quiet: bool
 ) -> None:
     """Find passages: in what the workspace has read, or on the web.
 
@@ -75,53 +72,43 @@ def search_command(
     from proofstone.search.retrieval import search_web
     from proofstone.session.session import open_session
 
-    if embedder and way == "bm25":
+    if asked.embedder and asked.way == "bm25":
         raise click.UsageError("--embedder goes with --by dense or hybrid")
     with open_session(folder) as session:
-        session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-        if place == "local":
-            found = _local(session, query, k, way, read_list(only), embedder, quiet=quiet)
-            _show(found, None, as_json=as_json)
+        session.ask_egress = TerminalEgress(yes=asked.yes, quiet=quiet)
+        if asked.place == "local":
+            _show(_local(session, query, asked, quiet=quiet), None, as_json=as_json)
             return
-        if only:
+        if asked.only:
             raise click.UsageError("--in names sources of the workspace: not with --source")
-        web = search_web(session, query, k, source=place, way=way, embedder=embedder)
+        web = search_web(
+            session, query, asked.k, source=asked.place, way=asked.way, embedder=asked.embedder
+        )
     _show(web.chunks, web, as_json=as_json)
     if web.search is not None:
         say(_told(web), quiet=quiet)
 
 
 def _local(
-    session: Session,
-    query: str,
-    k: int,
-    way: SearchWay,
-    only: list[str],
-    embedder: str,
-    *,
-    quiet: bool,
+    session: Session, query: str, asked: SearchAsked, *, quiet: bool
 ) -> list[RetrievedChunk]:
-    from proofstone.search.retrieval import (
-        search_passages,
-        source_index,
-    )
+    from proofstone.search.retrieval import search_passages, source_index
 
-    tell = _teller(quiet=quiet)
-    index = source_index(session, only, embedder=None if way == "bm25" else embedder, tell=tell)
+    index = source_index(
+        session, asked.only, embedder=None if asked.way == "bm25" else asked.embedder,
+        tell=lambda title: say(f"reading {title}", quiet=quiet),
+    )  # fmt: skip
     if not index.n_chunks:
         say("there is nothing to search: proofstone ingest FILE... reads documents", quiet=quiet)
     if index.former:
         titles = ", ".join(dict.fromkeys(index.former))
         say(f"not searched, being older editions (--in SOURCE searches one): {titles}", quiet=quiet)
-    return search_passages(session, query, k, way=way, sources=only, embedder=embedder)
-
-
-def _teller(*, quiet: bool) -> Any:
-    return lambda title: say(f"reading {title}", quiet=quiet)
+    return search_passages(
+        session, query, asked.k, way=asked.way, sources=asked.only, embedder=asked.embedder
+    )
 
 
 def _told(web: WebFinding) -> str:
-    """What became of the pages that were named, in lines."""
     hits = 0 if web.search is None else len(web.search.hits)
     read = sum(not page.problem for page in web.pages)
     lines = [
@@ -168,7 +155,6 @@ def _row(chunk: RetrievedChunk) -> dict[str, Any]:
 
 
 def _text(number: int, chunk: RetrievedChunk) -> str:
-    """A chunk as people read it: where it stands, then its words."""
     from proofstone.page.text import printable
 
     row = _row(chunk)

@@ -57,37 +57,31 @@ def all_vectors(
         kept = files.read_vectors(source, keys[source], embedder.name)
         if kept is not None and len(kept) == len(part.places):
             found[source] = kept
-    lacking = [source for source in parts if source not in found and parts[source].places]
-    if lacking:
-        _admit(parts, lacking, admit)
-        width = _make(store, files, keys, parts, embedder, lacking, found)
-        stale = [source for source in found if _width(found[source]) not in (0, width)]
-        if stale:
-            _admit(parts, stale, admit)
-            _make(store, files, keys, parts, embedder, stale, found)
+
+    def make(lacking: list[bytes]) -> int:
+        """Makes and keeps the vectors of sources; how long the last ones are. Small sources are
+        embedded together: an endpoint takes a batch in the time of a text."""
+        if admit is not None:
+            places = [place for source in lacking for place in parts[source].places]
+            n_characters = sum(place.end - place.start for place in places)
+            admit(ToEmbed(sources=tuple(lacking), chunks=len(places), characters=n_characters))
+        for lot in _lots(lacking, parts):
+            made = _embedded(
+                store, [place for each in lot for place in parts[each].places], embedder
+            )
+            start = 0
+            for source in lot:
+                end = start + len(parts[source].places)
+                own = made[start:end]
+                found[source] = files.write_vectors(source, keys[source], embedder.name, own)
+                start = end
+        return _width(found[lacking[-1]])
+
+    if lacking := [source for source in parts if source not in found and parts[source].places]:
+        width = make(lacking)
+        if stale := [source for source in found if _width(found[source]) not in (0, width)]:
+            make(stale)
     return [found[source] for source in parts if source in found]
-
-
-def _make(
-    store: Store,
-    files: PartFiles,
-    keys: Mapping[bytes, bytes],
-    parts: Mapping[bytes, SourcePart],
-    embedder: Embedder,
-    lacking: list[bytes],
-    found: dict[bytes, NDArray[np.float32]],
-) -> int:
-    """Makes, keeps and adds to ``found`` the vectors of sources; how long the last ones are. Small
-    sources are embedded together: an endpoint takes a batch in the time of a text."""
-    for lot in _lots(lacking, parts):
-        made = _embedded(store, [place for each in lot for place in parts[each].places], embedder)
-        start = 0
-        for source in lot:
-            end = start + len(parts[source].places)
-            own = made[start:end]
-            found[source] = files.write_vectors(source, keys[source], embedder.name, own)
-            start = end
-    return _width(found[lacking[-1]])
 
 
 def _lots(sources: list[bytes], parts: Mapping[bytes, SourcePart]) -> Iterator[list[bytes]]:
@@ -121,23 +115,6 @@ def _embedded(
 
 def _width(vectors: NDArray[np.float32]) -> int:
     return int(vectors.shape[1]) if len(vectors) else 0
-
-
-def _admit(
-    parts: Mapping[bytes, SourcePart],
-    sources: list[bytes],
-    admit: Callable[[ToEmbed], None] | None,
-) -> None:
-    if admit is None:
-        return
-    places = [place for source in sources for place in parts[source].places]
-    admit(
-        ToEmbed(
-            sources=tuple(sources),
-            chunks=len(places),
-            characters=sum(place.end - place.start for place in places),
-        )
-    )
 
 
 # An embedder behind an endpoint, for callers that wait: ``Embedder`` by a model's name.

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from proofstone.errors import ExtraMissing
-from proofstone.search.chunks import Hit, best_hits
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import zstandard
 from msgspec import Struct
 
-from proofstone.errors import BadUsage
+from proofstone.errors import BadUsage, ExtraMissing
 from proofstone.records.calls import Embedder
 from proofstone.records.items import SearchWay
 from proofstone.search.bm25 import Bm25, CutHan, Postings, terms_of
-from proofstone.search.chunks import fuse_ranks
+from proofstone.search.chunks import Hit, best_hits, fuse_ranks
 from proofstone.session.folders import MARK
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _QUERIES = 64  # compared with all texts at once
 

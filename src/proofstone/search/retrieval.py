@@ -1,4 +1,4 @@
-"""What searching would send to another machine: texts to embed, queries to a search of the web."""
+"""Searching a workspace's own sources and the web, and what that would send elsewhere."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ from proofstone.session.session import Session, Target, find_target
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
+# What searching would send to another machine: texts to embed, queries to a search of the web.
+
 _OF_A_REQUEST = 96
 
 
@@ -43,12 +45,8 @@ def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: To
     if not isinstance(embedder, EndpointEmbedder):
         return {}
     known = store.knowledge.sources(asked.sources).values()
-    origins = sorted(
-        {
-            (OF_THE_WEB, "") if source.kind == WEB else (source.title, source.licence)
-            for source in known
-        }
-    )
+    named = {(OF_THE_WEB, "") if s.kind == WEB else (s.title, s.licence) for s in known}
+    origins = sorted(named)
     embedder.sources = tuple(dict.fromkeys(title for title, _licence in origins))
     outgoing = Outgoing(
         items=asked.chunks,
@@ -63,9 +61,11 @@ def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: To
 
 def query_loads(embedder: Embedder, config: ModelConfig, query: str) -> Loads:
     """A query that a person wrote: of no source."""
-    return _loads(
-        embedder, config, Outgoing(items=1, noun="query", requests=1, characters=len(query))
-    )
+    return _loads(embedder, config, _one_query(query))
+
+
+def _one_query(query: str) -> Outgoing:
+    return Outgoing(items=1, noun="query", requests=1, characters=len(query))
 
 
 def question_loads(
@@ -97,8 +97,7 @@ def web_loads(
         return {}
     load = Load()
     if query:
-        out = Outgoing(items=1, noun="query", requests=1, characters=len(query))
-        load = load.with_run(searcher.name, b"", out)
+        load = load.with_run(searcher.name, b"", _one_query(query))
     if rows is not None:
         queries = structs.replace(rows, noun="query", characters=0)
         load = load.with_run(searcher.name, b"", queries)
@@ -122,11 +121,15 @@ def _loads(embedder: Embedder, config: ModelConfig, outgoing: Outgoing) -> Loads
 # Searching a workspace's own sources: the part that makes and keeps their index.
 
 
-def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
-    """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
-    ``spending``. Raises what ``resolve`` raises, and NoPrice."""
-    if name:
-        return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
+def open_embedder(
+    session: Session, embedder: Embedder | str = "", spending: Spending | None = None
+) -> Embedder:
+    """The one that is handed in, the carried encoder (""), or a model of the configuration behind
+    ``/embeddings``, charged to ``spending``. Raises what ``resolve`` raises, and NoPrice."""
+    if not isinstance(embedder, str):
+        return embedder
+    if embedder:
+        return EndpointEmbedder(embedder, session.config, session.clock, session.sent_log, spending)
     return SentenceEncoder()
 
 
@@ -157,10 +160,15 @@ def _index(
     embedder: Embedder | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
-    made = open_embedder(session, embedder) if isinstance(embedder, str) else embedder
+    made = None if embedder is None else open_embedder(session, embedder)
+
+    def admit(asked: ToEmbed) -> None:
+        if made is not None:
+            let_out(session, chunk_loads(session.store, made, session.config, asked))
+
     return open_index(
         session.store, index_files(session.folder), indexing or Indexing(), embedder=made,
-        only=only, tell=tell, admit=None if made is None else _admits(session, made),
+        only=only, tell=tell, admit=admit,
     )  # fmt: skip
 
 
@@ -188,8 +196,7 @@ def search_passages(
     named. The query goes to a named one's host, once that is allowed."""
     if way == "bm25":
         return source_index(session, sources).search([query], k, way)[0]
-    made = embedder if embedder is not None else ""
-    made = open_embedder(session, made) if isinstance(made, str) else made
+    made = open_embedder(session, embedder or "")
     index = source_index(session, sources, embedder=made)
     let_out(session, query_loads(made, session.config, query))
     return index.search([query], k, way)[0]
@@ -216,19 +223,10 @@ def web_finder(
         asked.web, session.folder, session.config, session.clock, engines=asked.engines, log=log,
         tell=tell, spending=spending,
     )  # fmt: skip
-    pages = WebPages(
-        session.store,
-        session.folder,
-        session.config,
-        session.clock,
-        log=log,
-        local=session.fetches_local,
-    )
-    made = None
-    if way != "bm25":
-        made = open_embedder(session, embedder, spending) if isinstance(embedder, str) else embedder
+    made = None if way == "bm25" else open_embedder(session, embedder, spending)
     return WebFinder(
-        session.store, searcher, pages, lambda only: _index(session, only, embedder=made), way,
+        session.store, searcher, WebPages(session),
+        lambda only: _index(session, only, embedder=made), way,
         hits=n_pages or HITS, n_pages=n_pages or PAGES,
     )  # fmt: skip
 
@@ -244,11 +242,7 @@ def search_web(
 ) -> WebFinding:
     """What a search of the web finds for a query that a person wrote: it is sent, and the first
     pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
-    made = (
-        open_embedder(session, embedder)
-        if way != "bm25" and isinstance(embedder, str)
-        else embedder
-    )
+    made = embedder if way == "bm25" else open_embedder(session, embedder)
     finder = web_finder(session, source, way=way, embedder=made)
     if not isinstance(made, str):
         let_out(session, query_loads(made, session.config, query))
@@ -272,10 +266,3 @@ def searcher(
         index = source_index(session, embedder=None if way == "bm25" else embedder)
         return LocalSearcher(index, way)
     return web_finder(session, source, way=way, embedder=embedder)
-
-
-def _admits(session: Session, embedder: Embedder) -> Callable[[ToEmbed], None]:
-    def admit(asked: ToEmbed) -> None:
-        let_out(session, chunk_loads(session.store, embedder, session.config, asked))
-
-    return admit

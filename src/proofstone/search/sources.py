@@ -8,6 +8,7 @@ another embedder make it anew, and the files of a source that is gone, or was pu
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -131,35 +132,30 @@ class RetrievedChunk(Struct, frozen=True, kw_only=True):
         return self.passage.text[self.start : self.end]
 
 
+@dataclass(frozen=True, eq=False)
 class SourceIndex:
     """An index of ``n_sources`` sources, of which ``n_made`` were read for it now. ``key`` is
     another one whenever it could find anything else. ``former`` are the titles of older editions
     that are left out of it."""
 
-    def __init__(
-        self,
-        store: Store,
-        index: ChunkIndex,
-        *,
-        key: bytes,
-        n_sources: int,
-        n_made: int,
-        former: tuple[str, ...] = (),
-    ) -> None:
-        self.key = key
-        self.n_sources = n_sources
-        self.n_made = n_made
-        self.n_chunks = len(index)
-        self.former = former
-        self._store = store
-        self._index = index
+    store: Store
+    index: ChunkIndex
+    key: bytes
+    n_sources: int
+    n_made: int
+    former: tuple[str, ...] = ()
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks it holds."""
+        return len(self.index)
 
     def search(
         self, queries: Sequence[str], k: int, way: SearchWay = "bm25"
     ) -> list[list[RetrievedChunk]]:
         """For each query the ``k`` best chunks, best first. Raises as ``ChunkIndex.search``."""
-        hits = self._index.search(queries, k, way)
-        knowledge = self._store.knowledge
+        hits = self.index.search(queries, k, way)
+        knowledge = self.store.knowledge
         passages = knowledge.passages({hit.place.passage for each in hits for hit in each})
         sources = knowledge.sources({passage.source for passage in passages.values()})
         return [
@@ -192,7 +188,9 @@ def open_index(
 
     Raises ExtraMissing where a package for it is absent.
     """
-    count, cut = load_cl100k(), _cut(indexing.han)
+    count = load_cl100k()
+    cut = jieba_words() if indexing.han == "jieba" else None
+    versions = [PART_VERSION, TERMS_VERSION, CHUNKS_VERSION, count.name]
     present = store.indexed.sources(only)
     wanted = present if only is not None else current_sources(present)
     for gone in files.sources() - {source.id for source in present} if only is None else ():
@@ -201,7 +199,8 @@ def open_index(
     keys: dict[bytes, bytes] = {}
     n_made = 0
     for source in wanted:
-        key = keys[source.id] = _words_key(store, source.id, indexing, count)
+        made_from = [store.indexed.passage_ids(source.id), indexing, versions]
+        key = keys[source.id] = content_id("retrieval-words", made_from)
         part = files.read_words(source.id, key)
         if part is None:
             if tell is not None:
@@ -226,15 +225,9 @@ def open_index(
 
 
 def _former(present: Sequence[IndexedSource], wanted: Sequence[IndexedSource]) -> tuple[str, ...]:
-    """The titles of the workspace's own sources that are not wanted."""
     held = {source.id for source in wanted}
     left = (source for source in present if source.kind != WEB and source.id not in held)
     return tuple(source.title for source in left)
-
-
-def _words_key(store: Store, source: bytes, indexing: Indexing, count: TokenCounter) -> bytes:
-    versions = [PART_VERSION, TERMS_VERSION, CHUNKS_VERSION, count.name]
-    return content_id("retrieval-words", [store.indexed.passage_ids(source), indexing, versions])
 
 
 def _made(
@@ -251,10 +244,6 @@ def _made(
 
     postings = Postings.of(terms())
     return SourcePart(tuple(places), postings)
-
-
-def _cut(han: HanWords) -> CutHan | None:
-    return jieba_words() if han == "jieba" else None
 
 
 # The workspace's own sources, and several searches together, behind ``Searcher``.

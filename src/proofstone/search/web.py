@@ -351,14 +351,11 @@ class WebSearcher:
                 hint="set it in the environment or in a .env file",
             )
         self._price = config.searches.get(search)
-        self._purse = self._open_purse(spending)
+        self._purse: RequestPurse | None = (
+            None if spending is None else open_request_purse(search, self._price, spending)
+        )
 
-    def _open_purse(self, spending: Spending | None) -> RequestPurse | None:
-        if spending is None:
-            return None
-        return open_request_purse(self.search, self._price, spending)
-
-    async def find(
+    async def seek(
         self,
         query: str,
         k: int = 10,
@@ -370,23 +367,8 @@ class WebSearcher:
         it leaves only where the policy lets each of them, unless that was settled before
         (``is_cleared``).
 
-        Raises EgressRefused where it may not, EndpointUnusable naming the kind of failure.
-        """
-        try:
-            return await self.seek(query, k, made_from=made_from, is_cleared=is_cleared)
-        except WebSearchError as error:
-            raise told_failure(self.name, error) from None
-
-    async def seek(
-        self,
-        query: str,
-        k: int = 10,
-        *,
-        made_from: Sequence[Source] = (),
-        is_cleared: bool = False,
-    ) -> KeptSearch:
-        """``find`` for callers that tell failures apart. Raises EgressRefused, BudgetReached,
-        WebSearchError."""
+        Raises EgressRefused where it may not, BudgetReached, and WebSearchError, which
+        ``told_failure`` puts into words."""
         request = self._request(query, k)
         file = self._file(request, k)
         if (kept := read_note(file, KeptSearch)) is not None:
@@ -520,7 +502,6 @@ class WebSearcher:
         return got
 
     def _note(self, query: str, made_from: Sequence[Source], sent: _Sent) -> None:
-        """What was sent, in the log."""
         price = self._price
         line = SentBeside(
             at=self._clock.now(), endpoint=self.address, what="searched", by=self.name,
@@ -561,7 +542,6 @@ def set_searches(environment: Mapping[str, str]) -> list[WebSearchName]:
 
 
 def _unset(search: WebSearchName, environment: Mapping[str, str]) -> list[str]:
-    """The variables that a search needs and that are not set."""
     needed = [_KEYS[search]] if search in _KEYS else [_BASES[search]]
     needed += ["GOOGLE_SEARCH_ENGINE_ID"] if search == "google" else []
     return [name for name in needed if not environment.get(name, "").strip()]

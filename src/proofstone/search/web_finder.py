@@ -12,6 +12,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -50,8 +51,9 @@ from proofstone.search.web import (
     told_failure,
 )
 from proofstone.session.folders import MARK
-from proofstone.session.permits import AskEgress, Leaving, SentBeside, SentLog
+from proofstone.session.permits import AskEgress, Leaving, SentBeside
 from proofstone.session.progress import Background
+from proofstone.session.session import Session
 from proofstone.store.store import Store
 
 _FOLDER = "webpages"
@@ -83,22 +85,12 @@ class KeptPage(Struct, frozen=True, kw_only=True):
 
 
 class WebPages:
-    """The pages of one workspace. ``local`` lets it fetch from this machine, which the web must not
-    name otherwise."""
+    """The pages of one workspace. It fetches from this machine only where its session does: the web
+    must not name that otherwise."""
 
-    def __init__(
-        self,
-        store: Store,
-        folder: Path,
-        config: ModelConfig,
-        clock: Clock,
-        *,
-        log: SentLog | None = None,
-        local: bool = False,
-    ) -> None:
-        self._store, self._config, self._clock, self._log = store, config, clock, log
-        self._folder = folder / MARK / _FOLDER
-        self._local = local
+    def __init__(self, session: Session) -> None:
+        self._session, self._store = session, session.store
+        self._folder = session.folder / MARK / _FOLDER
 
     async def take(self, urls: Sequence[str]) -> dict[str, KeptPage]:
         """What came of each address, now or before. Raises ExtraMissing without what reads HTML."""
@@ -111,7 +103,9 @@ class WebPages:
 
         async def fetched(url: str) -> FetchedPage:
             async with slots:
-                return await fetch_page(url, self._config, local=self._local, found=True)
+                return await fetch_page(
+                    url, self._session.config, local=self._session.fetches_local, found=True
+                )
 
         pages = dict(zip(left, await asyncio.gather(*map(fetched, left)), strict=True))
         self._note(pages)
@@ -119,16 +113,12 @@ class WebPages:
 
     def kept(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
         """What came of all of these addresses before; None where one would be fetched."""
-        found = {url: self._known(url) for url in urls}
-        known = {url: page for url, page in found.items() if page is not None}
-        return known if len(known) == len(found) else None
+        return _whole({url: self._known(url) for url in urls})
 
     def noted(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
         """What came last of all of these addresses, also of those that would be tried again; None
         where one was never asked for."""
-        found = {url: self._noted(url) for url in urls}
-        known = {url: page for url, page in found.items() if page is not None}
-        return known if len(known) == len(found) else None
+        return _whole({url: self._noted(url) for url in urls})
 
     def _known(self, url: str) -> KeptPage | None:
         kept = self._noted(url)
@@ -143,7 +133,6 @@ class WebPages:
         return kept
 
     def _stored(self, pages: dict[str, FetchedPage]) -> dict[str, KeptPage]:
-        """The pages read, stored and noted."""
         whole = {url: page for url, page in pages.items() if not page.problem}
         takings: dict[str, Taking] = {}
         with tempfile.TemporaryDirectory(prefix="proofstone-web-") as name:
@@ -151,7 +140,7 @@ class WebPages:
                 file = Path(name) / f"{number}{_SUFFIXES.get(page.media_type, '.html')}"
                 file.write_bytes(page.body)
                 takings[url] = Taking(
-                    self._store, FoundFile(file, file.name), Stated(), self._clock
+                    self._store, FoundFile(file, file.name), Stated(), self._session.clock
                 )
             if takings:
                 self._read(takings, whole)
@@ -167,7 +156,7 @@ class WebPages:
 
     def _kept(self, url: str, page: FetchedPage, taking: Taking | None) -> KeptPage:
         kept = KeptPage(
-            url=url, found_at=page.url, fetched_at=self._clock.now(),
+            url=url, found_at=page.url, fetched_at=self._session.clock.now(),
             content=sha256(page.body).hexdigest() if page.body else "", n_bytes=len(page.body),
             media_type=page.media_type, problem=page.problem, detail=page.detail,
         )  # fmt: skip
@@ -187,11 +176,9 @@ class WebPages:
 
     def _note(self, pages: dict[str, FetchedPage]) -> None:
         """In the log: to which hosts how many addresses went; not those that were refused."""
-        if self._log is None:
-            return
         sent = Counter(_origin(url) for url, page in pages.items() if page.problem != "refused")
-        now = self._clock.now()
-        self._log.add(
+        now = self._session.clock.now()
+        self._session.sent_log.add(
             [
                 SentBeside(at=now, endpoint=to, what="fetched", by="pages", requests=n)
                 for to, n in sorted(sent.items())
@@ -200,6 +187,11 @@ class WebPages:
 
     def _file(self, url: str) -> Path:
         return self._folder / f"{content_id('web-page', url).hex()}.json"
+
+
+def _whole(found: Mapping[str, KeptPage | None]) -> dict[str, KeptPage] | None:
+    known = {url: page for url, page in found.items() if page is not None}
+    return known if len(known) == len(found) else None
 
 
 def pages_from(folder: Path, source: bytes) -> tuple[str, ...]:
@@ -261,6 +253,7 @@ class WebFinding(Struct, frozen=True, kw_only=True):
     failed: str = ""
 
 
+@dataclass(eq=False)
 class WebFinder:
     """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``way``.
     ``open_index`` gives the index of some sources. Of each query ``hits`` are asked for, and the
@@ -271,31 +264,26 @@ class WebFinder:
     queries of such calls, ``failed`` why the search failed for some.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        searcher: WebSearcher,
-        pages: WebPages,
-        open_index: Callable[[set[bytes]], SourceIndex],
-        way: SearchWay = "bm25",
-        *,
-        hits: int = HITS,
-        n_pages: int = PAGES,
-    ) -> None:
-        self._hits, self._n_pages = hits, n_pages
-        self.name = searcher.name
-        self.searcher = searcher
-        self._store, self._pages, self._open, self._way = store, pages, open_index, way
-        self.sends: Literal["by policy", "cleared", "nothing"] = "by policy"
-        self.asked: dict[str, None] = {}
-        self.failed: dict[str, str] = {}
-        self._waiting: list[tuple[WebQuery, int, asyncio.Future[WebFinding]]] = []
-        self._turn = asyncio.Lock()
+    store: Store
+    searcher: WebSearcher
+    pages: WebPages
+    open_index: Callable[[set[bytes]], SourceIndex]
+    way: SearchWay = "bm25"
+    hits: int = HITS
+    n_pages: int = PAGES
+    sends: Literal["by policy", "cleared", "nothing"] = "by policy"
+    asked: dict[str, None] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    _waiting: list[tuple[WebQuery, int, asyncio.Future[WebFinding]]] = field(default_factory=list)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.name = self.searcher.name
 
     @property
     def key(self) -> bytes:
         """Another one where the same answers of the search would give other chunks."""
-        return content_id("web-finder", [self.name, self._way, self._hits, self._n_pages, _VERSION])
+        return content_id("web-finder", [self.name, self.way, self.hits, self.n_pages, _VERSION])
 
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
@@ -306,7 +294,7 @@ class WebFinder:
         wrong key, no credit), and EgressRefused, also where nothing is known of a source that the
         query is made from.
         """
-        sources = self._store.knowledge.sources(made_from)
+        sources = self.store.knowledge.sources(made_from)
         if len(sources) < len(set(made_from)):
             raise EgressRefused(
                 "a query is made from a source that is not in this workspace, so that no policy "
@@ -329,7 +317,7 @@ class WebFinder:
         return found_texts(found.chunks[:n])
 
     async def _answer_waiting(self) -> None:
-        size = max(1, _LOT // self._n_pages)
+        size = max(1, _LOT // self.n_pages)
         lot, self._waiting = self._waiting[:size], self._waiting[size:]
         queries = [query for query, _n, _answer in lot]
         self.asked.update((query.text, None) for query in queries)
@@ -354,24 +342,23 @@ class WebFinder:
 
     def lacking(self, queries: Sequence[str]) -> list[str]:
         """Those of the queries that would be sent."""
-        return [query for query in queries if self.searcher.kept(query, self._hits) is None]
+        return [query for query in queries if self.searcher.kept(query, self.hits) is None]
 
     def kept(self, query: str, k: int) -> WebFinding | None:
         """What came of a query before, its pages included; None where something would be sent."""
-        search = self.searcher.kept(query, self._hits)
-        pages = None if search is None else self._pages.kept(self._urls(search))
-        if search is None or pages is None:
-            return None
-        return self._finding(query, search, pages, k)
+        return self._known(query, self.pages.kept, k)
 
     def noted(self, query: str) -> WebFinding | None:
         """What came of a query before, and last of each of its pages, those that could not be read
         among them; None where one of them was never asked for. No chunks."""
-        search = self.searcher.kept(query, self._hits)
-        pages = None if search is None else self._pages.noted(self._urls(search))
-        if search is None or pages is None:
-            return None
-        return self._finding(query, search, pages, 0)
+        return self._known(query, self.pages.noted, 0)
+
+    def _known(
+        self, query: str, find: Callable[[list[str]], dict[str, KeptPage] | None], k: int
+    ) -> WebFinding | None:
+        search = self.searcher.kept(query, self.hits)
+        pages = None if search is None else find(self._urls(search))
+        return None if search is None or pages is None else self._finding(query, search, pages, k)
 
     async def find(
         self, queries: Sequence[WebQuery], k: int, *, is_cleared: bool = False
@@ -399,7 +386,7 @@ class WebFinder:
         urls = [
             url for each in searches if isinstance(each, KeptSearch) for url in self._urls(each)
         ]
-        pages = await self._pages.take(urls)
+        pages = await self.pages.take(urls)
         found = [
             WebFinding(query=query.text, failed=str(search))
             if isinstance(search, WebSearchError)
@@ -423,7 +410,7 @@ class WebFinder:
                     return reached[0]
                 try:
                     return await self.searcher.seek(
-                        query.text, self._hits, made_from=query.made_from, is_cleared=is_cleared
+                        query.text, self.hits, made_from=query.made_from, is_cleared=is_cleared
                     )
                 except WebSearchError as error:
                     if error.kind in ("bad_key", "no_credit"):
@@ -444,13 +431,13 @@ class WebFinder:
         ]
 
     def _lots(self, queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:
-        size = max(1, _LOT // self._n_pages)
+        size = max(1, _LOT // self.n_pages)
         for start in range(0, len(queries), size):
             yield queries[start : start + size]
 
     def _urls(self, search: KeptSearch) -> list[str]:
         """The addresses of the first pages, each once."""
-        return list(dict.fromkeys(hit.url for hit in search.hits))[: self._n_pages]
+        return list(dict.fromkeys(hit.url for hit in search.hits))[: self.n_pages]
 
     def _finding(
         self, query: str, search: KeptSearch, pages: dict[str, KeptPage], k: int
@@ -459,7 +446,7 @@ class WebFinder:
         sources = {bytes.fromhex(page.source) for page in own if page.source}
         chunks: list[RetrievedChunk] = []
         if sources and k:
-            (chunks,) = self._open(sources).search([query], k, self._way)
+            (chunks,) = self.open_index(sources).search([query], k, self.way)
         return WebFinding(query=query, search=search, pages=own, chunks=tuple(chunks))
 
 

@@ -650,7 +650,7 @@ def take_file(take: TakeRows, file: Path, encoding: str) -> None:
     """Reads one file of a reference: rows, or the text of the entity that it is named for."""
     if file.suffix.lower() in _TEXT_SUFFIXES:
         (document,) = read_documents(file)
-        take([Row(file.name, {"entity": bare_name(file), "text": document.text})])
+        take([Row(file.name, {"entity": bare_name(file), "text": document.pages[None]})])
         return
     read_checked(file, take, encoding=encoding)
 
