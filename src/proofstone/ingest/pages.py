@@ -41,7 +41,7 @@ def draw(
     session: Session,
     name: str,
     *,
-    dpi: float = DPI,
+    dpi: float = 150,
     crop: bool = False,
     document: Path | str | None = None,
 ) -> bytes:

@@ -121,16 +121,18 @@ def _loads(embedder: Embedder, config: ModelConfig, outgoing: Outgoing) -> Loads
 # Searching a workspace's own sources: the part that makes and keeps their index.
 
 
-def open_embedder(
-    session: Session, embedder: Embedder | str = "", spending: Spending | None = None
-) -> Embedder:
-    """The one that is handed in, the carried encoder (""), or a model of the configuration behind
-    ``/embeddings``, charged to ``spending``. Raises what ``resolve`` raises, and NoPrice."""
-    if not isinstance(embedder, str):
-        return embedder
-    if embedder:
-        return EndpointEmbedder(embedder, session.config, session.clock, session.sent_log, spending)
+def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
+    """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
+    ``spending``. Raises what ``resolve`` raises, and NoPrice."""
+    if name:
+        return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
     return SentenceEncoder()
+
+
+def _opened(
+    session: Session, embedder: Embedder | str, spending: Spending | None = None
+) -> Embedder:
+    return open_embedder(session, embedder, spending) if isinstance(embedder, str) else embedder
 
 
 def source_index(
@@ -160,7 +162,7 @@ def _index(
     embedder: Embedder | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
-    made = None if embedder is None else open_embedder(session, embedder)
+    made = None if embedder is None else _opened(session, embedder)
 
     def admit(asked: ToEmbed) -> None:
         if made is not None:
@@ -178,7 +180,7 @@ def index_for(
     """The index of all sources for a way of searching, with vectors where it needs any; making
     them and searching by them is charged to ``spending``."""
     return source_index(
-        session, embedder=None if way == "bm25" else open_embedder(session, embedder, spending)
+        session, embedder=None if way == "bm25" else _opened(session, embedder, spending)
     )
 
 
@@ -196,7 +198,7 @@ def search_passages(
     named. The query goes to a named one's host, once that is allowed."""
     if way == "bm25":
         return source_index(session, sources).search([query], k, way)[0]
-    made = open_embedder(session, embedder or "")
+    made = _opened(session, embedder or "")
     index = source_index(session, sources, embedder=made)
     let_out(session, query_loads(made, session.config, query))
     return index.search([query], k, way)[0]
@@ -223,7 +225,7 @@ def web_finder(
         asked.web, session.folder, session.config, session.clock, engines=asked.engines, log=log,
         tell=tell, spending=spending,
     )  # fmt: skip
-    made = None if way == "bm25" else open_embedder(session, embedder, spending)
+    made = None if way == "bm25" else _opened(session, embedder, spending)
     return WebFinder(
         session.store, searcher, WebPages(session),
         lambda only: _index(session, only, embedder=made), way,
@@ -242,7 +244,7 @@ def search_web(
 ) -> WebFinding:
     """What a search of the web finds for a query that a person wrote: it is sent, and the first
     pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
-    made = embedder if way == "bm25" else open_embedder(session, embedder)
+    made = embedder if way == "bm25" else _opened(session, embedder)
     finder = web_finder(session, source, way=way, embedder=made)
     if not isinstance(made, str):
         let_out(session, query_loads(made, session.config, query))
