@@ -123,37 +123,37 @@ def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
         part.unlink(missing_ok=True)
 
 
-def document_of(session: Session, identity: bytes, named: Path | None = None) -> Path:
+def document_of(session: Session, source: bytes, named: Path | None = None) -> Path:
     """The file that a source was read from: the one that is ``named``, in a folder that is, or
     where it was read.
 
     Raises BadUsage where the file that is named holds another document, NotFound where there is
     none.
     """
-    source = session.store.knowledge.sources([identity])[identity]
+    read = session.store.knowledge.sources([source])[source]
     if named is not None and not named.is_dir():
         if not named.is_file():
             raise NotFound(f"There is no file {named}.")
-        if content_of(named) != source.content:
+        if content_of(named) != read.content:
             raise BadUsage(
-                f"{named} is not the file that {source.title} was read from: its bytes differ",
+                f"{named} is not the file that {read.title} was read from: its bytes differ",
                 hint="another edition is a source of its own: ingest it",
             )
         return named
-    noted = _notes(session.folder).get(source.content.hex())
+    noted = _notes(session.folder).get(read.content.hex())
     places = [Path(noted)] if noted and named is None else []
     if named is not None:
         places = sorted(
             path
             for path in named.rglob("*")
-            if readable_name(path.name) == source.origin and path.is_file()
+            if readable_name(path.name) == read.origin and path.is_file()
         )
     for path in places:
-        if path.is_file() and content_of(path) == source.content:
+        if path.is_file() and content_of(path) == read.content:
             return path
     where = f"in {named}" if named is not None else "where it was read"
     raise NotFound(
-        f"{source.origin}, from which {source.title} was read, is not {where}",
+        f"{read.origin}, from which {read.title} was read, is not {where}",
         hint="say where it is: --document FILE, or a folder",
     )
 
