@@ -44,9 +44,8 @@ if TYPE_CHECKING:
     from proofstone.run import score as run_score
     from proofstone.run import scorings as scoring_list
     from proofstone.search import retrieval
-    from proofstone.session import costs, session
     from proofstone.session import models as session_models
-    from proofstone.session import people as session_people
+    from proofstone.session import progress, session
 
 
 P = ParamSpec("P")
@@ -113,9 +112,8 @@ if not TYPE_CHECKING:
     run_score = _Module("run.score")
     retrieval = _Module("search.retrieval")
     session_models = _Module("session.models")
-    session_people = _Module("session.people")
     session = _Module("session.session")
-    costs = _Module("session.costs")
+    progress = _Module("session.progress")
 
 
 class Workspace(Session):
@@ -162,8 +160,8 @@ class Workspace(Session):
     verify_forecast = Verb(lambda: run_score.verify_forecast)
     judge_units = Verb(lambda: run_score.judge_units)
     with_judges = Verb(lambda: run_score.with_judges)
-    spending = Verb(lambda: costs.start_spending)
-    newly_lost = Verb(lambda: costs.newly_lost)
+    spending = Verb(lambda: progress.start_spending)
+    newly_lost = Verb(lambda: progress.newly_lost)
 
     # reading
     leaderboard = Verb(lambda: boards.leaderboard)
@@ -217,8 +215,8 @@ class Workspace(Session):
     apply_work_list = Verb(lambda: correct_work_list.apply_work_list)
     run_forms = Verb(lambda: correct_work_list.run_forms)
     run_again = Verb(lambda: correct_work_list.run_again)
-    person = Verb(lambda: session_people.acting)
-    erase_person = Verb(lambda: session_people.erase_person)
+    person = Verb(lambda: session.acting)
+    erase_person = Verb(lambda: session.erase_person)
 
     # models and upkeep
     models = Verb(lambda: session_models.known_models)

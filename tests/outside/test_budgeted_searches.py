@@ -16,8 +16,8 @@ from proofstone.models.config import load_config
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
-from proofstone.session.costs import beside_text
 from proofstone.session.permits import SentLog
+from proofstone.session.progress import beside_text
 from proofstone.session.session import Session
 from scripted_server import Act, ScriptedServer, Seen, answer, drop
 from scripted_web import web

@@ -103,7 +103,7 @@ LATE = {
     "models/registry.py": "a client is loaded by who opens a model of its provider",
     "session/options.py": "commands are listed without what reads languages",
     "session/session.py": "most commands need no settings of models",
-    "session/costs.py": "words of spending are needed where something was spent",
+    "session/progress.py": "words of spending are needed where something was spent",
 }
 
 

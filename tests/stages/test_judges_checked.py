@@ -19,7 +19,7 @@ from proofstone.review.section import (
     checked_judges_section,
     checked_judges_sentences,
 )
-from proofstone.session.people import acting_person
+from proofstone.session.session import acting_person
 from serving import HurriedClock, configure, serving
 
 METALS = ("copper", "silver", "gold")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from math import isnan
@@ -63,19 +64,24 @@ def _export(
     session: Session, found: Found, path: Path, what: What | None, options: dict[str, Any]
 ) -> int:
     store = session.store
+    rows: Iterable[dict[str, Any]] | None = None
     if found.kind == "build":
-        return _export_build(session, found, path, what)
-    if found.kind == "plan":
-        return write_rows(path, [plan_row(store.plans.one(found.key))])
-    usual = _USUAL[found.kind]
-    what = what or usual
-    if what in ("scores", "leaderboard"):
-        return _export_results(session, found, path, what, options)
-    if what == "verdicts" or (what == "triples" and found.kind == "run"):
-        return _export_verifiable(session, found, path, what, options)
-    if what != usual:
+        if what not in (None, "verdicts"):
+            raise BadUsage(f"a build has no {what}", hint="it has: its dropped rows, verdicts")
+        rows = (ended_fields if what is None else verdict_fields)(store, found)
+    elif found.kind == "plan":
+        rows = [plan_row(store.plans.one(found.key))]
+    elif what == "leaderboard":
+        rows = board_rows(leaderboard(session, found, **options))
+    elif what == "scores":
+        rows = score_rows(score_table(session, found, **options))
+    elif what == "verdicts" or (what == "triples" and found.kind == "run"):
+        rows = _verifiable_rows(session, found, what, options)
+    elif what not in (None, usual := _USUAL[found.kind]):
         hint = f"it has: {usual}, scores, leaderboard"
         raise BadUsage(f"a {found.kind} has no {what}", hint=hint)
+    if rows is not None:
+        return write_rows(path, rows)
     method = method_of(session, found)
     if found.kind == "run":
         return write_rows(path, response_rows(store, method, *store.runs.run(found.id)))
@@ -92,24 +98,9 @@ def score_table(session: Session, /, *targets: Target, **options: Any) -> ScoreT
     )
 
 
-def _export_results(
-    session: Session, found: Found, file: Path, what: What, options: dict[str, Any]
-) -> int:
-    if what == "leaderboard":
-        return write_rows(file, board_rows(leaderboard(session, found, **options)))
-    return write_rows(file, score_rows(score_table(session, found, **options)))
-
-
-def _export_build(session: Session, found: Found, file: Path, what: What | None) -> int:
-    if what not in (None, "verdicts"):
-        raise BadUsage(f"a build has no {what}", hint="it has: its dropped rows, verdicts")
-    fields = ended_fields if what is None else verdict_fields
-    return write_rows(file, fields(session.store, found))
-
-
-def _export_verifiable(
-    session: Session, found: Found, file: Path, what: What, options: dict[str, Any]
-) -> int:
+def _verifiable_rows(
+    session: Session, found: Found, what: What, options: dict[str, Any]
+) -> Iterable[dict[str, Any]]:
     """What a method exports whose replies hold what can be verified."""
     if what == "triples":
         method, lacks = method_of(session, found), "replies of {} hold no triples"
@@ -119,7 +110,7 @@ def _export_verifiable(
     if method.verifying is None:
         raise BadUsage(lacks.format(method.name))
     rows = method.verifying.said_rows if what == "triples" else method.verifying.verdict_rows
-    return write_rows(file, rows(session, found, options))
+    return rows(session, found, options)
 
 
 # Runs, scores and leaderboards as rows for a file.
@@ -149,6 +140,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
             for sample, step, call in store.runs.calls_of_item(key, stored.key):
                 mine = scores.get((stored.key, sample), [])
                 told = [score for score in mine if score.measure == measure] or mine
+                reply = read_reply(call.wire, call.raw)
                 row = {
                     "response": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
                     "model": run.respondent,
@@ -160,7 +152,9 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     "sample": sample,
                     "step": step,
                     "question": question,
-                    **_reply(call),
+                    "reply": reply.text,
+                    "reasoning": reply.reasoning,
+                    "finish": reply.finish,
                     **(_score(told[0]) if step == run.last_step and len(told) == 1 else {}),
                     **({"judge": judge} if judge else {}),
                     **_graded(method, stored, mine if step == run.last_step else ()),
@@ -206,18 +200,13 @@ def _item(stored: StoredItem) -> dict[str, Any]:
     }
 
 
-def _reply(call: CallRecord) -> dict[str, Any]:
-    reply = read_reply(call.wire, call.raw)
-    return {"reply": reply.text, "reasoning": reply.reasoning, "finish": reply.finish}
-
-
 def _by_reply(
     scores: Mapping[tuple[int, int, str], Sequence[Score]],
-) -> dict[tuple[int, int], list[Score]]:
+) -> Mapping[tuple[int, int], list[Score]]:
     """Scores by (item, sample), of whatever kinds of units."""
-    found: dict[tuple[int, int], list[Score]] = {}
+    found: dict[tuple[int, int], list[Score]] = defaultdict(list)
     for (item, sample, _kind), group in scores.items():
-        found.setdefault((item, sample), []).extend(group)
+        found[item, sample] += group
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -88,11 +88,19 @@ def look_at(store: Store, found: Found, *, limit: int = 3) -> Description:
     return _with(described, Ancestry(store).of_row(found))
 
 
+def _described(
+    title: str, lines: Iterable[tuple[str, str]], texts: Iterable[str] = ()
+) -> Description:
+    """A description without the lines that say nothing."""
+    told = tuple((name, value) for name, value in lines if value)
+    return Description(title=title, lines=told, texts=tuple(texts))
+
+
 def _with(described: Description, ancestors: Iterable[Ancestor]) -> Description:
     return structs.replace(described, ancestors=tuple(ancestors))
 
 
-# ---------------------------------------------------------------- rows without a hash
+# Rows without a hash.
 
 
 def _response(store: Store, rest: str) -> Description:
@@ -170,11 +178,8 @@ def _score(store: Store, rest: str) -> Description:
         for text in _bodies(store.calls.call(response.call))[-1:]
     ]
     judged = ["\n".join(verdict_lines(score.verdict))] if score.verdict is not None else []
-    described = Description(
-        title=score_id(score),
-        lines=tuple((name, value) for name, value in lines if value),
-        texts=(_question(store, item), *replies, *judged),
-    )
+    texts = (_question(store, item), *replies, *judged)
+    described = _described(score_id(score), lines, texts)
     return _with(described, Ancestry(store).of_score(score, scoring, item))
 
 
@@ -187,9 +192,7 @@ def _page(store: Store, rest: str) -> Description:
 def _call(store: Store, rest: str) -> Description:
     call = find_call(store, rest)
     record = store.calls.call(call.key)
-    described = Description(
-        title=call_id(call), lines=tuple(_call_lines(call, record)), texts=tuple(_bodies(record))
-    )
+    described = _described(call_id(call), _call_lines(call, record), _bodies(record))
     ancestry = Ancestry(store)
     served = store.traces.served_by(call.key, _SERVED)
     rows = [
@@ -205,7 +208,7 @@ def _call(store: Store, rest: str) -> Description:
 def _call_lines(call: CallTrace, record: CallRecord) -> list[tuple[str, str]]:
     cost = "" if record.cost_usd is None else f"{record.cost_usd:.6f} USD"
     usage = [f"{name} {n}" for name, n in structs.asdict(record.usage).items() if n is not None]
-    lines = [
+    return [
         ("request", call.request.hex()),
         ("state", f"{record.state}  {call_line(record)}"),
         ("purpose", record.purpose),
@@ -219,7 +222,6 @@ def _call_lines(call: CallTrace, record: CallRecord) -> list[tuple[str, str]]:
         ("error", f"{record.error} {record.detail}".strip()),
         ("prompt", record.prompt_hash.hex()),
     ]
-    return [(name, value) for name, value in lines if value]
 
 
 def _bodies(record: CallRecord) -> list[str]:
@@ -242,23 +244,28 @@ def _question(store: Store, item: Found) -> str:
     return head + find_method(loaded.item.kind.partition(".")[0]).show(loaded)
 
 
-# ---------------------------------------------------------------- rows with a hash
+# Rows with a hash.
 
 
 def _run(store: Store, found: Found) -> Description:
     key, run = store.runs.run(found.id)
     totals = store.runs.totals(key)
     cost = "no price known" if totals.unpriced else f"{totals.cost_usd:.4f} USD"
+    own_settings = {
+        name: value for name, value in run.settings.items() if name not in (PROMPT, PROMPT_NAME)
+    }
+    n_items = store.items.item_set(run.item_set).n_items
+    done = store.runs.count_done(key, run.last_step)
     lines = [
         ("run", run.id.hex()),
         ("model", run.respondent),
         ("way", run.way),
         ("own prompt", own_prompt_of(run.settings)),
-        ("settings", _settings(_others(run.settings))),
+        ("settings", _settings(own_settings)),
         ("replicate", run.replicate),
         ("plan", plan_sentence(store, key, run)),
         ("prompts", run.prompt_hash.hex()),
-        ("replies", f"{store.runs.count_done(key, run.last_step)} of {_total(store, run)}"),
+        ("replies", f"{done} of {replies_wanted(run, n_items)}"),
         ("cost", f"{totals.calls} calls, {cost}"),
         *_failed(store, key, run),
     ]
@@ -272,11 +279,7 @@ def _run(store: Store, found: Found) -> Description:
             text += f"; by {against['judges']}, against {against['reference']}: {counts}"
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
     texts = (_own_prompt(store, run), note_of_run(store, found))
-    return Description(
-        title=f"run:{short(found.id)}",
-        lines=tuple((name, value) for name, value in lines if value),
-        texts=tuple(text for text in texts if text),
-    )
+    return _described(f"run:{short(found.id)}", lines, filter(None, texts))
 
 
 def _own_prompt(store: Store, run: Run) -> str:
@@ -288,11 +291,6 @@ def _own_prompt(store: Store, run: Run) -> str:
     return f"--- own prompt, {own}\n{PURGED if text is None else text}"
 
 
-def _others(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without what says which template asked."""
-    return {name: settings[name] for name in settings if name not in (PROMPT, PROMPT_NAME)}
-
-
 def _failed(store: Store, key: int, run: Run) -> Iterator[tuple[str, str]]:
     """Why replies are missing: each kind of error with its count, and one of its calls."""
     by_kind: dict[str, list[Failure]] = {}
@@ -302,10 +300,6 @@ def _failed(store: Store, key: int, run: Run) -> Iterator[tuple[str, str]]:
         newest = store.traces.call(store.traces.failed_calls(key, failures[-1].item)[-1])
         detail = f" {failures[-1].detail}".rstrip()
         yield "failed", f"{len(failures)} by {kind}{detail}   look: {call_id(newest)}"
-
-
-def _total(store: Store, run: Run) -> int:
-    return replies_wanted(run, store.items.item_set(run.item_set).n_items)
 
 
 def _scoring(store: Store, found: Found) -> Description:
@@ -325,10 +319,7 @@ def _scoring(store: Store, found: Found) -> Description:
         drawn = verifying.settings_shown(scoring.settings)["drawn"]
         counts = verifying.counts_shown(store, scoring.key)
         lines += [("drawn", drawn), (f"{verifying.called}s", counts)]
-    return Description(
-        title=f"scoring:{short(found.id)}",
-        lines=tuple((name, value) for name, value in lines if value),
-    )
+    return _described(f"scoring:{short(found.id)}", lines)
 
 
 def _purged(store: Store, found: Found) -> Description:
@@ -509,10 +500,9 @@ def describe_source(store: Store, found: Found) -> Description:
     if passages:
         n = count.passages or sum(1 for _ in store.knowledge.passages_of(found.id))
         lines.append(("passages", f"{n:,}"))
-    shown = [line for passage in passages[:_PASSAGES] for line in [_in_a_line(passage)]]
     more = ["..."] if len(passages) > _PASSAGES else []
-    texts = ("\n".join([*shown, *more]),) if shown else ()
-    return Description(title=f"source:{short(found.id)}", lines=tuple(lines), texts=texts)
+    shown = "\n".join([*map(_in_a_line, passages[:_PASSAGES]), *more])
+    return _described(f"source:{short(found.id)}", lines, filter(None, (shown,)))
 
 
 def describe_passage(store: Store, found: Found) -> Description:
@@ -528,11 +518,7 @@ def describe_passage(store: Store, found: Found) -> Description:
         ("language", passage.language),
         *(_printed(placed) if placed else ()),
     ]
-    return Description(
-        title=f"passage:{short(found.id)}",
-        lines=tuple((name, value) for name, value in lines if value),
-        texts=(passage.text,),
-    )
+    return _described(f"passage:{short(found.id)}", lines, (passage.text,))
 
 
 def describe_page(store: Store, page: Page) -> Description:
@@ -553,12 +539,9 @@ def describe_page(store: Store, page: Page) -> Description:
         ("lines", f"{len(places.lines):,}" if places.lines else ""),
         ("holds", ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))),
     ]
-    passages = [_in_a_line(passage) for passage in store.pages.passages_on(page.id)]
-    texts = ["\n".join(passages)] if passages else []
-    return Description(
-        title=f"page:{short(page.source)}/{page.number}",
-        lines=tuple((name, value) for name, value in lines if value),
-        texts=(*texts, page.text) if page.text else tuple(texts),
+    passages = "\n".join(map(_in_a_line, store.pages.passages_on(page.id)))
+    return _described(
+        f"page:{short(page.source)}/{page.number}", lines, filter(None, (passages, page.text))
     )
 
 

@@ -71,10 +71,8 @@ def things_of(store: Store, kind: str) -> list[Listing]:
         return _forms(store)
     if kind == "entities":
         return [*_forms(store, only=kind), *_banks_of(store, ".entity")]
-    return _banks_of(store, ".reference") if kind == "reference" else _plain(store, kind)
-
-
-def _plain(store: Store, kind: str) -> list[Listing]:
+    if kind == "reference":
+        return _banks_of(store, ".reference")
     purged = {stone.source for stone in store.tombstones.in_force()}
     return [
         Listing(kind=kind, id=row.id, name=row.name, about="purged" if row.id in purged else "")

@@ -52,11 +52,10 @@ from proofstone.search.retrieval import index_for, web_finder, web_loads
 from proofstone.search.sources import OF_THE_WEB, WEB
 from proofstone.search.web_finder import WebFinder
 from proofstone.session.askers import check_replies_end, on_record, session_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.models import family_of_model
 from proofstone.session.permits import Outgoing, joined_origins
-from proofstone.session.progress import Background, Watch
+from proofstone.session.progress import Background, Watch, start_spending
 from proofstone.session.session import Session, Target, method_of_bank
 from proofstone.store.builds import EnteringRow
 from proofstone.store.provenance import Origin

@@ -28,7 +28,6 @@ from proofstone.run.cli_options import (
     temperature_option,
 )
 from proofstone.run.self_preference import judge_lines, tell_lines
-from proofstone.session.costs import beside_told, spent_text, start_spending, tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -46,6 +45,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
+from proofstone.session.progress import beside_told, spent_text, start_spending, tell_lost
 from proofstone.session.terminal import TerminalEgress, pasted, print_json, say, tell_known_name
 
 if TYPE_CHECKING:

@@ -30,10 +30,9 @@ from proofstone.run.judges import AskedJudge
 from proofstone.search.near_duplicates import near_pairs
 from proofstone.search.retrieval import open_embedder
 from proofstone.session.askers import on_record, session_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
-from proofstone.session.progress import Background
+from proofstone.session.progress import Background, start_spending
 from proofstone.session.session import Session, Target, find_target
 from proofstone.session.written_files import write_work_file
 from proofstone.store.lookup import Found

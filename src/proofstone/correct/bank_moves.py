@@ -27,8 +27,7 @@ from proofstone.records.knowledge import (
     origin_of,
     placement_id,
 )
-from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

@@ -21,8 +21,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import Item, ItemSet, corrected_set
 from proofstone.records.knowledge import Bank, BuiltFact, Fact
 from proofstone.records.reviews import Correction, Person
-from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.texts.languages import unseen_sign

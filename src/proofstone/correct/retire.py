@@ -14,8 +14,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
 from proofstone.records.reviews import Action, Correction, Person, correction_id
-from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.session.terminal import day
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store

@@ -15,8 +15,7 @@ from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.records.ids import short
 from proofstone.records.reviews import Person, Ruling, Verdict, ruling_id
 from proofstone.records.runs import Run
-from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session, response_name
+from proofstone.session.session import Session, acting, response_name, stated_reason
 from proofstone.store.calls import StoredResponse
 from proofstone.store.store import Store
 

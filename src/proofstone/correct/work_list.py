@@ -33,8 +33,7 @@ from proofstone.files.tables import read_rows, refused
 from proofstone.records.reviews import Verdict
 from proofstone.records.tables import Row
 from proofstone.run.forms import run_again as run_as_before
-from proofstone.session.people import acting, stated_reason
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 

@@ -18,13 +18,13 @@ from proofstone.errors import BadUsage, StoreFailed
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.options import BUDGET_HELP, Opt
-from proofstone.session.costs import spent_text, tell_lost
 from proofstone.session.options import (
     asked_for,
     json_option,
     quiet_option,
     workspace_option,
 )
+from proofstone.session.progress import spent_text, tell_lost
 from proofstone.session.terminal import (
     TerminalEgress,
     pasted,

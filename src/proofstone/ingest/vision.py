@@ -46,10 +46,9 @@ from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import Box, MarkKind, naming_request, vision_reader
 from proofstone.records.runs import Reply, Spent
 from proofstone.session.askers import check_replies_end, on_record, open_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import Load, let_out
 from proofstone.session.permits import Outgoing
-from proofstone.session.progress import Background, RunProgress
+from proofstone.session.progress import Background, RunProgress, start_spending
 from proofstone.session.session import Session
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store

@@ -13,8 +13,8 @@ import click
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.keep.findings import Finding, find_all
 from proofstone.records.ids import short
-from proofstone.session.costs import lost_text, spent_text
 from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.progress import lost_text, spent_text
 from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -510,7 +510,7 @@ def init_command(folder: Path, as_json: bool) -> None:
 def status_command(folder: Path | None, as_json: bool) -> None:
     """Say what this workspace holds and what is unfinished."""
     from proofstone.browse.status import look_over
-    from proofstone.session.costs import newly_lost
+    from proofstone.session.progress import newly_lost
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:

@@ -17,8 +17,7 @@ from proofstone.search.index import parts_of
 from proofstone.search.web import searches_of
 from proofstone.search.web_finder import pages_from
 from proofstone.session.folders import delete_files
-from proofstone.session.people import acting_name, acting_person, stated_reason
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting_name, acting_person, stated_reason
 from proofstone.store.database import refuse_held
 from proofstone.store.lookup import Found
 from proofstone.store.provenance import HeldBy, held_by, sources_sharing

@@ -529,8 +529,7 @@ def review_command() -> None:
 @json_option
 def erase(person: str, folder: Path | None, as_json: bool) -> None:
     """Erase a person's name and details, by name or actor id. What they did stands under the id."""
-    from proofstone.session.people import erase_person
-    from proofstone.session.session import open_session
+    from proofstone.session.session import erase_person, open_session
 
     with open_session(folder) as session:
         erased = erase_person(session, person)

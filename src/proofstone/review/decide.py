@@ -27,8 +27,7 @@ from proofstone.results.truth_check import Checked, found_otherwise
 from proofstone.review.import_reviews import read_reviews
 from proofstone.review.policy import decide, decided_of
 from proofstone.review.state import ReviewState
-from proofstone.session.people import acting
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting
 
 _DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
 

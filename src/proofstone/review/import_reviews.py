@@ -32,8 +32,7 @@ from proofstone.review.addresses import NoAddress, pages_of, read_address
 from proofstone.review.sheet_answers import Answer, SheetOf, read_answers
 from proofstone.review.state import ReviewState, are_private
 from proofstone.review.workbook import TASKS, Task, is_private
-from proofstone.session.people import acting_person
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting_person
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.texts.languages import unseen_sign

@@ -30,8 +30,7 @@ from proofstone.review.request import SheetsAsked
 from proofstone.review.sheet_answers import sheets_named
 from proofstone.review.state import ReviewState, reviewer_name
 from proofstone.review.workbook import SheetRow, make_workbook
-from proofstone.session.people import acting, acting_person
-from proofstone.session.session import Session, Target
+from proofstone.session.session import Session, Target, acting, acting_person
 from proofstone.store.store import Store
 from proofstone.wording.messages import language
 

@@ -13,7 +13,7 @@ from proofstone.errors import BadInput, BadUsage, BudgetReached
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, Spending
-from proofstone.models.config import ModelConfig, scrubber_of
+from proofstone.models.config import scrubber_of
 from proofstone.records.calls import CacheUse, CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
@@ -39,10 +39,9 @@ from proofstone.run.run_facts import ControlReport, perform_control, shares_of
 from proofstone.run.scorings import Judging, score_run
 from proofstone.run.self_preference import Kin, kin_of_runs
 from proofstone.session.askers import check_replies_end, on_record, session_askers, with_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import Loads, clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
-from proofstone.session.progress import Background, RunProgress, Watch, watched
+from proofstone.session.progress import Background, RunProgress, Watch, start_spending, watched
 from proofstone.session.session import Session, Target, find_target
 from proofstone.store.runs import ServedShare
 from proofstone.store.store import Store
@@ -100,12 +99,6 @@ class RunResult(Struct, frozen=True, kw_only=True):
         return replies_wanted(self.planned.run, self.planned.item_set.n_items)
 
 
-def _is_limited(store: Store, planned: PlannedRun) -> bool:
-    """Whether this limit is the most that the run was ever asked for."""
-    most = store.runs.limits([planned.key]).get(planned.key)
-    return most == planned.n_items < planned.item_set.n_items
-
-
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
     """The kinds of what last failed where there is no reply, by name."""
     failures = store.runs.failures(planned.key, planned.run.last_step)
@@ -117,11 +110,10 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
     limited = planned.n_items < planned.item_set.n_items
     first = planned.n_items if limited else None
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
-    form = shown_name(planned.item_set)
-    label = f"{run_label(planned.run)} {form}"
     return RunProgress(
-        label=label, total=planned.total, notes=planned.notes, before=done, done=done
-    )
+        label=f"{run_label(planned.run)} {shown_name(planned.item_set)}",
+        total=planned.total, notes=planned.notes, before=done, done=done,
+    )  # fmt: skip
 
 
 async def perform_campaign(
@@ -151,7 +143,8 @@ async def perform_campaign(
     async def work_on(asker: Asker, places: Sequence[int]) -> None:
         for place in places:
             planned, progress = runs[place]
-            method = find_method(planned.run.method)
+            key, run = planned.key, planned.run
+            method = find_method(run.method)
             if not stop.is_set() and not progress.complete:
                 if place != places[0]:  # what the runs before this one asked is known by now
                     await asyncio.to_thread(asker.look_again)
@@ -162,9 +155,8 @@ async def perform_campaign(
             asked = progress.spent()
             judged = RunProgress(label="judges", total=0)
             judging = _judging(bench, writer, progress, judged)
-            scored = await score_run(
-                store, method, planned.key, planned.run, clock=clock, judging=judging
-            )
+            scored = await score_run(store, method, key, run, clock=clock, judging=judging)
+            stopped = asker.stopped if progress.stopped else bench and bench.stopped
             results[place] = RunResult(
                 planned=planned,
                 n_scored=scored.n,
@@ -174,15 +166,18 @@ async def perform_campaign(
                     *(errors_of(store, planned) if progress.failed else ()),
                     *(["search_failed"] if planned.n_not_searched else []),
                 ),
-                stopped=progress.stopped or _stopped(bench),
+                stopped=progress.stopped or str(stopped or ""),
                 interrupted=stop.is_set() and not progress.complete,
-                over_budget=_is_over_budget(progress, asker, bench),
-                is_limited=_is_limited(store, planned),
+                over_budget=isinstance(stopped, BudgetReached),
+                # Whether this limit is the most that the run was ever asked for.
+                is_limited=store.runs.limits([key]).get(key)
+                == planned.n_items
+                < planned.item_set.n_items,
                 spent=asked,
                 judged=judged.spent(),
-                in_all=store.spent.of_runs([planned.key]),
+                in_all=store.spent.of_runs([key]),
                 seconds=(progress.ended or 0.0) - progress.started,
-                served=shares_of(store, planned.key, planned.run),
+                served=shares_of(store, key, run),
             )
 
     try:
@@ -208,17 +203,6 @@ def _judging(
         await writer.write(call)
 
     return Judging(bench.name, bench.sitting(keep))
-
-
-def _stopped(bench: Bench | None) -> str:
-    """Why judges cannot be asked any more; empty where they can."""
-    return "" if bench is None or bench.stopped is None else str(bench.stopped)
-
-
-def _is_over_budget(progress: RunProgress, asker: Asker, bench: Bench | None) -> bool:
-    if progress.stopped:
-        return isinstance(asker.stopped, BudgetReached)
-    return bench is not None and isinstance(bench.stopped, BudgetReached)
 
 
 # Asking models: what may cost money.
@@ -408,7 +392,7 @@ async def perform(
         runs = [(planned, progress_of(session.store, planned)) for planned in stored]
         if progress is not None:
             progress += [counters for planned_specs, counters in runs]
-        keep_cards(session.store, session.config, runs, session.clock)
+        _keep_cards(session, runs)
         by_name = {askers[name].model.name: askers[name] for name in names}
         named = [f"run:{short(planned.run.id)}" for planned in stored]
         record = on_record(session.store, askers.values(), session.clock, runs=named)
@@ -472,35 +456,27 @@ def planned_specs(
     return plans
 
 
-def keep_cards(
-    store: Store,
-    config: ModelConfig,
-    runs: Sequence[tuple[PlannedRun, RunProgress]],
-    clock: Clock,
-) -> None:
+def _keep_cards(session: Session, runs: Sequence[tuple[PlannedRun, RunProgress]]) -> None:
     """Keeps what is known now of the models of these runs; it is in force for those of the runs
     that have something left to ask."""
-    names = {planned.run.respondent for planned, _progress in runs if not planned.run.simulated}
-    asked = {
-        planned.key: planned.run.respondent
-        for planned, progress in runs
-        if not planned.run.simulated and not progress.complete
-    }
+    real = [(planned, progress) for planned, progress in runs if not planned.run.simulated]
+    names = sorted({planned.run.respondent for planned, _progress in real})
+    asked = {p.key: p.run.respondent for p, progress in real if not progress.complete}
     if names:
-        store.models.record(snapshots(config, sorted(names), clock.now()), asked)
+        known = snapshots(session.config, names, session.clock.now())
+        session.store.models.record(known, asked)
 
 
 def _check_told_apart(store: Store, specs: Sequence[RunSpec]) -> None:
     """Raises BadUsage where one template would ask in several ways alike: their replies would be
     read and compared as if they had been asked for different things."""
-    asked: dict[tuple[bytes, bytes], tuple[OwnPrompt, list[str]]] = {}
+    asked: dict[tuple[bytes, bytes], list[RunSpec]] = {}
     for spec in specs:
         if spec.prompt is not None:
-            key = (spec.item_set, spec.prompt.hash)
-            ways = asked.setdefault(key, (spec.prompt, []))[1]
-            ways += [] if spec.way in ways else [spec.way]
-    for (identity, _hash), (prompt, ways) in asked.items():
-        if len(ways) > 1:
+            asked.setdefault((spec.item_set, spec.prompt.hash), []).append(spec)
+    for (identity, _hash), alike in asked.items():
+        ways, prompt = list(dict.fromkeys(spec.way for spec in alike)), alike[0].prompt
+        if len(ways) > 1 and prompt is not None:
             _check_set(store, identity, prompt, ways)
 
 

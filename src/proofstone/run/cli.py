@@ -32,7 +32,6 @@ from proofstone.run.cli_reference import (
     waiting_line,
 )
 from proofstone.run.self_preference import run_lines, tell_lines
-from proofstone.session.costs import beside_told, spent_text, tell_beside, tell_lost
 from proofstone.session.options import (
     asked_for,
     budget_option,
@@ -42,6 +41,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
+from proofstone.session.progress import beside_told, spent_text, tell_beside, tell_lost
 from proofstone.session.terminal import TerminalEgress, print_json, say
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def _perform_dry_run(
     from proofstone.run.dry_run import PILOT, forecast_judging, forecast_specs, rendered_prompts
     from proofstone.run.forecast import forecast_lines, judging_lines, prompt_lines, talk
     from proofstone.run.outbound import forecast_searches
-    from proofstone.session.costs import start_spending
-    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.progress import start_spending, tell_interrupt, watching
 
     prompts = rendered_prompts(session, specs, wanted.show) if wanted.show else []
     if wanted.show and not as_json:
@@ -385,8 +384,7 @@ def run_command(
         with_question_files,
     )
     from proofstone.run.run_file import save_request
-    from proofstone.session.costs import start_spending
-    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.progress import start_spending, tell_interrupt, watching
     from proofstone.session.session import open_session
 
     is_dry = _is_dry(wanted)
@@ -465,8 +463,7 @@ def resume_command(
     """
     from proofstone.run.campaign import resume
     from proofstone.run.judges import judges_asked
-    from proofstone.session.costs import start_spending
-    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.progress import start_spending, tell_interrupt, watching
     from proofstone.session.session import open_session
 
     asked = read_asked(options)

@@ -25,51 +25,47 @@ if TYPE_CHECKING:
     from proofstone.session.session import Session
 
 
-class WayOption(click.Option):
-    """``--ask``: the ways of asking that there are."""
+class MethodsOption(click.Option):
+    """An option whose help says what the methods of this package take: it is the same wherever it
+    is printed, and they are loaded only then."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option with the ways of every method."""
-        ways = {name: says for method in _carried() for name, says in method.ways.items()}
-        told = "; ".join(f"{name} ({says})" for name, says in ways.items())
-        self.help = f"Ways of asking: {told}. Default: direct."
+        """The option with what every method takes."""
+        from proofstone.method import carried_names, find_method
+
+        self.help = _HELP[self.name or ""]([find_method(name) for name in carried_names()])
         return super().get_help_record(ctx)
 
 
-class RangeOption(click.Option):
-    """``--range``: how much a reply is asked for."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option with the ranges of every method that takes one."""
-        names = dict.fromkeys(name for method in _carried() for name in method.ranges)
-        self.help = (
-            "Of entities: how many triples are asked for of one that is widely known; of one that "
-            f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
-            "each. Default: the first. --ask WAY@LOW-HIGH says both."
-        )
-        return super().get_help_record(ctx)
+def _help_of_ways(methods: Sequence[Method]) -> str:
+    ways = {name: says for method in methods for name, says in method.ways.items()}
+    told = "; ".join(f"{name} ({says})" for name, says in ways.items())
+    return f"Ways of asking: {told}. Default: direct."
 
 
-class PromptOption(click.Option):
-    """``--prompt``: what a template may use."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option with the variables of every method that takes templates."""
-        taking = [method.prompts for method in _carried() if method.prompts is not None]
-        names = dict.fromkeys(name for prompts in taking for name in prompts.variables)
-        self.help = (
-            "Ask by this Jinja template in place of the method's; rows that it makes say so. It "
-            f"may use: {', '.join(names)}. See docs/prompts.md."
-        )
-        return super().get_help_record(ctx)
+def _help_of_ranges(methods: Sequence[Method]) -> str:
+    names = dict.fromkeys(name for method in methods for name in method.ranges)
+    return (
+        "Of entities: how many triples are asked for of one that is widely known; of one that "
+        f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
+        "each. Default: the first. --ask WAY@LOW-HIGH says both."
+    )
 
 
-def _carried() -> Iterator[Method]:
-    """The methods of this package: help is the same wherever it is printed."""
-    from proofstone.method import carried_names, find_method
+def _help_of_prompt(methods: Sequence[Method]) -> str:
+    taking = [method.prompts for method in methods if method.prompts is not None]
+    names = dict.fromkeys(name for prompts in taking for name in prompts.variables)
+    return (
+        "Ask by this Jinja template in place of the method's; rows that it makes say so. It "
+        f"may use: {', '.join(names)}. See docs/prompts.md."
+    )
 
-    for name in carried_names():
-        yield find_method(name)
+
+_HELP: Mapping[str, Callable[[Sequence[Method]], str]] = {
+    "ask": _help_of_ways,
+    "ranges": _help_of_ranges,
+    "prompt": _help_of_prompt,
+}
 
 
 # The options of every command that asks a contestant, and those of whoever judges; ``read_asked``
@@ -77,7 +73,7 @@ def _carried() -> Iterator[Method]:
 model_options = options_of(
     RunAsked,
     *(name for name, _kind, _option in options_in(RunAsked) if name not in (*JUDGING, "preset")),
-    classes={"ask": WayOption, "ranges": RangeOption, "prompt": PromptOption},
+    classes=dict.fromkeys(_HELP, MethodsOption),
 )
 judge_options = options_of(RunAsked, *JUDGING)
 preset_option = options_of(RunAsked, "preset")

@@ -16,7 +16,6 @@ from proofstone.run.cli_reference import (
     reference_options,
     waiting_line,
 )
-from proofstone.session.costs import tell_lost
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -25,6 +24,7 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
+from proofstone.session.progress import tell_lost
 from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
 
 if TYPE_CHECKING:

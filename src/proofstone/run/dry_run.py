@@ -51,9 +51,8 @@ from proofstone.run.plan import PlannedRun, RunSpec
 from proofstone.run.request import specs_of
 from proofstone.run.scorings import pages_to_score, score_replies, score_units
 from proofstone.session.askers import on_record, session_askers, with_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import let_out
-from proofstone.session.progress import Watch, watched
+from proofstone.session.progress import Watch, start_spending, watched
 from proofstone.session.session import Session, Target
 from proofstone.stats.power import Sampled, forecast_total
 from proofstone.store.items import StoredItem

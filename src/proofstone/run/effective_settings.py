@@ -169,19 +169,11 @@ def _asked(
             name=name, value=shown, origin=_shown(place, name, file, request.asked.preset)
         )
     tokens = room_of(parse_model_name(model), config)
-    if tokens and _thinks(request, asking) and not _names_length(request, model, way):
+    thinks = "on" in request.asked.thinking or asking.settings.get("thinking") == "on"
+    said_length = {"max_tokens", THINKING_TOKENS} & request.asking(model, way).settings.keys()
+    if tokens and thinks and not said_length:
         origin = "default" if tokens == USUAL_TOKENS else "the model's entry"
         yield Effective(name=THINKING_TOKENS, value=str(tokens), origin=origin)
-
-
-def _thinks(request: RunRequest, asking: Asking) -> bool:
-    return "on" in request.asked.thinking or asking.settings.get("thinking") == "on"
-
-
-def _names_length(request: RunRequest, model: str, way: str) -> bool:
-    """Whether some layer says how long a reply may be."""
-    said = request.asking(model, way).settings
-    return "max_tokens" in said or THINKING_TOKENS in said
 
 
 def _says(layer: Asking, name: str) -> bool:

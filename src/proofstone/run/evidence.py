@@ -368,36 +368,26 @@ def spread_items(
 async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
     """Has the method ask an item; passages, where there are any, are put into its prompts."""
     if way.retrieved is not None:
-        await method.ask(item, way, _Informed(call, item, with_retrieved))
+        await method.ask(item, way, _informed(call, item, with_retrieved))
     else:
-        informed = _Informed(call, item, with_passages) if item.passages else call
+        informed = _informed(call, item, with_passages) if item.passages else call
         await method.ask(item, way, informed)
 
 
-_Tells = Callable[[Sequence[Message], Sequence[Passage], str], list[Message]]
-
-
-class _Informed:
+def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) -> Call:
     """A ``Call`` that puts an item's passages before its question."""
 
-    __slots__ = ("_call", "_item", "_told")
-
-    def __init__(self, call: Call, item: LoadedItem, told: _Tells) -> None:
-        self._call = call
-        self._item = item
-        self._told = told
-
-    async def __call__(
-        self,
+    async def asked(
         step: str,
         messages: Sequence[Message],
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        item = self._item
-        told = self._told(messages, item.passages, item.item.language)
-        return await self._call(step, told, oracle=oracle, schema=schema)
+        shown = told(messages, item.passages, item.item.language)
+        return await call(step, shown, oracle=oracle, schema=schema)
+
+    return asked
 
 
 # ---------------------------------------------------------------- which passages an item rests on
@@ -497,48 +487,56 @@ def with_passages(
 ) -> list[Message]:
     """The conversation with passages before the text of its last message, which asks. Worked
     examples before it stay as they are, without passages of their own."""
-    return preceded(messages, evidence_block([passage.text for passage in passages], language))
+    return _preceded(messages, evidence_block([passage.text for passage in passages], language))
 
 
 def evidence_block(texts: Sequence[str], language: str) -> str:
     """Texts as they stand in a prompt; the question follows."""
-    return block_of(_words("zh" if language.lower().partition("-")[0] == "zh" else "en"), texts)
+    return _block_of(_words(_language(language)), texts)
 
 
-def block_of(words: BlockWords, texts: Sequence[str], places: Sequence[str] = ()) -> str:
+def _language(code: str) -> str:
+    return "zh" if code.lower().partition("-")[0] == "zh" else "en"
+
+
+def _block_of(words: BlockWords, texts: Sequence[str], places: Sequence[str] = ()) -> str:
     """Texts between marks with a code that stands in none of them, each with its place where there
     are places."""
     code = fence_code(texts)
+
+    def mark(of: str, number: int) -> str:
+        place = places[number - 1] if places else ""
+        named = of.replace("{number}", str(number)).replace("{place}", place)
+        return named.replace("{code}", code)
+
     blocks = [
-        f"{_mark(words.opens, number, code, places)}\n{harmless(text)}\n"
-        f"{_mark(words.closes, number, code, places)}"
+        f"{mark(words.opens, number)}\n{harmless(text)}\n{mark(words.closes, number)}"
         for number, text in enumerate(texts, start=1)
     ]
     return "\n\n".join([words.material.replace("{code}", code), *blocks, words.question])
 
 
-def preceded(messages: Sequence[Message], block: str) -> list[Message]:
+def _preceded(messages: Sequence[Message], block: str) -> list[Message]:
     """The conversation with a block before the text of its last message, which asks; images in it
     stay where they are."""
     *before, last = messages
     text = f"{block}\n\n"
     if isinstance(last.content, str):
-        return [*before, msgspec.structs.replace(last, content=text + last.content)]
-    return [*before, msgspec.structs.replace(last, content=(TextPart(text), *last.content))]
-
-
-def _mark(mark: str, number: int, code: str, places: Sequence[str]) -> str:
-    place = places[number - 1] if places else ""
-    named = mark.replace("{number}", str(number)).replace("{place}", place)
-    return named.replace("{code}", code)
+        return [*before, structs.replace(last, content=text + last.content)]
+    return [*before, structs.replace(last, content=(TextPart(text), *last.content))]
 
 
 @cache
-def _words(name: str) -> BlockWords:
-    return read_words(f"evidence.{name}.toml", BlockWords)
+def _words(language: str) -> BlockWords:
+    return _read_words(f"evidence.{language}.toml", BlockWords)
 
 
-def read_words(name: str, kind: type[T]) -> T:
+@cache
+def _retrieved_words(language: str) -> RetrievedWords:
+    return _read_words(f"retrieved.{language}.toml", RetrievedWords)
+
+
+def _read_words(name: str, kind: type[T]) -> T:
     """The words that a file beside this one holds."""
     file = files(__package__) / name
     return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), kind)
@@ -576,11 +574,11 @@ def with_retrieved(
     """The conversation with chunks (each a passage cut to what is shown of it) before the text of
     its last message, best first; or with the words that nothing was found. Worked examples before
     it stay as they are."""
-    words = _retrieved_prompt_words("zh" if language.lower().partition("-")[0] == "zh" else "en")
+    words = _retrieved_words(_language(language))
     if not chunks:
-        return preceded(messages, words.nothing)
+        return _preceded(messages, words.nothing)
     places = [f"passage:{each.id.hex()[:_DIGITS]} {each.start}-{each.end}" for each in chunks]
-    return preceded(messages, block_of(words, [each.text for each in chunks], places))
+    return _preceded(messages, _block_of(words, [each.text for each in chunks], places))
 
 
 def shown_to(prompt: bytes) -> list[ShownIn]:
@@ -598,35 +596,24 @@ def shown_in(text: str) -> list[ShownIn]:
     Only the marks of the block that it begins with count: nothing within a chunk or a question can
     pass for one, since none holds the code.
     """
-    for name in ("en", "zh"):
-        words = _retrieved_prompt_words(name)
+    for language in ("en", "zh"):
+        words = _retrieved_words(language)
         before, _, _after = words.material.partition("{code}")
         if not text.startswith(before):
             continue
         code = text[len(before) : len(before) + 8]
-        pattern = _pattern(words.opens, code)
+        pattern = re.escape(words.opens)
+        for name, value in (("number", r"\d+"), ("place", _PLACE), ("code", re.escape(code))):
+            pattern = pattern.replace(re.escape(f"{{{name}}}"), value)
         return [
             ShownIn(f"passage:{found[1]}", int(found[2]), int(found[3]))
-            for found in pattern.finditer(text)
+            for found in re.finditer(f"^{pattern}$", text, re.MULTILINE)
         ]
     return []
-
-
-def _pattern(mark: str, code: str) -> re.Pattern[str]:
-    """What finds the opening marks with this code, a line each."""
-    pattern = re.escape(mark)
-    for name, value in (("number", r"\d+"), ("place", _PLACE), ("code", re.escape(code))):
-        pattern = pattern.replace(re.escape(f"{{{name}}}"), value)
-    return re.compile(f"^{pattern}$", re.MULTILINE)
-
-
-@cache
-def _retrieved_prompt_words(name: str) -> RetrievedWords:
-    return read_words(f"retrieved.{name}.toml", RetrievedWords)
 
 
 def retrieved_prompt() -> bytes:
     """The hash of all that these texts are made by."""
     return content_id(
-        "retrieved-prompt", [_VERSION, _retrieved_prompt_words("en"), _retrieved_prompt_words("zh")]
+        "retrieved-prompt", [_VERSION, _retrieved_words("en"), _retrieved_words("zh")]
     )

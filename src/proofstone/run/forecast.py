@@ -21,8 +21,7 @@ from proofstone.page.text import aligned, printable
 from proofstone.records.calls import ImagePart, Message
 from proofstone.records.ids import short
 from proofstone.records.runs import Spent
-from proofstone.session.costs import spent_text
-from proofstone.session.progress import duration
+from proofstone.session.progress import duration, spent_text
 
 CONFIDENCE = 0.95
 
@@ -254,10 +253,10 @@ def talk(found: DryRun) -> Iterator[str]:
         if part.failed:
             kinds = ", ".join(f"{kind} {n}" for kind, n in part.failed.items())
             failed = _n(sum(part.failed.values()))
-            yield f"note: {_label(part)}: {failed} of the pilot failed: {kinds}"
+            yield f"note: {' '.join(_who(part))}: {failed} of the pilot failed: {kinds}"
         if found.pilot and not part.is_known and not part.stopped:
             yield (
-                f"note: {_label(part)}: what a question takes cannot be told from "
+                f"note: {' '.join(_who(part))}: what a question takes cannot be told from "
                 f"{_n(part.sampled)}; look at why they fail, or ask more with --pilot"
             )
 
@@ -368,17 +367,14 @@ def budget_lines(reach: Reach | None, what: str = "ask") -> Iterator[str]:
     """Whether the budget covers what is left to ``what``."""
     if reach is None:
         return
-    if reach.verdict == "covers":
-        yield f"budget   {reach.budget} covers what is left to {what}"
-    elif reach.verdict == "unknown":
-        yield f"budget   {reach.budget}: whether it does cannot be told"
-    elif reach.verdict == "may cover":
-        share = f"{reach.low:.0%} to all"
-        yield f"budget   {reach.budget} may not do: it reaches {share} of what is left to {what}"
-    else:
-        low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
-        share = low if low == high else f"{low} to {high}"
-        yield f"budget   {reach.budget} does not do: it reaches {share} of what is left to {what}"
+    low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
+    share = low if low == high else f"{low} to {high}"
+    said = {
+        "covers": f"covers what is left to {what}",
+        "may cover": f"may not do: it reaches {low} to all of what is left to {what}",
+        "does not cover": f"does not do: it reaches {share} of what is left to {what}",
+    }.get(reach.verdict)
+    yield f"budget   {reach.budget}" + (f" {said}" if said else ": whether it does cannot be told")
 
 
 def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
@@ -393,16 +389,16 @@ def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) ->
     """A range as a cell of a table, which is empty where no time at all is needed."""
     if kind == "time" and amount is not None and not amount.high:
         return ""
-    texts = {"amount": _amount, "usd": _usd, "time": _time}
+    texts: dict[str, Callable[[float], str]] = {
+        "amount": _amount,
+        "usd": _usd,
+        "time": lambda seconds: duration(seconds) if seconds >= 1 else "<1 s" if seconds else "0 s",
+    }
     return _shown_range(amount, texts[kind])
 
 
 def _who(part: Part) -> tuple[str, str]:
     return printable(part.model), printable(f"{part.way} {part.settings}".strip())
-
-
-def _label(part: Part) -> str:
-    return " ".join(_who(part))
 
 
 def _amount(amount: float) -> str:
@@ -419,10 +415,6 @@ def _usd(amount: float) -> str:
     if not amount:
         return "0"
     return f"{amount:,.{max(2, 2 - floor(log10(amount)))}f}"
-
-
-def _time(seconds: float) -> str:
-    return duration(seconds) if seconds >= 1 else "<1 s" if seconds else "0 s"
 
 
 def _n(n: int) -> str:

@@ -175,8 +175,8 @@ def not_run(store: Store, targets: Iterable[Found], forms: Iterable[bytes]) -> N
     )
     told = [(each, _runs_before(store, each)) for each in forms]
     said = [
-        f"its {_counted(len(runs), 'run')} {_is(len(runs))} of the former version "
-        f"{shown_name(former)}, and {_differing(store, form, former)} left to ask"
+        f"its {_counted(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} of the former "
+        f"version {shown_name(former)}, and {_differing(store, form, former)} left to ask"
         for form, (former, runs) in told
         if former is not None
     ]
@@ -351,16 +351,12 @@ def _differing(store: Store, form: bytes, former: ItemSet) -> str:
     now = {item for _place, item in store.items.places(form, -1, n_items)}
     then = {item for _place, item in store.items.places(former.id, -1, former.n_items)}
     n = len(now - then)
-    return f"{n:,} of {_counted(n_items, 'item')} {_is(n)}"
+    return f"{n:,} of {_counted(n_items, 'item')} {'is' if n == 1 else 'are'}"
 
 
 def _commands(store: Store, form: bytes) -> list[str]:
     name = shlex.quote(shown_name(store.items.item_set(form)))
     return [f"proofstone run {name} {options}" for options in run_again(store, form)]
-
-
-def _is(n: int) -> str:
-    return "is" if n == 1 else "are"
 
 
 def _counted(n: int, what: str) -> str:

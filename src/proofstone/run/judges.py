@@ -19,9 +19,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, CallFailed, NotAsked
 from proofstone.judging.attacks import (
-    Attack,
     AttackResult,
-    AttackSummary,
     attacks,
     summarise_attacks,
     try_attacks,
@@ -31,7 +29,7 @@ from proofstone.judging.verdicts import JudgeAccount, judge_accounts
 from proofstone.models.ask import Asker
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to
-from proofstone.records.calls import CallRecord, Clock, Message, Model, ModelRequest
+from proofstone.records.calls import CallRecord, Clock, Judge, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest, short
 from proofstone.records.runs import Estimate, Reply
 from proofstone.records.verdicts import (
@@ -199,27 +197,22 @@ class Bench:
         """Why one of them cannot be asked any more."""
         return next((a.stopped for a in self._askers if a.stopped is not None), None)
 
-    def sitting(self, keep: Callable[[CallRecord], Awaitable[None]]) -> Sitting:
-        """The judges as one, each of whose calls goes to ``keep``. Raises BadUsage for rules that
-        cannot be."""
+    def sitting(self, keep: Callable[[CallRecord], Awaitable[None]]) -> Judge:
+        """The judges as one, each of whose calls goes to ``keep``: what could not be put to them
+        has failed, and may be put again. Raises BadUsage for rules that cannot be."""
         judges = [AskedJudge(asker, keep) for asker in self._askers]
-        return Sitting(Panel(judges, asking=self._spec.asking, rules=self._spec.rules))
+        panel = Panel(judges, asking=self._spec.asking, rules=self._spec.rules)
 
+        async def judge(question: JudgeQuestion) -> PanelVerdict:
+            try:
+                return await panel.decide(question)
+            except NotAsked as stopped:
+                silent = [
+                    Ballot(judge=name, state="failed", trouble=stopped.kind) for name in panel.names
+                ]
+                return PanelVerdict(state="no_quorum", ballots=tuple(silent), rules=panel.rules)
 
-class Sitting:
-    """A panel as ``Judge``: what could not be put to it has failed, and may be put again."""
-
-    def __init__(self, panel: Panel) -> None:
-        self._panel = panel
-
-    async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
-        """See ``Panel.decide``."""
-        try:
-            return await self._panel.decide(question)
-        except NotAsked as stopped:
-            trouble = stopped.kind
-            silent = [Ballot(judge=n, state="failed", trouble=trouble) for n in self._panel.names]
-            return PanelVerdict(state="no_quorum", ballots=tuple(silent), rules=self._panel.rules)
+        return judge
 
 
 # Judges of runs: named, told what would leave, seated.
@@ -326,32 +319,25 @@ async def perform_judge_trial(
     Raises EndpointUnusable where the model cannot be used at all, BudgetReached where a budget
     does not cover it.
     """
-    chosen = attacks() if limit is None else _spread(limit)
+    chosen = attacks()
+    if limit is not None:
+        chosen = chosen[:: max(1, len(chosen) // max(1, limit))][:limit]
     async with store.writer(kept) as writer:
         panel = Panel([AskedJudge(asker, writer.write)])
         results = await try_attacks(panel, chosen)
     if asker.stopped is not None:
         raise asker.stopped
-    return _trial(asker.model.name, results, summarise_attacks(results))
+    counts = summarise_attacks(results)
 
+    def share(count: int, n: int) -> Estimate:
+        return share_estimate(count / n if n else float("nan"), n, _CONFIDENCE)
 
-def _spread(limit: int) -> tuple[Attack, ...]:
-    made = attacks()
-    step = max(1, len(made) // max(1, limit))
-    return made[::step][:limit]
-
-
-def _trial(model: str, results: tuple[AttackResult, ...], counts: AttackSummary) -> JudgeTrial:
     return JudgeTrial(
-        model=model,
-        sound=_share(counts.sound, counts.n),
-        fooled=_share(counts.fooled, counts.sound),
-        silenced=_share(counts.silenced, counts.sound),
+        model=asker.model.name,
+        sound=share(counts.sound, counts.n),
+        fooled=share(counts.fooled, counts.sound),
+        silenced=share(counts.silenced, counts.sound),
         by_carrier=dict(counts.by_carrier),
         account=judge_accounts(result.verdict for result in results)[0],
         results=results,
     )
-
-
-def _share(count: int, n: int) -> Estimate:
-    return share_estimate(count / n if n else float("nan"), n, _CONFIDENCE)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
 from proofstone.method import Method, find_method
@@ -13,8 +13,7 @@ from proofstone.models.budget import Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to, open_endpoint
 from proofstone.records.ids import content_id, short
-from proofstone.records.items import ItemSet, LoadedItem, Retrieved, Way
-from proofstone.records.knowledge import Source
+from proofstone.records.items import ItemSet, LoadedItem, Retrieved
 from proofstone.records.runs import Spent
 from proofstone.run.evidence import (
     RetrievalAsked,
@@ -51,7 +50,14 @@ _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
 def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
     """What is left of a run to send; nothing of a run that is done. Sends nothing."""
-    left = planned.total - _done(store, planned)
+    try:
+        key, run = store.runs.run(planned.run.id)
+    except KeyError:
+        left = planned.total
+    else:
+        limited = planned.n_items < planned.item_set.n_items
+        first = planned.n_items if limited else None
+        left = planned.total - store.runs.count_done(key, run.last_step, first)
     if left <= 0:
         return Outgoing()
     items = spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED)
@@ -82,24 +88,23 @@ def _outgoing(
     length: float,
 ) -> Outgoing:
     """So many requests on questions of these origins, with what goes along with them."""
-    passages = _of_passages(store, planned)
-    shots = _of_shots(store, planned.way, planned.item_set)
+    passages: list[Origin] = []  # a fact may name another source than its passage does
+    if planned.way.retrieved is not None:
+        passages = retrieved_origins(store, planned.way)
+    elif planned.way.evidence is not None:
+        passages = store.origins.of_passages(passages_behind(store, planned.item_set.id))
+    # Worked examples are sent too, and may rest on other sources than the questions.
+    facts = {fact.id for shot in planned.way.shots for fact in shot.facts}
+    shots = store.origins.of_facts(sorted(facts), planned.item_set.name) if facts else []
+    # What goes along with questions makes them no more.
+    beside = [structs.replace(origin, n_items=0) for origin in (*shots, *passages)]
     return Outgoing(
         items=n_items,
         requests=n_requests,
         characters=round(n_requests * length),
-        origins=joined_origins([*questions, *shots, *_uncounted(passages)], max),
+        origins=joined_origins([*questions, *beside], max),
         passages=sum(origin.n_items for origin in passages),
     )
-
-
-def _done(store: Store, planned: PlannedRun) -> int:
-    try:
-        key, run = store.runs.run(planned.run.id)
-    except KeyError:
-        return 0
-    limited = planned.n_items < planned.item_set.n_items
-    return store.runs.count_done(key, run.last_step, planned.n_items if limited else None)
 
 
 def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
@@ -111,28 +116,6 @@ def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
     parts = (asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE))
     found = [origin for part in parts for origin in store.origins.of_positions(item_set, part)]
     return joined_origins(found, lambda a, b: a + b)
-
-
-def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
-    """Worked examples are sent too, and may rest on other sources than the questions."""
-    facts = {fact.id for shot in way.shots for fact in shot.facts}
-    found = store.origins.of_facts(sorted(facts), item_set.name) if facts else []
-    return _uncounted(found)
-
-
-def _of_passages(store: Store, planned: PlannedRun) -> list[Origin]:
-    """The sources whose passages are sent at the most, with how many; a fact may name another one
-    than its passage does."""
-    if planned.way.retrieved is not None:
-        return retrieved_origins(store, planned.way)
-    if planned.way.evidence is None:
-        return []
-    return store.origins.of_passages(passages_behind(store, planned.item_set.id))
-
-
-def _uncounted(origins: Iterable[Origin]) -> list[Origin]:
-    """Origins of what goes along with questions: they are no more questions for it."""
-    return [structs.replace(origin, n_items=0) for origin in origins]
 
 
 def plan_loads(
@@ -180,20 +163,15 @@ def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> L
 # What runs are asked with: searched for before they are planned, since planning sends nothing.
 
 
-class WebTask:
-    """What the web is searched for: the first ``n_items`` of a set, in one way."""
+class WebTask(Struct, frozen=True):
+    """What the web is searched for: the first ``n_items`` of a set, in one way, by the ``query`` of
+    each."""
 
-    def __init__(
-        self, item_set: ItemSet, method: Method, asked: RetrievalAsked, n_items: int,
-        finder: WebFinder,
-    ) -> None:  # fmt: skip
-        self.item_set, self.asked, self.n_items, self.finder = item_set, asked, n_items, finder
-        if method.query is None:
-            raise BadUsage(
-                f"{method.title} does not say what to search for of its questions",
-                hint="--context none or evidence",
-            )
-        self.query = method.query
+    item_set: ItemSet
+    asked: RetrievalAsked
+    n_items: int
+    finder: WebFinder
+    query: Callable[[LoadedItem], str]
 
 
 def make_retriever(session: Session, spending: Spending | None = None) -> Retriever:
@@ -287,7 +265,13 @@ def _web_tasks(
         item_set = session.store.items.item_set(identity)
         way, embedder = asked.search, asked.embedder
         finder = web_finder(session, asked.source, way=way, embedder=embedder, spending=spending)
-        yield WebTask(item_set, find_method(item_set.method), asked, n_items, finder)
+        method = find_method(item_set.method)
+        if method.query is None:
+            raise BadUsage(
+                f"{method.title} does not say what to search for of its questions",
+                hint="--context none or evidence",
+            )
+        yield WebTask(item_set, asked, n_items, finder, method.query)
 
 
 def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
@@ -301,15 +285,12 @@ def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
 
 
 def _web_query(session: Session, task: WebTask, item: LoadedItem) -> WebQuery:
-    return WebQuery(task.query(item), tuple(_behind(session, item)))
-
-
-def _behind(session: Session, item: LoadedItem) -> Iterator[Source]:
-    """The sources of an item's facts."""
+    """What is searched for, and the sources of an item's facts."""
     knowledge = session.store.knowledge
     passages = knowledge.passages({fact.passage for fact in item.facts if fact.passage})
     named = {fact.source for fact in item.facts if fact.source}
-    yield from knowledge.sources(named | {p.source for p in passages.values()}).values()
+    named |= {passage.source for passage in passages.values()}
+    return WebQuery(task.query(item), tuple(knowledge.sources(named).values()))
 
 
 def _hand_in(

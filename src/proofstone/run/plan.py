@@ -138,37 +138,23 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
 
     Raises TextPurged where it was asked by a template that is gone.
     """
-    settings = dict(run.settings)
-    settings.pop("endpoint", None)
-    prompt = kept_prompt(store, run)
-    context, most = context_of(settings), settings.get(CONTEXT_TOKENS, MOST_TOKENS)
-    found: dict[str, Any] = {
-        name: settings[name]
-        for name in (
-            CONTEXT_CHUNKS,
-            CONTEXT_SEARCH,
-            CONTEXT_INDEX,
-            CONTEXT_SOURCE,
-            CONTEXT_EMBEDDER,
-        )
-        if name in settings
-    }
-    ours = (PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS)
-    settings = {name: settings[name] for name in settings if name not in ours}
-    samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
+    said = {name: value for name, value in run.settings.items() if name != "endpoint"}
+    ours = {"shots", "samples", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
+    settings = {name: value for name, value in said.items() if name not in ours}
     left_out = {name: None for name in method.settings(run.way) if name not in settings}
+    searched = (CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE, CONTEXT_EMBEDDER)
     return RunSpec(
         item_set=run.item_set,
         model=run.respondent,
         way=run.way,
-        shots=shots,
+        shots=said.get("shots", 0),
         settings={**settings, **left_out},
-        samples=samples,
+        samples=said.get("samples", 1),
         replicate=run.replicate,
-        prompt=prompt,
-        context=context,
-        context_tokens=most,
-        **found,
+        prompt=kept_prompt(store, run),
+        context=context_of(said),
+        context_tokens=said.get(CONTEXT_TOKENS, MOST_TOKENS),
+        **{name: said[name] for name in searched if name in said},
     )
 
 

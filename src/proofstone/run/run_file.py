@@ -152,7 +152,7 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
     """What is wrong, by key, of a table that may hold the ``known`` keys."""
     wrong = {key: unknown_key(key, known) for key in fields if key not in known}
     for key, value in fields.items():
-        if key in wrong or key not in _TAKES or _is_unset(key, value):
+        if key in wrong or key not in _TAKES or (key in SETTINGS and value == UNSET):
             continue
         fits, called = _TAKES[key]
         if known is TOP_KEYS and _is_sweep(key, value):
@@ -160,7 +160,10 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
         if not fits(value):
             wrong[key] = f"{key}: expected {called}, not {value!r}"
         elif key in _READS:
-            wrong |= _unreadable(key, value, called)
+            try:
+                _READS[key](value)
+            except BadUsage as error:
+                wrong[key] = f"{key}: expected {called}; {error.message}"
     return wrong
 
 
@@ -210,25 +213,12 @@ def _is_sweep(key: str, value: Any) -> bool:
     return key == "reasoning_effort" and all(isinstance(word, str) and word for word in value)
 
 
-def _is_unset(key: str, value: Any) -> bool:
-    return key in SETTINGS and value == UNSET
-
-
 def _setting(name: str, value: Any) -> Any:
     if value == UNSET:
         return None
     if name == "stop":
         return list(checked_stop(value))
     return float(value) if name in NUMBER_SETTINGS else value
-
-
-def _unreadable(key: str, value: Any, called: str) -> dict[str, str]:
-    """What the key's own reader has against a value of the right type."""
-    try:
-        _READS[key](value)
-    except BadUsage as error:
-        return {key: f"{key}: expected {called}; {error.message}"}
-    return {}
 
 
 # A request as the text of a run file, which read again means the very same runs.
@@ -304,16 +294,13 @@ def _table(kind: str, name: str, fields: Mapping[str, Any]) -> str:
 def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
     for name, value in fields.items():
         if name == "set":
-            pairs = ", ".join(
-                f"{_key(key)} = {_run_file_text_setting(entry, key)}"
-                for key, entry in value.items()
-            )
+            pairs = ", ".join(f"{_key(key)} = {_said(entry, key)}" for key, entry in value.items())
             yield f"set = {{ {pairs} }}"
         else:
-            yield f"{_key(name)} = {_run_file_text_setting(value, name)}"
+            yield f"{_key(name)} = {_said(value, name)}"
 
 
-def _run_file_text_setting(value: Any, name: str) -> str:
+def _said(value: Any, name: str) -> str:
     """A value, or the word that leaves a setting out."""
     if value == UNSET:
         raise _unwritable(name, value)
@@ -374,18 +361,28 @@ def read_run_file(path: Path) -> RunFile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not TOML: {error}") from error
-    problems = _Problems(path, key_lines(text))
-    models, ways = _tables(document, "models", problems), _tables(document, "ask", problems)
-    problems.add((), wrong_keys({k: v for k, v in document.items() if k not in _NESTED}, TOP_KEYS))
+    wrong: list[tuple[KeyPath, str]] = []
+
+    def check(table: KeyPath, found: Mapping[str, str]) -> None:
+        wrong.extend(((*table, key), what) for key, what in found.items())
+
+    models, ways = _tables(document, "models", check), _tables(document, "ask", check)
+    check((), wrong_keys({k: v for k, v in document.items() if k not in _NESTED}, TOP_KEYS))
     for name, fields in models.items():
-        problems.add(("models", name), wrong_keys(fields, MODEL_KEYS))
-        problems.add(("models", name), _wrong_name(name))
+        check(("models", name), wrong_keys(fields, MODEL_KEYS))
+        check(("models", name), _wrong_name(name))
     for way, fields in ways.items():
-        problems.add(("ask", way), wrong_keys(fields, ASKING_KEYS))
+        check(("ask", way), wrong_keys(fields, ASKING_KEYS))
     if "target" in document and "targets" in document:
-        problems.add((), {"targets": "target and targets say the same: leave one out"})
-    if problems.found:
-        raise BadInput(f"{path} cannot be run", problems.found, hint="see docs/run-files.md")
+        check((), {"targets": "target and targets say the same: leave one out"})
+    if wrong:
+        lines = key_lines(text)
+        at = {place: line_of(lines, place) for place, _what in wrong}
+        problems = [
+            Problem(f"{path}, line {at[place]}" if at[place] is not None else str(path), what)
+            for place, what in wrong
+        ]
+        raise BadInput(f"{path} cannot be run", problems, hint="see docs/run-files.md")
     return RunFile(
         path=path,
         request=_request(document, models, ways, path.parent),
@@ -406,22 +403,6 @@ _SEVERAL = {n for n, kind, _option in options_in(RunAsked) if get_origin(kind) i
 _FIRST = ("max_connections", "budget", "cache")  # of what concerns the whole, in a file
 
 
-class _Problems:
-    """What is wrong with a file, each with its line."""
-
-    def __init__(self, path: Path, lines: Mapping[KeyPath, int]) -> None:
-        self.found: list[Problem] = []
-        self._path = path
-        self._lines = lines
-
-    def add(self, table: KeyPath, wrong: Mapping[str, str]) -> None:
-        """Adds what is wrong with keys of a table."""
-        for key, what in wrong.items():
-            line = line_of(self._lines, (*table, key))
-            where = str(self._path) if line is None else f"{self._path}, line {line}"
-            self.found.append(Problem(where, what))
-
-
 def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -432,7 +413,7 @@ def _text_of(path: Path) -> str:
 
 
 def _tables(
-    document: Mapping[str, Any], key: str, problems: _Problems
+    document: Mapping[str, Any], key: str, check: Callable[[KeyPath, Mapping[str, str]], None]
 ) -> dict[str, Mapping[str, Any]]:
     """The tables below ``models`` or ``ask`` by name; names alone have empty ones."""
     value = document.get(key, {})
@@ -440,14 +421,14 @@ def _tables(
     if names is not None:
         return {name: {} for name in names}
     if not isinstance(value, dict):
-        problems.add((), {key: f"{key}: expected names or tables, not {value!r}"})
+        check((), {key: f"{key}: expected names or tables, not {value!r}"})
         return {}
     no_tables = {
         name: f"expected a table [{key}.{name}], not {fields!r}"
         for name, fields in value.items()
         if not isinstance(fields, dict)
     }
-    problems.add((key,), no_tables)
+    check((key,), no_tables)
     return {name: fields for name, fields in value.items() if name not in no_tables}
 
 
@@ -458,11 +439,17 @@ def _request(
     folder: Path,
 ) -> RunRequest:
     targets = document.get("target", document.get("targets", ()))
+    own = {
+        key: value
+        for key, value in document.items()
+        if key in ASKING_KEYS
+        and not (key in _SWEPT and isinstance(value, list))  # asked once with each
+    }
     return RunRequest(
         targets=tuple(_listed(targets) or ()),
         models={name: read_asking(fields, folder) for name, fields in models.items()},
         ways={way: read_asking(fields, folder) for way, fields in ways.items()},
-        for_all=_for_all(document, folder),
+        for_all=read_asking(own, folder),
         model_ways={
             name: tuple(_listed(fields["ask"]) or ())
             for name, fields in models.items()
@@ -476,14 +463,6 @@ def _request(
             and (name in names_of("whole") or _is_sweep(name, document[name]))
         },
     )
-
-
-def _for_all(document: Mapping[str, Any], folder: Path) -> Asking:
-    own = {key: value for key, value in document.items() if key in ASKING_KEYS}
-    for key in _SWEPT:
-        if isinstance(own.get(key), list):  # asked once with each: no setting of one run
-            del own[key]
-    return read_asking(own, folder)
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:

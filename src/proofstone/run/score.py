@@ -36,12 +36,11 @@ from proofstone.run.judges import (
 from proofstone.run.scorings import Judging, Scored, score_run, score_units
 from proofstone.run.self_preference import Kin, kin_of
 from proofstone.session.askers import with_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import let_out
 from proofstone.session.folders import find_folder
 from proofstone.session.models import family_of_model
 from proofstone.session.permits import AskEgress
-from proofstone.session.progress import Background, Watch
+from proofstone.session.progress import Background, Watch, start_spending
 from proofstone.session.session import Session, Target, create_session, find_target
 from proofstone.store.provenance import Origin
 

@@ -32,7 +32,7 @@ from proofstone.session.permits import (
     joined_origins,
 )
 from proofstone.session.session import Session
-from proofstone.store.provenance import Origin, SentCalls
+from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
 _CONFIG = "proofstone.toml"
@@ -237,23 +237,43 @@ def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentT
     Reads the rows alone; simulated respondents, and people's answers, went nowhere.
     """
     found: dict[str, SentTo] = {}
+
+    def known_of(endpoint: str) -> SentTo:
+        to = destination_of(endpoint)
+        is_local = to is None or to.is_local
+        host = HERE if is_local else str(to)
+        return found.get(host, SentTo(host=host, is_local=is_local))
+
     for sent in store.sent.calls(NOT_SENT):
-        known = _of(found, sent.endpoint)
-        found[known.host] = _with_calls(known, sent)
-    for check in store.sent.checks():
-        known = _of(found, check.endpoint)
+        known = known_of(sent.endpoint)
         found[known.host] = structs.replace(
-            _dated(known, check),
-            models=_named(known.models, check.model),
+            _dated(known, sent.first_at, sent.last_at) if sent.calls else known,
+            models=tuple(sorted({*known.models, sent.model})),
+            calls=known.calls + sent.calls,
+            attempts=known.attempts + sent.attempts,
+            n_bytes=known.n_bytes + sent.n_bytes,
+            purged=known.purged + sent.purged,
+            not_sent=known.not_sent + sent.not_sent,
+        )
+    for check in store.sent.checks():
+        known = known_of(check.endpoint)
+        found[known.host] = structs.replace(
+            _dated(known, check.first_at, check.last_at),
+            models=tuple(sorted({*known.models, check.model})),
             checks=known.checks + check.calls,
         )
     for line in beside:
-        known = _of(found, line.endpoint)
-        found[known.host] = _with_line(known, line)
+        known = known_of(line.endpoint)
+        totals = {(each.what, each.by): each for each in known.beside}
+        own = totals.get((line.what, line.by), BesideTotal(what=line.what, by=line.by))
+        totals[line.what, line.by] = own.with_line(line)
+        found[known.host] = structs.replace(
+            _dated(known, line.at, line.at), beside=tuple(totals[key] for key in sorted(totals))
+        )
     sources: dict[str, list[SentSource]] = {}
     for source in store.sent.sources(NOT_SENT):
         origin = SentSource(source.title, source.licence, source.n_items)
-        sources.setdefault(_of(found, source.endpoint).host, []).append(origin)
+        sources.setdefault(known_of(source.endpoint).host, []).append(origin)
     complete = [
         structs.replace(sent, sources=_merged(sources.get(sent.host, ())))
         for sent in found.values()
@@ -261,47 +281,12 @@ def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentT
     return sorted(complete, key=lambda sent: (sent.is_local, sent.host))
 
 
-def _of(found: dict[str, SentTo], endpoint: str) -> SentTo:
-    to = destination_of(endpoint)
-    is_local = to is None or to.is_local
-    host = HERE if is_local else str(to)
-    return found.get(host, SentTo(host=host, is_local=is_local))
-
-
-def _with_calls(known: SentTo, sent: SentCalls) -> SentTo:
-    return structs.replace(
-        _dated(known, sent) if sent.calls else known,
-        models=_named(known.models, sent.model),
-        calls=known.calls + sent.calls,
-        attempts=known.attempts + sent.attempts,
-        n_bytes=known.n_bytes + sent.n_bytes,
-        purged=known.purged + sent.purged,
-        not_sent=known.not_sent + sent.not_sent,
-    )
-
-
-def _with_line(known: SentTo, line: SentBeside) -> SentTo:
-    totals = {(each.what, each.by): each for each in known.beside}
-    own = totals.get((line.what, line.by), BesideTotal(what=line.what, by=line.by))
-    totals[line.what, line.by] = own.with_line(line)
+def _dated(known: SentTo, first: float, last: float) -> SentTo:
     return structs.replace(
         known,
-        beside=tuple(totals[key] for key in sorted(totals)),
-        first_at=min(known.first_at or line.at, line.at),
-        last_at=max(known.last_at, line.at),
+        first_at=min(known.first_at or first, first),
+        last_at=max(known.last_at, last),
     )
-
-
-def _dated(known: SentTo, sent: SentCalls) -> SentTo:
-    return structs.replace(
-        known,
-        first_at=min(known.first_at or sent.first_at, sent.first_at),
-        last_at=max(known.last_at, sent.last_at),
-    )
-
-
-def _named(models: tuple[str, ...], model: str) -> tuple[str, ...]:
-    return tuple(sorted({*models, model}))
 
 
 def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
@@ -318,6 +303,7 @@ def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
 def let_out(session: Session, loads: Loads) -> None:
     """Asks before anything leaves, and goes on with what was allowed. Raises EgressRefused where
     something of it may not leave."""
-    permits = Permits(session.folder / MARK)
-    gate = session.config.gate
-    clear_loads(loads, gate, permits=permits, ask=session.ask_egress, clock=session.clock)
+    clear_loads(
+        loads, session.config.gate, permits=Permits(session.folder / MARK),
+        ask=session.ask_egress, clock=session.clock,
+    )  # fmt: skip

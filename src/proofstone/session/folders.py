@@ -207,14 +207,13 @@ def why_shared(path: PurePath, mounts: Sequence[Mount], markers: Iterable[str] =
 
 def find_markers(path: Path) -> list[str]:
     """The marker files of services in ``path`` and the folders above it."""
-    return [name for folder in (path, *path.parents) for name in _MARKERS if _is_in(folder, name)]
-
-
-def _is_in(folder: Path, name: str) -> bool:
-    # The home folder of everybody with Dropbox holds its settings as ~/.dropbox.
-    if name == ".dropbox" and (folder / name).is_dir():
-        return False
-    return (folder / name).exists()
+    return [
+        name
+        for folder in (path, *path.parents)
+        for name in _MARKERS
+        # The home folder of everybody with Dropbox holds its settings as ~/.dropbox.
+        if (folder / name).exists() and not (name == ".dropbox" and (folder / name).is_dir())
+    ]
 
 
 def _innermost(path: PurePath, mounts: Sequence[Mount]) -> Mount | None:

@@ -13,13 +13,11 @@ from proofstone.models.config import ModelConfig, card_of, price_of
 from proofstone.models.entries import key_lines, usable_bundled
 from proofstone.models.names import ModelName, parse_model_name
 from proofstone.models.registry import Listed, list_models
-from proofstone.records.calls import Clock
 from proofstone.records.models import CardSnapshot, CheckState, ModelCheck, Price, family_of
 from proofstone.session.egress import clear_probe
 from proofstone.session.folders import CONFIG_NAME
 from proofstone.session.progress import Background
 from proofstone.session.session import Session
-from proofstone.store.store import Store
 
 OLD_PRICE_DAYS = 90  # makers change their prices a few times a year
 
@@ -62,23 +60,6 @@ def snapshots(config: ModelConfig, names: Iterable[str], now: float) -> list[Car
     ]
 
 
-async def check_catalogue(
-    store: Store, config: ModelConfig, names: Sequence[str], clock: Clock
-) -> list[Checked]:
-    """Checks the models of these names, else all configured ones and all once run; keeps what came
-    of it, and what is known of them now."""
-    once_run = store.models.once_run()
-    asked = list(names) or _all_models(config, once_run)
-    for name in asked:
-        parse_model_name(name)  # a name that is none is a mistake of the command, not of a model
-    checks = await call_roll(asked, config, clock, once_run=frozenset(once_run))
-    now = clock.now()
-    real = [check for check in checks if not check.name.startswith("sim/")]
-    store.models.add_checks([_kept(check, now) for check in real])
-    store.models.record(snapshots(config, [check.name for check in real], now), {})
-    return checks
-
-
 def _all_models(config: ModelConfig, once_run: Iterable[str]) -> list[str]:
     names = sorted({*config.models, *once_run})
     if not names:
@@ -103,13 +84,6 @@ def _kept(check: Checked, now: float) -> ModelCheck:
     )
 
 
-def _line_of_table(name: str, config: ModelConfig, file: str) -> int:
-    for layer in config.layers:
-        if layer.where == file:
-            return key_lines(layer.text).get(("models", name), 0)
-    return 0
-
-
 def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceRow:
     parsed = parse_model_name(name)
     price = price_of(parsed, config)
@@ -117,7 +91,8 @@ def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceR
         return PriceRow(name=name, free=_FREE[parsed.provider])
     if price is None:
         line = f'price = {{ input = ..., output = ..., date = "{today}", source = "https://..." }}'
-        at = _line_of_table(name, config, file)
+        text = next((layer.text for layer in config.layers if layer.where == file), "")
+        at = key_lines(text).get(("models", name), 0)
         table = f'[models."{name}"]'
         return PriceRow(name=name, file=file, table=table, table_at=at, line=line)
     age = (today - date.fromisoformat(price.date)).days
@@ -158,13 +133,23 @@ def models_here(session: Session) -> list[str]:
 
 
 def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
-    """Asks endpoints for these models, else for all: whether they list them, and one tiny
-    question each. What came of it is kept."""
-    config = session.config
-    asked = names or [*config.models, *session.store.models.once_run()]
-    clear_probe(asked, config, session.ask_egress)
-    work = Background(lambda _stop: check_catalogue(session.store, config, names, session.clock))
-    return work.wait()
+    """Asks endpoints for these models, else for all configured ones and all once run: whether they
+    list them, and one tiny question each. What came of it is kept, and what is known of them now.
+    """
+    store, config, clock = session.store, session.config, session.clock
+    once_run = store.models.once_run()
+    clear_probe(names or [*config.models, *once_run], config, session.ask_egress)
+    asked = list(names) or _all_models(config, once_run)
+    for name in asked:
+        parse_model_name(name)  # a name that is none is a mistake of the command, not of a model
+    checks = Background(
+        lambda _stop: call_roll(asked, config, clock, once_run=frozenset(once_run))
+    ).wait()
+    now = clock.now()
+    real = [check for check in checks if not check.name.startswith("sim/")]
+    store.models.add_checks([_kept(check, now) for check in real])
+    store.models.record(snapshots(config, [check.name for check in real], now), {})
+    return checks
 
 
 def model_prices(session: Session, names: Sequence[str] = ()) -> list[PriceRow]:

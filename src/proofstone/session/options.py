@@ -166,7 +166,6 @@ def was_given(context: click.Context, name: str) -> bool:
 
 def read_roles(pairs: Sequence[str]) -> list[Role]:
     """``wrote=MODEL`` pairs, the model as leaderboards or people name it."""
-
     known: dict[str, RoleName] = {name: name for name in get_args(RoleName)}
     roles = []
     for pair in pairs:
@@ -184,10 +183,11 @@ def read_seeds(text: str | None, seed: int) -> list[int]:
     """``5``: five seeds from ``seed`` on; ``40,41,42`` or ``40-42``: these."""
     if text is None:
         return [seed]
-    if re.fullmatch(r"\d+", text):
-        return _some_seeds(range(seed, seed + int(text)), text)
     seeds: list[int] = []
-    for part in text.split(","):
+    is_number = re.fullmatch(r"\d+", text) is not None
+    if is_number:
+        seeds += range(seed, seed + int(text))
+    for part in () if is_number else text.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|\.\.)\s*(\d+)\s*)?", part)
         if ends is None:
             raise click.BadParameter(
@@ -196,15 +196,9 @@ def read_seeds(text: str | None, seed: int) -> list[int]:
             )
         low = int(ends[1])
         seeds += range(low, int(ends[2] or low) + 1)
-    return _some_seeds(seeds, text)
-
-
-def _some_seeds(seeds: Iterable[int], text: str) -> list[int]:
-    """Each seed once; BadParameter where ``text`` left none."""
-    chosen = list(dict.fromkeys(seeds))
-    if not chosen:
+    if not seeds:
         raise click.BadParameter(f"{text!r} leaves no seed", param_hint="--seeds")
-    return chosen
+    return list(dict.fromkeys(seeds))
 
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Any]:

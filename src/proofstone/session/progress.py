@@ -1,4 +1,5 @@
-"""Progress of runs: counters, and a line a run, redrawn on a terminal, else now and then."""
+"""Work in the background, its progress, and what was spent: counters, and a line a run, redrawn on
+a terminal, else now and then."""
 
 from __future__ import annotations
 
@@ -7,17 +8,22 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
 from proofstone.records.calls import CallRecord, Clock
-from proofstone.records.runs import Spent
+from proofstone.records.runs import Spent, usd
 from proofstone.session.terminal import say
+
+if TYPE_CHECKING:
+    from proofstone.models.budget import Budget, Spending
+    from proofstone.session.session import Session
+    from proofstone.store.calls import Expense
 
 
 @dataclass(slots=True)
@@ -180,6 +186,10 @@ def _plain() -> Iterator[Watch]:
 
     noted: set[str] = set()
 
+    def tell(runs: Sequence[RunProgress]) -> None:
+        for line in _lines(runs):
+            click.echo(line, err=True)
+
     def watch(shown: list[RunProgress]) -> None:
         nonlocal due
         for note in _new_notes(shown, noted):
@@ -187,18 +197,13 @@ def _plain() -> Iterator[Watch]:
         seen[:] = shown
         ended = [run for run in shown if run.ended is not None and id(run) not in told]
         told.update(id(run) for run in ended)
-        _print(ended)
+        tell(ended)
         if time.monotonic() >= due:
             due = time.monotonic() + _PLAIN_EVERY_S
-            _print([run for run in shown if run.ended is None])
+            tell([run for run in shown if run.ended is None])
 
     yield watch
     watch(seen.copy())
-
-
-def _print(shown: Sequence[RunProgress]) -> None:
-    for line in _lines(shown):
-        click.echo(line, err=True)
 
 
 def _lines(shown: Sequence[RunProgress]) -> list[str]:
@@ -311,3 +316,96 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
         return None
     factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
     return factory
+
+
+# What was spent, and what a killed command may have been billed for, in words.
+
+
+def spent_text(spent: Spent) -> str:
+    """``0.0493 USD (up to 0.0012 of it estimated: 3 calls without a count), 12,345 tokens``; money
+    only where something was paid, and how many calls had no price."""
+    tokens = f"{spent.tokens:,} tokens"
+    if not spent.cost_usd:
+        return tokens + _estimated(spent, f"{spent.estimated_tokens:,}")
+    if not spent.estimated_usd:  # what is estimated has no price
+        tokens += _estimated(spent, f"{spent.estimated_tokens:,}")
+    estimated = _estimated(spent, usd(spent.estimated_usd)) if spent.estimated_usd else ""
+    paid = f"{usd(spent.cost_usd)} USD{estimated}"
+    unpriced = f"{_calls(spent.unpriced)} without a price, " if spent.unpriced else ""
+    return f"{paid}, {unpriced}{tokens}"
+
+
+def beside_text(name: str, spent: Spent) -> str:
+    """What a search took (``brave: 3 searches, 0.015 USD``), or a model that embeds texts."""
+    if "/" in name:
+        n = "1 embedding request" if spent.calls == 1 else f"{spent.calls:,} embedding requests"
+        return f"{name}: {n}, {spent_text(spent)}"
+    n = "1 search" if spent.calls == 1 else f"{spent.calls:,} searches"
+    if spent.unpriced:
+        return f"{name}: {n} without a price"
+    unsure = (
+        f", {spent.estimated_calls:,} of them without an answer" if spent.estimated_calls else ""
+    )
+    return f"{name}: {n}{unsure}, {usd(spent.cost_usd)} USD"
+
+
+def tell_beside(
+    beside: Mapping[str, Spent], what: str = "spent besides", *, quiet: bool = False
+) -> None:
+    """Says what searches and embeddings took, which is in no figure of a run or build."""
+    for name, spent in sorted(beside.items()):
+        say(f"{what}: {beside_text(name, spent)}", quiet=quiet)
+
+
+@contextmanager
+def beside_told(spending: Spending, what: str = "spent besides", *, quiet: bool) -> Iterator[None]:
+    """Says behind a command's work what its searches and embeddings took, however it ended."""
+    try:
+        yield
+    finally:
+        tell_beside(spending.beside, what, quiet=quiet)
+
+
+def lost_text(lost: Expense) -> str:
+    """What a command that died may have been billed for besides what is stored."""
+    from proofstone.models.budget import shown  # noqa: PLC0415
+
+    runs = f" ({lost.runs})" if lost.runs else ""
+    calls = f"up to {_calls(lost.exposed_calls)} of a command that died{runs}"
+    if lost.exposed is None:
+        why = "it had no budget, so what they cost is not bounded"
+        return f"{calls} may have been billed, in flight or not stored yet; {why}"
+    amount = shown("USD" if lost.unit == "USD" else "tokens", lost.exposed)
+    return f"up to {amount} may have been billed for {calls}, in flight or not stored yet"
+
+
+def tell_lost(session: Session, *, quiet: bool = False) -> None:
+    """Says what commands that died since the last time may have been billed for."""
+    for lost in newly_lost(session):
+        say(f"note: {lost_text(lost)}; they are asked again", quiet=quiet)
+
+
+def _estimated(spent: Spent, part: str) -> str:
+    if not spent.estimated_calls:
+        return ""
+    return f" (up to {part} of it estimated: {_calls(spent.estimated_calls)} without a count)"
+
+
+def _calls(n: int) -> str:
+    return "1 call" if n == 1 else f"{n:,} calls"
+
+
+def newly_lost(session: Session) -> list[Expense]:
+    """What commands that died since the last time may have been billed for besides what is
+    stored; each is told once."""
+    return session.store.expenses.find_dead(session.clock.now())
+
+
+def start_spending(session: Session, budget: Budget | str | Spending | None) -> Spending:
+    """What is spent under a budget, or without one, for calls that are to share it. One that is
+    shared already is returned."""
+    from proofstone.models.budget import Spending, read_budget  # noqa: PLC0415
+
+    if isinstance(budget, Spending):
+        return budget
+    return Spending(read_budget(budget) if isinstance(budget, str) else budget)

@@ -158,9 +158,8 @@ def start_command(
     from proofstone.documents.sources import Stated
     from proofstone.errors import BadInput
     from proofstone.ingest.cli import watching_documents
-    from proofstone.session.costs import tell_lost
     from proofstone.session.folders import MARK
-    from proofstone.session.progress import tell_interrupt, watching
+    from proofstone.session.progress import tell_interrupt, tell_lost, watching
     from proofstone.start.guide import (
         Start,
         keep_answers,

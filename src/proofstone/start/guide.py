@@ -33,9 +33,8 @@ from proofstone.run.forecast import CONFIDENCE, BuildForecast, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text
 from proofstone.run.run_options import MOST_TOKENS
-from proofstone.session.costs import start_spending
 from proofstone.session.folders import MARK
-from proofstone.session.progress import Watch
+from proofstone.session.progress import Watch, start_spending
 from proofstone.session.session import Session
 from proofstone.session.terminal import pasted
 from proofstone.stats.power import Sampled, forecast_total

@@ -57,9 +57,8 @@ from proofstone.run.forecast import JudgingForecast
 from proofstone.run.judges import Bench, Judges, JudgeSpec, judge_spec, loads_of, seated
 from proofstone.run.scorings import Finished, Judging, fill_scoring, pages_to_score, unit_row
 from proofstone.session.askers import session_askers
-from proofstone.session.costs import start_spending
 from proofstone.session.egress import Loads, let_out
-from proofstone.session.progress import Background
+from proofstone.session.progress import Background, start_spending
 from proofstone.session.session import Session, Target, find_target
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
