@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import structs
@@ -148,17 +148,15 @@ class _Range(NamedTuple):
 
     def recomputed(self, cell: Printed) -> str:
         """The middle, with as many digits as show that it is not what the cell allows."""
-        middle, allowed = (self.low + self.high) / 2, float(f"{self._half(cell):.2g}")
+        middle, allowed = (self.low + self.high) / 2, float(f"{self.half(cell):.2g}")
         for digits in range(cell.digits, cell.digits + _MORE_DIGITS):
             text = f"{middle:.{digits}f}"
             if round(abs(float(text) - cell.value) - allowed, 9) > 0:
                 return text
         return f"{middle:.{cell.digits}f}"
 
-    def allowed(self, cell: Printed) -> str:
-        return f"\u00b1{self._half(cell):.2g}"
-
-    def _half(self, cell: Printed) -> float:
+    def half(self, cell: Printed) -> float:
+        """How far the middle may be from what the cell shows."""
         return cell.half + (self.high - self.low) / 2
 
 
@@ -180,9 +178,10 @@ def check_table(table: PrintedTable, roles: CheckedRoles) -> Consistency:
     work = _Work(table, roles)
     work.fractions()
     work.attempts()
-    work.f1()
+    work.follow("F1")
     work.overall()
-    work.statistics()
+    work.follow("CV")
+    work.follow("range")
     work.differences()
     work.ranks()
     work.bounds()
@@ -205,12 +204,15 @@ class _Work:
     # Shares of a whole number of items.
 
     def fractions(self) -> None:
-        """Every share as k of n, n the stated items times the runs."""
-        tested = {name: rows for name in self.roles.shares if (rows := self._tested(name))}
-        if not tested:
-            return
-        for group in self._by_size(tested):
-            self._one_size({name: tested[name] for name in group})
+        """Every share as k of n, n the stated items times the runs: columns that have one stated
+        number together, those of several each by itself."""
+        groups: dict[object, dict[str, list[int]]] = {}
+        for name in self.roles.shares:
+            if rows := self._tested(name):
+                sizes = set(self.n[name])
+                groups.setdefault(sizes.pop() if len(sizes) == 1 else name, {})[name] = rows
+        for tested in groups.values():
+            self._one_size(tested)
 
     def _tested(self, name: str) -> list[int]:
         """The rows whose cell could show that it is no k/n."""
@@ -221,37 +223,45 @@ class _Work:
             if cell is not None and n and _chance(cell, n, self.table.top[name]) <= _MOST_CHANCE
         ]
 
-    def _by_size(self, tested: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
-        """The columns that have one stated number of items; those of several each by itself."""
-        groups: dict[object, list[str]] = {}
-        for name in tested:
-            sizes = set(self.n[name])
-            groups.setdefault(sizes.pop() if len(sizes) == 1 else name, []).append(name)
-        yield from groups.values()
-
     def _one_size(self, tested: Mapping[str, Sequence[int]]) -> None:
-        fitted = self._fitted(tested, lambda name, row: self.n[name][row])
+        fitted = self._fitted(tested)
         n = sum(map(len, tested.values()))
-        off = n - len(fitted)
         stated = {self.n[name][rows[0]] for name, rows in tested.items()}
         what = f"k / {min(stated)}" if len(stated) == 1 else "k / n"
         fits_stated = len(fitted) >= _HOLDS * n
         if fits_stated and self._is_no_accident(tested):
-            self.checks.append(CheckDone(check="k/n", what=what, n=n, off=off))
-            self.is_whole.update(tested)
-            for name, rows in tested.items():
-                for row in rows:
-                    if (name, row) not in fitted:
-                        self._no_share(name, row)
+            self._hold_shares(what, tested, fitted)
             return
         is_open = len(stated) == 1 and not fits_stated
         size = self._other_size(tested, min(stated)) if is_open else 0
         runs = size // min(stated) if size and size % min(stated) == 0 else 0
         if runs > 1:
             what = f"{what} (means of {runs} runs: --runs {runs * self.roles.runs})"
+        off = n - len(fitted)
         self.checks.append(CheckDone(check="k/n", what=what, n=n, off=off, holds=False))
         if size and runs < 2 and self.roles.runs == 1:
-            self._false_count(tested, min(stated), size)
+            misprint = Misprint(
+                row="n", cell=", ".join(tested), check="count", printed=str(min(stated)),
+                recomputed=str(size), allowed="0",
+            )  # fmt: skip
+            self.misprints.append((-1, misprint))
+            self.n |= {name: [size] * len(self.n[name]) for name in tested}
+            self._hold_shares(f"k / {size}", tested, self._fitted(tested))
+
+    def _hold_shares(
+        self, what: str, tested: Mapping[str, Sequence[int]], fitted: set[tuple[str, int]]
+    ) -> None:
+        """Shares are whole numbers of their items, and those that are not ``fitted`` misprints."""
+        n = sum(map(len, tested.values()))
+        self.checks.append(CheckDone(check="k/n", what=what, n=n, off=n - len(fitted)))
+        self.is_whole.update(tested)
+        for name, row, cell in self._cells(tested):
+            if (name, row) not in fitted:
+                n, top = self.n[name][row], self.table.top[name]
+                below = math.floor(cell.value / top * n) / n * top
+                self.impossible[row, name] = len(self.misprints)
+                right = f"{below:.{cell.digits}f} or {below + top / n:.{cell.digits}f}"
+                self._add(row, name, "k/n", cell.text, right, cell.half)
 
     def _cells(self, tested: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int, Printed]]:
         for name, rows in tested.items():
@@ -259,13 +269,11 @@ class _Work:
                 if (cell := self.table.columns[name][row]) is not None:
                     yield name, row, cell
 
-    def _fitted(
-        self, tested: Mapping[str, Sequence[int]], size: Callable[[str, int], int]
-    ) -> set[tuple[str, int]]:
+    def _fitted(self, tested: Mapping[str, Sequence[int]]) -> set[tuple[str, int]]:
         return {
             (name, row)
             for name, row, cell in self._cells(tested)
-            if _wholes(cell, size(name, row), self.table.top[name])
+            if _wholes(cell, self.n[name][row], self.table.top[name])
         }
 
     def _is_no_accident(self, tested: Mapping[str, Sequence[int]]) -> bool:
@@ -301,143 +309,104 @@ class _Work:
             and by_chance < _MOST_CHANCE
             and _tail(int(fit), len(cells), by_chance) * len(sizes) < _BY_ACCIDENT
         ]
-        if not surely:
-            return 0
-        return surely[0] if all(n % surely[0] == 0 for n in surely) else 0
+        return surely[0] if surely and all(n % surely[0] == 0 for n in surely) else 0
 
-    def _no_share(self, name: str, row: int) -> None:
-        cell = self.table.columns[name][row]
-        if cell is None:
-            return
-        n, top = self.n[name][row], self.table.top[name]
-        below = math.floor(cell.value / top * n) / n * top
-        above = below + top / n
-        digits = cell.digits
-        self.impossible[row, name] = len(self.misprints)
-        self._add(
-            row, name, "k/n", cell.text, f"{below:.{digits}f} or {above:.{digits}f}", cell.half
-        )
-
-    def _false_count(self, tested: Mapping[str, Sequence[int]], stated: int, size: int) -> None:
-        misprint = Misprint(
-            row="n", cell=", ".join(tested), check="count", printed=str(stated),
-            recomputed=str(size), allowed="0",
-        )  # fmt: skip
-        self.misprints.append((-1, misprint))
-        fitted = self._fitted(tested, lambda _name, _row: size)
-        n = sum(map(len, tested.values()))
-        self.checks.append(CheckDone(check="k/n", what=f"k / {size}", n=n, off=n - len(fitted)))
-        for name, rows in tested.items():
-            self.n[name] = [size] * len(self.n[name])
-            self.is_whole.add(name)
-            for row in rows:
-                if (name, row) not in fitted:
-                    self._no_share(name, row)
-
-    def _range(self, name: str, row: int) -> _Range | None:
-        """The values that a cell can stand for, in units of its column."""
-        cell = self.table.columns[name][row]
+    def _range(self, name: str, row: int, *, is_share: bool = False) -> _Range | None:
+        """The values that a cell can stand for, in units of its column, or out of 1."""
+        cell, top = self.table.columns[name][row], self.table.top[name]
         if cell is None:
             return None
-        if name in self.is_whole and self.n[name][row] and (row, name) not in self.impossible:
-            n, top = self.n[name][row], self.table.top[name]
-            if wholes := _wholes(cell, n, top):
-                return _Range(wholes[0] / n * top, wholes[-1] / n * top)
-        return _Range(cell.low, cell.high)
+        low, high = cell.low, cell.high
+        if name in self.is_whole and (row, name) not in self.impossible:
+            n = self.n[name][row]
+            if n and (wholes := _wholes(cell, n, top)):
+                low, high = wholes[0] / n * top, wholes[-1] / n * top
+        return _Range(low / top, high / top) if is_share else _Range(low, high)
 
-    def _share(self, name: str, row: int) -> _Range | None:
-        """The same out of 1."""
-        found = self._range(name, row)
-        top = self.table.top[name]
-        return None if found is None else _Range(found.low / top, found.high / top)
+    def _ranges(
+        self, names: Sequence[str], row: int, *, is_share: bool = False
+    ) -> list[_Range] | None:
+        """Those of several columns; None where one has no number there."""
+        found = [self._range(name, row, is_share=is_share) for name in names]
+        known = [each for each in found if each is not None]
+        return known if len(known) == len(names) else None
 
-    # Metrics that follow from others.
+    # Numbers that follow from others.
 
     def attempts(self) -> None:
-        """CO + NA + IN = 100, CGA = CO / (CO + IN), F = 2 CO / (1 + CO + IN)."""
+        """CO + NA + IN = 100, and what follows from CO and IN."""
+        odd = self.follow("CGA") | self.follow("F")
         kinds = self.roles.kinds
-        right, none, wrong = (
-            kinds.get(kind, "") for kind in ("correct", "not attempted", "incorrect")
-        )
-        if not right or not wrong:
+        names = [kinds.get(kind, "") for kind in ("correct", "not attempted", "incorrect")]
+        if not all(names):
             return
-        given = kinds.get("correct given attempted", "")
-        odd_given = self._derived("CGA", "CGA = CO / (CO + IN)", given, (right, wrong), _cga)
-        f_score = kinds.get("f1", "")
-        odd_f = self._derived("F", "F = 2 CO / (1 + CO + IN)", f_score, (right, wrong), _f_of)
-        odd = {misfit.row for misfit in (*odd_given, *odd_f)}
-        if none:
-            self._sums(right, none, wrong, confirmed=bool(given or f_score), odd=odd)
-        self._tell("CGA", odd_given)
-        self._tell("F", odd_f)
-
-    def _sums(self, right: str, none: str, wrong: str, *, confirmed: bool, odd: set[int]) -> None:
-        sums = {}
-        for row in range(len(self.table.rows)):
-            parts = [self._share(name, row) for name in (right, none, wrong)]
-            known = [part for part in parts if part is not None]
-            if len(known) == len(parts):
-                sums[row] = _Range(sum(p.low for p in known), sum(p.high for p in known))
+        sums = {
+            row: _Range(sum(part.low for part in parts), sum(part.high for part in parts))
+            for row in range(len(self.table.rows))
+            if (parts := self._ranges(names, row, is_share=True))
+        }
         if not sums or not 0.9 < float(np.median([sum(each) / 2 for each in sums.values()])) < 1.1:
             return
         off = [row for row, each in sums.items() if not each.low - _HAIR <= 1 <= each.high + _HAIR]
-        what = f"{right} + {none} + {wrong} = {self.table.top[right]:g}"
+        top = self.table.top[names[0]]
+        is_confirmed = kinds.get("correct given attempted") or kinds.get("f1")
+        what = f"{' + '.join(names)} = {top:g}"
         self.checks.append(CheckDone(check="sum to 100", what=what, n=len(sums), off=len(off)))
-        top = self.table.top[right]
         for row in off:
-            cells = [self.table.columns[name][row] for name in (right, none, wrong)]
-            own = cells[1]
-            if own is None or cells[0] is None or cells[2] is None:
-                continue
-            rest = top - cells[0].value - cells[2].value
-            if confirmed and row not in odd:
-                half = cells[0].half + own.half + cells[2].half
-                self._add(row, none, "sum to 100", own.text, f"{rest:.{own.digits}f}", half)
+            cells = [cell for name in names if (cell := self.table.columns[name][row]) is not None]
+            right, own, wrong = cells
+            half = sum(cell.half for cell in cells)
+            if is_confirmed and row not in odd:
+                rest = f"{top - right.value - wrong.value:.{own.digits}f}"
+                self._add(row, names[1], "sum to 100", own.text, rest, half)
             else:
-                total = sum(cell.value for cell in cells if cell is not None)
-                names = f"{right}, {none} or {wrong}"
-                half = sum(cell.half for cell in cells if cell is not None)
-                printed = f"sum {total:.{own.digits}f}"
-                self._add(row, names, "sum to 100", printed, f"{top:g}", half)
+                total = f"sum {sum(cell.value for cell in cells):.{own.digits}f}"
+                blamed = f"{names[0]}, {names[1]} or {names[2]}"
+                self._add(row, blamed, "sum to 100", total, f"{top:g}", half)
 
-    def f1(self) -> None:
-        """F1 = 2PR / (P + R)."""
-        kinds = self.roles.kinds
-        precision, recall = kinds.get("precision", ""), kinds.get("recall", "")
-        if precision and recall:
-            what = "F1 = 2PR / (P + R)"
-            name = kinds.get("f1", "")
-            self._tell("F1", self._derived("F1", what, name, (precision, recall), _harmonic))
+    def follow(self, check: Check) -> set[int]:
+        """The rows in which a number does not follow from its two parts, where it does in most;
+        they are told."""
+        what, kinds, measure, is_share = _FOLLOWS[check]
+        name, *parts = (self.roles.kinds.get(kind, "") for kind in kinds)
+        if not name or not all(parts):
+            return set()
+        found = self._of_two(name, parts, measure, is_share=is_share)
+        return self._hold(check, what.format(name, *parts), found)
 
-    def _derived(
-        self,
-        check: Check,
-        what: str,
-        name: str,
-        parts: tuple[str, str],
-        measure: Callable[[_Range, _Range], _Range | None],
+    def _of_two(
+        self, name: str, parts: Sequence[str], measure: _OfTwo, *, is_share: bool = False
     ) -> list[_Misfit]:
-        """The rows in which a metric does not follow from its two parts, where it does in most."""
-        if not name:
-            return []
-        return self._odd(check, what, self._of_two(name, parts, measure, is_share=True))
+        """Each row with what ``measure`` makes of its two ``parts``, as shares or as printed."""
+        top = self.table.top[name] if is_share else 1.0
+        return [
+            _Misfit(row, name, cell, _Range(right.low * top, right.high * top))
+            for row, cell in enumerate(self.table.columns[name])
+            if cell is not None
+            and (two := self._ranges(parts, row, is_share=is_share))
+            and (right := measure(*two)) is not None
+        ]
 
-    def _odd(self, check: Check, what: str, found: Sequence[_Misfit]) -> list[_Misfit]:
-        """Those among ``found`` that do not fit, where the relation holds."""
+    def _odd(self, check: Check, what: str, found: Sequence[_Misfit]) -> list[_Misfit] | None:
+        """Those among ``found`` that do not fit; None where the relation does not hold."""
         odd = [each for each in found if not each.fits]
         holds = _is_relation(len(found), len(odd))
         if found:
             self.checks.append(
                 CheckDone(check=check, what=what, n=len(found), off=len(odd), holds=holds)
             )
-        return odd if holds else []
+        return odd if holds else None
 
-    def _tell(self, check: Check, misfits: Iterable[_Misfit]) -> None:
-        for row, name, cell, right in misfits:
-            self._add(
-                row, name, check, cell.text, right.recomputed(cell), 0.0,
-                allowed=right.allowed(cell),
-            )  # fmt: skip
+    def _hold(self, check: Check, what: str, found: Sequence[_Misfit]) -> set[int]:
+        """The rows that do not fit a relation, where it holds; they are told."""
+        odd = self._odd(check, what, found) or []
+        for misfit in odd:
+            self._tell(check, misfit)
+        return {misfit.row for misfit in odd}
+
+    def _tell(self, check: Check, misfit: _Misfit) -> None:
+        row, name, cell, right = misfit
+        self._add(row, name, check, cell.text, right.recomputed(cell), right.half(cell))
 
     # The overall and its groups.
 
@@ -447,123 +416,102 @@ class _Work:
         if not name or len(self.roles.strata) < 2:
             return
         parts = list(self._partitions())
-        held: list[tuple[Sequence[str], Sequence[float], dict[int, _Misfit]]] = []
-        for groups, weights, way in parts:
-            found = list(self._means(name, groups, weights))
-            what = f"{name}: {way}" + ("" if len(parts) == 1 else f" ({', '.join(groups)})")
-            odd = self._odd("overall", what, found)
-            if self.checks and self.checks[-1].what == what and self.checks[-1].holds:
-                held.append((groups, weights, {each.row: each for each in odd}))
-        if held:
-            for groups, weights, odd_rows in held:
-                others = [rows for _g, _w, rows in held if rows is not odd_rows]
-                for row, misfit in odd_rows.items():
-                    sure = bool(others) and all(row not in rows for rows in others)
-                    self._tell_overall(row, misfit, groups, weights, is_sure=sure)
-        elif parts:
-            self._between(name)
+        held: list[tuple[Mapping[str, float], dict[int, _Misfit]]] = []
+        for weights, way in parts:
+            what = f"{name}: {way}" + ("" if len(parts) == 1 else f" ({', '.join(weights)})")
+            odd = self._odd("overall", what, list(self._means(weights)))
+            if odd is not None:
+                held.append((weights, {each.row: each for each in odd}))
+        for weights, odd_rows in held:
+            others = [rows for _weights, rows in held if rows is not odd_rows]
+            for row, misfit in odd_rows.items():
+                is_sure = bool(others) and all(row not in rows for rows in others)
+                self._tell_overall(misfit, weights, is_sure=is_sure)
+        if parts and not held:  # no mean that we know lies between its least and greatest group
+            found = [
+                _Misfit(row, name, cell, _Range(
+                    min(each.low for each in known), max(each.high for each in known)
+                ))
+                for row, cell, known in self._with_groups(self.roles.strata)
+            ]  # fmt: skip
+            self._tell_bounds(f"{name} between its groups", found)
 
-    def _partitions(self) -> Iterator[tuple[Sequence[str], Sequence[float], str]]:
-        strata, counts = list(self.roles.strata), self._counts()
+    def _partitions(self) -> Iterator[tuple[Mapping[str, float], str]]:
+        """The weights of groups that part the items, and how they are said."""
+        strata = list(self.roles.strata)
+        # A stated number is corrected where no cell is a share of it.
+        counts = [
+            self.n[name][0] // self.roles.runs if name in self.n and name in self.is_whole else n
+            for name, n in zip(strata, self.roles.counts, strict=True)
+        ]
         total = self.roles.total or sum(counts)
-        plain = "plain mean of the groups"
+        means = dict.fromkeys(strata, 1 / len(strata)), "plain mean of the groups"
         if not all(counts):
-            yield strata, [1 / len(strata)] * len(strata), plain
+            yield means
             return
-        weighted = "mean of the groups weighted by their items"
+        shares = {name: n / total for name, n in zip(strata, counts, strict=True)}
         segments = list(_segments(counts, total))
         for first, last in segments:
-            sizes = counts[first:last]
-            yield strata[first:last], [size / total for size in sizes], weighted
-        if len(segments) < 2:
-            means = [1 / len(strata)] * len(strata)
-            if not segments or self._fits(strata, means) > self._fits(
-                strata, [n / total for n in counts]
-            ):
-                yield strata, means, plain
+            yield (
+                {name: shares[name] for name in strata[first:last]},
+                "mean of the groups weighted by their items",
+            )
+        if not segments or (len(segments) < 2 and self._fits(means[0]) > self._fits(shares)):
+            yield means
 
-    def _fits(self, groups: Sequence[str], weights: Sequence[float]) -> int:
-        return sum(each.fits for each in self._means(self.roles.overall, groups, weights))
+    def _fits(self, weights: Mapping[str, float]) -> int:
+        return sum(each.fits for each in self._means(weights))
 
-    def _counts(self) -> list[int]:
-        """The items of each group, a stated number corrected where no cell is a share of it."""
-        return [
-            self.n[name][0] // self.roles.runs if name in self.n and name in self.is_whole else n
-            for name, n in zip(self.roles.strata, self.roles.counts, strict=True)
-        ]
-
-    def _means(
-        self, name: str, groups: Sequence[str], weights: Sequence[float]
-    ) -> Iterator[_Misfit]:
-        scaled = [
-            weight * self.table.top[name] / self.table.top[group]
-            for group, weight in zip(groups, weights, strict=True)
-        ]
-        for row, cell, known in self._with_groups(name, groups):
+    def _means(self, weights: Mapping[str, float]) -> Iterator[_Misfit]:
+        name, top = self.roles.overall, self.table.top
+        scaled = [weight * top[name] / top[group] for group, weight in weights.items()]
+        for row, cell, known in self._with_groups(list(weights)):
             low = sum(w * each.low for w, each in zip(scaled, known, strict=True))
             high = sum(w * each.high for w, each in zip(scaled, known, strict=True))
             yield _Misfit(row, name, cell, _Range(low, high))
 
-    def _with_groups(
-        self, name: str, groups: Sequence[str]
-    ) -> Iterator[tuple[int, Printed, list[_Range]]]:
-        """Each row that has this cell and all of these groups, with what they can stand for."""
-        for row, cell in enumerate(self.table.columns[name]):
-            ranges = [self._range(group, row) for group in groups]
-            known = [each for each in ranges if each is not None]
-            if cell is not None and len(known) == len(groups):
+    def _with_groups(self, groups: Sequence[str]) -> Iterator[tuple[int, Printed, list[_Range]]]:
+        """Each row that has an overall and all of these groups, with what they can stand for."""
+        for row, cell in enumerate(self.table.columns[self.roles.overall]):
+            if cell is not None and (known := self._ranges(groups, row)):
                 yield row, cell, known
 
     def _tell_overall(
-        self,
-        row: int,
-        misfit: _Misfit,
-        groups: Sequence[str],
-        weights: Sequence[float],
-        *,
-        is_sure: bool,
+        self, misfit: _Misfit, weights: Mapping[str, float], *, is_sure: bool
     ) -> None:
         """A row whose overall is no mean of its groups: the group to blame where another way of
         grouping confirms the overall, or where a cell of it is no share of its items."""
-        impossible = [group for group in groups if (row, group) in self.impossible]
-        blamed = impossible or (list(groups) if is_sure else [])
+        row = misfit.row
+        impossible = [group for group in weights if (row, group) in self.impossible]
         fixes = {
             group: value
-            for group in blamed
-            if (value := self._fix(row, misfit, groups, weights, group)) is not None
+            for group in impossible or (weights if is_sure else ())
+            if (value := self._fix(misfit, weights, group)) is not None
         }
         if len(impossible) == 1 and fixes:
             place = self.impossible[row, impossible[0]]
             was, recomputed = self.misprints[place][1], fixes[impossible[0]]
             self.misprints[place] = (row, structs.replace(was, recomputed=recomputed))
         elif fixes and not impossible:
-            printed = [self.table.columns[group][row] for group in fixes]
-            text = " or ".join(cell.text for cell in printed if cell is not None)
-            half = max(cell.half for cell in printed if cell is not None)
+            cells = [cell for _name, _row, cell in self._cells({name: [row] for name in fixes})]
+            text, half = " or ".join(cell.text for cell in cells), max(cell.half for cell in cells)
             self._add(row, " or ".join(fixes), "overall", text, " or ".join(fixes.values()), half)
         elif not impossible:
-            self._tell("overall", [misfit])
+            self._tell("overall", misfit)
 
-    def _fix(
-        self,
-        row: int,
-        misfit: _Misfit,
-        groups: Sequence[str],
-        weights: Sequence[float],
-        group: str,
-    ) -> str | None:
+    def _fix(self, misfit: _Misfit, weights: Mapping[str, float], group: str) -> str | None:
         """What a group's cell would have to be for the overall to follow; None where nothing is."""
+        row = misfit.row
         own, cell = self._range(misfit.column, row), self.table.columns[group][row]
         if own is None or cell is None:
             return None
-        weight = dict(zip(groups, weights, strict=True))
         rest = [
-            (weight[other], found)
-            for other in groups
+            (weight, found)
+            for other, weight in weights.items()
             if other != group and (found := self._range(other, row)) is not None
         ]
-        high = (own.high - sum(w * each.low for w, each in rest)) / weight[group]
-        low = (own.low - sum(w * each.high for w, each in rest)) / weight[group]
+        high = (own.high - sum(w * each.low for w, each in rest)) / weights[group]
+        low = (own.low - sum(w * each.high for w, each in rest)) / weights[group]
         top = self.table.top[group]
         if group in self.is_whole:
             n = self.n[group][row]
@@ -576,111 +524,62 @@ class _Work:
             return None
         return f"{(low + high) / 2:.{cell.digits}f}"
 
-    def _between(self, name: str) -> None:
-        """An overall that is no mean we know lies between its least and greatest group."""
-        found = []
-        for row, cell, known in self._with_groups(name, self.roles.strata):
-            low, high = min(each.low for each in known), max(each.high for each in known)
-            found.append(_Misfit(row, name, cell, _Range(low, high)))
-        self._tell_bounds(f"{name} between its groups", found)
-
-    # Statistics, differences, ranks, bounds, standard errors.
-
-    def statistics(self) -> None:
-        """CV = 100 SD / mean; the range is the greatest less the least."""
-        kinds = self.roles.kinds
-        mean, sd, cv = (kinds.get(kind, "") for kind in ("mean", "sd", "cv"))
-        if mean and sd and cv:
-            rows = self._of_two(cv, (sd, mean), _hundredfold)
-            self._tell("CV", self._odd("CV", f"{cv} = 100 {sd} / {mean}", rows))
-        least, most, spread = (kinds.get(kind, "") for kind in ("min", "max", "range"))
-        if least and most and spread:
-            rows = self._of_two(spread, (most, least), _minus)
-            self._tell("range", self._odd("range", f"{spread} = {most} - {least}", rows))
-
-    def _of_two(
-        self,
-        name: str,
-        parts: tuple[str, str],
-        measure: Callable[[_Range, _Range], _Range | None],
-        *,
-        is_share: bool = False,
-    ) -> list[_Misfit]:
-        """Each row with what ``measure`` makes of its two ``parts``, as shares or as printed."""
-        found, top = [], self.table.top[name] if is_share else 1.0
-        for row, cell in enumerate(self.table.columns[name]):
-            first, second = (
-                self._share(part, row) if is_share else self._range(part, row) for part in parts
-            )
-            if cell is not None and first is not None and second is not None:
-                right = measure(first, second)
-                if right is not None:
-                    found.append(
-                        _Misfit(row, name, cell, _Range(right.low * top, right.high * top))
-                    )
-        return found
+    # Differences, ranks, bounds, standard errors.
 
     def differences(self) -> None:
         """A column of differences against the two columns, and the way, that most rows fit."""
         scores = [*self.roles.strata, *([self.roles.overall] if self.roles.overall else [])]
-        scores += [name for name in self.roles.shares if name not in scores]
-        scores = scores[:_MOST_PAIRS]
+        scores = list(dict.fromkeys([*scores, *self.roles.shares]))[:_MOST_PAIRS]
         for name in self.roles.differences:
-            tried: list[tuple[int, str, list[_Misfit]]] = []
-            for first, second in permutations(scores, 2):
-                for how, measure in (("{a} - {b}", _minus), ("100 ({a} - {b}) / {a}", _drop)):
-                    rows = self._of_two(name, (first, second), measure)
-                    fit = sum(each.fits for each in rows)
-                    tried.append((fit, f"{name} = {how.format(a=first, b=second)}", rows))
-            best = max(tried, key=lambda each: each[0], default=None)
-            if best is not None and _is_relation(len(best[2]), len(best[2]) - best[0]):
-                self._tell("difference", self._odd("difference", best[1], best[2]))
+            tried = [
+                (f"{name} = {how.format(a=first, b=second)}",
+                 self._of_two(name, (first, second), measure))
+                for first, second in permutations(scores, 2)
+                for how, measure in (("{a} - {b}", _minus), ("100 ({a} - {b}) / {a}", _drop))
+            ]  # fmt: skip
+            what, best = max(tried, key=lambda each: _n_fitting(each[1]), default=("", []))
+            if _is_relation(len(best), len(best) - _n_fitting(best)):
+                self._hold("difference", what, best)
 
     def ranks(self) -> None:
         """A rank is one more than the number of greater scores; equal scores may share theirs."""
-        ranks, scores = (
-            self.table.columns.get(name) for name in (self.roles.rank, self.roles.overall)
-        )
+        name, overall = self.roles.rank, self.roles.overall
+        ranks, scores = self.table.columns.get(name), self.table.columns.get(overall)
         if ranks is None or scores is None:
             return
         known = [
-            (row, rank, score)
+            (row, rank, score.value)
             for row, (rank, score) in enumerate(zip(ranks, scores, strict=True))
             if rank is not None and score is not None
         ]
-        values = [score.value for _row, _rank, score in known]
-        dense = sorted(set(values), reverse=True)
-        ways = []
-        for is_dense in (False, True):
-            found = []
-            for row, rank, score in known:
-                low = 1 + sum(value > score.value for value in values)
-                high = sum(value >= score.value for value in values)
-                if is_dense:
-                    low = high = 1 + dense.index(score.value)
-                found.append(_Misfit(row, self.roles.rank, rank, _Range(low, high)))
-            ways.append(found)
-        best = max(ways, key=lambda rows: sum(each.fits for each in rows))
-        self._tell("rank", self._odd("rank", f"{self.roles.rank} by {self.roles.overall}", best))
+        values = [value for _row, _rank, value in known]
+        dense = {value: place for place, value in enumerate(sorted(set(values), reverse=True), 1)}
+        shared = [
+            _Range(1 + sum(v > own for v in values), sum(v >= own for v in values))
+            for own in values
+        ]
+        ways = (shared, [_Range(dense[own], dense[own]) for own in values])
+        found = [
+            [_Misfit(row, name, rank, own) for (row, rank, _), own in zip(known, way, strict=True)]
+            for way in ways
+        ]
+        self._hold("rank", f"{name} by {overall}", max(found, key=_n_fitting))
 
     def bounds(self) -> None:
         """A score lies within its printed interval."""
-        low, high, scores = (
-            self.table.columns.get(name)
-            for name in (self.roles.low, self.roles.high, self.roles.overall)
-        )
-        if low is None or high is None or scores is None:
+        names = (self.roles.overall, self.roles.low, self.roles.high)
+        columns = [each for name in names if (each := self.table.columns.get(name)) is not None]
+        if len(columns) < len(names):
             return
         found = [
-            _Misfit(row, self.roles.overall, score, _Range(least.low, most.high))
-            for row, (score, least, most) in enumerate(zip(scores, low, high, strict=True))
+            _Misfit(row, names[0], score, _Range(least.low, most.high))
+            for row, (score, least, most) in enumerate(zip(*columns, strict=True))
             if score is not None and least is not None and most is not None
         ]
-        names = f"{self.roles.low}, {self.roles.high}"
-        self._tell_bounds(f"{self.roles.overall} within {names}", found)
+        self._tell_bounds(f"{names[0]} within {names[1]}, {names[2]}", found)
 
     def _tell_bounds(self, what: str, found: Sequence[_Misfit]) -> None:
-        for row, name, cell, right in self._odd("bounds", what, found):
+        for row, name, cell, right in self._odd("bounds", what, found) or ():
             recomputed = f"{right.low:.{cell.digits}f} to {right.high:.{cell.digits}f}"
             self._add(row, name, "bounds", cell.text, recomputed, cell.half)
 
@@ -689,48 +588,35 @@ class _Work:
         name, score = self.roles.stderr, self.roles.overall
         if not name or score not in self.table.n:
             return
+        top = self.table.top[name]
         for less, root in ((0, "n"), (1, "(n - 1)")):
             found = []
             for row, cell in enumerate(self.table.columns[name]):
-                share, n = self._share(score, row), self.table.n[score][row] // self.roles.runs
+                share = self._range(score, row, is_share=True)
+                n = self.table.n[score][row] // self.roles.runs
                 if cell is None or share is None or n < 2:
                     continue
-                ends = [math.sqrt(max(p * (1 - p), 0) / (n - less)) for p in share]
-                most = (
-                    max(ends) if not share.low < 0.5 < share.high else math.sqrt(0.25 / (n - less))
-                )
-                top = self.table.top[name]
-                found.append(_Misfit(row, name, cell, _Range(min(ends) * top, most * top)))
-            odd = [each for each in found if not each.fits]
-            if _is_relation(len(found), len(odd)):
+                # The root is greatest in the middle.
+                tried = [*share, 0.5] if share.low < 0.5 < share.high else [*share]
+                ends = [math.sqrt(max(p * (1 - p), 0) / (n - less)) for p in tried]
+                found.append(_Misfit(row, name, cell, _Range(min(ends) * top, max(ends) * top)))
+            if _is_relation(len(found), len(found) - _n_fitting(found)):
                 what = f"{name} = root of p(1 - p) / {root}"
-                self._tell("standard error", self._odd("standard error", what, found))
+                self._hold("standard error", what, found)
                 return
 
     def _add(
-        self,
-        row: int,
-        cell: str,
-        check: Check,
-        printed: str,
-        recomputed: str,
-        half: float,
-        *,
-        allowed: str = "",
+        self, row: int, cell: str, check: Check, printed: str, recomputed: str, half: float
     ) -> None:
-        self.misprints.append(
-            (
-                row,
-                Misprint(
-                    row=self.table.rows[row],
-                    cell=cell,
-                    check=check,
-                    printed=printed,
-                    recomputed=recomputed,
-                    allowed=allowed or f"\u00b1{half:.2g}",
-                ),
-            )
-        )
+        misprint = Misprint(
+            row=self.table.rows[row], cell=cell, check=check, printed=printed,
+            recomputed=recomputed, allowed=f"\u00b1{half:.2g}",
+        )  # fmt: skip
+        self.misprints.append((row, misprint))
+
+
+def _n_fitting(found: Sequence[_Misfit]) -> int:
+    return sum(each.fits for each in found)
 
 
 def _is_relation(n: int, off: int) -> bool:
@@ -802,6 +688,22 @@ def _drop(first: _Range, second: _Range) -> _Range | None:
     if first.low <= 0:
         return None
     return _Range(100 * (1 - second.high / first.low), 100 * (1 - second.low / first.high))
+
+
+_OfTwo: TypeAlias = Callable[[_Range, _Range], _Range | None]
+
+
+# What a number that follows from two others is called with them, by their kinds (its own first);
+# how it follows, and whether from shares out of 1.
+_FOLLOWS: Mapping[Check, tuple[str, tuple[str, str, str], _OfTwo, bool]] = {
+    "CGA": (
+        "CGA = CO / (CO + IN)", ("correct given attempted", "correct", "incorrect"), _cga, True,
+    ),
+    "F": ("F = 2 CO / (1 + CO + IN)", ("f1", "correct", "incorrect"), _f_of, True),
+    "F1": ("F1 = 2PR / (P + R)", ("f1", "precision", "recall"), _harmonic, True),
+    "CV": ("{} = 100 {} / {}", ("cv", "sd", "mean"), _hundredfold, False),
+    "range": ("{} = {} - {}", ("range", "max", "min"), _minus, False),
+}  # fmt: skip
 
 
 # Whether the printed numbers of a leaderboard fit each other, and its metrics beside the score.
