@@ -23,9 +23,9 @@ class Opt(Struct, frozen=True):
     ``flags`` are written where the option is not called as the field ("-o", "--output"). Numbers
     are held between ``least`` and ``most``, both included unless ``is_open``. ``is_share`` reads
     20% and 0.2 alike. A ``Literal`` offers its values (``choices``, where it is no Literal), a Path
-    is a file (``exists``: one that is there; ``is_folder``: either), a tuple may be given several
-    times; ``separated`` by commas too, ``once`` says why none may stand there twice.
-    ``shows_default`` prints the default behind the help.
+    is a file (``exists``: one that is there; ``is_folder``: either; ``is_folder_only``: no file), a
+    tuple may be given several times; ``separated`` by commas too, ``once`` says why none may stand
+    there twice. ``shows_default`` prints the default behind the help.
     """
 
     help: str | None = None
@@ -37,6 +37,7 @@ class Opt(Struct, frozen=True):
     is_share: bool = False
     exists: bool = False
     is_folder: bool = False
+    is_folder_only: bool = False
     shows_default: bool = False
     choices: tuple[str, ...] = ()
     separated: bool = False

@@ -1,186 +1,305 @@
-"""``leaderboard`` and ``report``."""
+"""``leaderboard`` and ``report``, ``compare``, ``gate`` and ``plan``; and what they share with
+``audit``: how files of results are read, and what is written beside a page."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
+from msgspec import Struct, structs
 
+from proofstone.errors import BadUsage
 from proofstone.ingest.cli import compare_sources
+from proofstone.method import every_method
 from proofstone.records.ids import short
+from proofstone.records.options import Opt
 from proofstone.records.runs import PlanAsked
-from proofstone.results.audit.cli_columns import column_options, read_asked
+from proofstone.results.request import Ask, BoardAsked, CompareAsked, GateAsked, View
 from proofstone.session.options import (
+    Command,
     asked_for,
+    audience_option,
+    encoding_option,
     json_option,
+    language_option,
     options_of,
     output_option,
     read_list,
+    tell_work_list,
     was_given,
     with_options,
+    work_list_option,
     workspace_option,
 )
-from proofstone.session.terminal import print_json, say
+from proofstone.session.terminal import print_json, say, visible
 
 if TYPE_CHECKING:
+    from proofstone.page.figure import FigureFile
     from proofstone.results.audit.audit import Asked
-
-import os
-import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from msgspec import structs
-
-from proofstone.method import every_method
-from proofstone.results.request import Ask, BoardAsked, CompareAsked, GateAsked, View
-from proofstone.session.options import (
-    audience_option,
-    language_option,
-    tell_work_list,
-    work_list_option,
-)
-from proofstone.session.terminal import visible
-
-if TYPE_CHECKING:
+    from proofstone.results.audit.result_files import FileKind
     from proofstone.results.page_files import (
         FiguresAsked,
         FiguresWritten,
+        TableKind,
         TablesAsked,
         TablesWritten,
     )
 
 
+# What the columns of files of results mean, and what of them counts.
+
+_LISTS = ("models", "strata", "clusters", "labels")
+
+
+def column_option(role: str, text: str) -> Callable[[Command], Command]:
+    """An option that names the column of a role, of all files or of one kind of file."""
+    return click.option(f"--{role}", multiple=True, metavar="COLUMN", help=text)
+
+
+def column_options(command: Command) -> Command:
+    """What every command has that reads files of results; ``read_asked`` takes their values."""
+    return with_options(
+        click.option(
+            "--as",
+            "kind",
+            type=click.Choice(["wide", "long", "accuracies", "labels"]),
+            help="One row an item, one row a score, one row a model, or no scores but annotators' "
+            "labels; else guessed.",
+        ),
+        column_option(
+            "item",
+            "What names the items. Like every column, of one kind of file: lm-eval:COLUMN, "
+            "inspect:COLUMN or table:COLUMN, named once for each.",
+        ),
+        column_option("model", "What names the models, where each score has its row."),
+        click.option(
+            "--models",
+            multiple=True,
+            metavar="COLUMN,...",
+            help="The models' columns of a wide table.",
+        ),
+        column_option(
+            "score",
+            "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.",
+        ),
+        column_option("sample", "What counts the times that an item was asked (epoch, run)."),
+        column_option("way", "What else tells respondents apart (a prompt, a setting)."),
+        click.option(
+            "--cluster",
+            "clusters",
+            multiple=True,
+            metavar="COLUMN,...",
+            help="What items share, so that they are not independent (book, passage). A cell may "
+            "hold several keys: a;b, or a JSON list.",
+        ),
+        column_option(
+            "outcome", "How each reply ended: answered, refused, unparsed, truncated or failed."
+        ),
+        click.option(
+            "--where",
+            multiple=True,
+            metavar="COLUMN=VALUE",
+            help="Only these records (filter=none); of one kind of file: lm-eval:filter=none.",
+        ),
+        click.option("--percent", is_flag=True, help="Scores are from 0 to 100; else seen."),
+        click.option("--shares", is_flag=True, help="Scores are from 0 to 1; else seen."),
+        click.option(
+            "--complete-from",
+            type=click.FloatRange(0, 1),
+            default=0.95,
+            show_default=True,
+            help="The share of all items that a model needs scores of, to be ranked.",
+        ),
+        encoding_option,
+    )(command)
+
+
+def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
+    """What the values of ``column_options``, with those of further columns and of options that are
+    fields of ``Asked``, ask for; ``more`` are such fields as they are to be."""
+    from proofstone.results.audit.audit import Asked
+    from proofstone.results.audit.column_names import Layout
+    from proofstone.results.audit.result_files import FILE_KINDS
+
+    columns = dict(given)
+    rest = {"kind": columns.pop("kind")}
+    rest["percent"] = _percent(columns.pop("percent"), columns.pop("shares"))
+    plain = {each.name: columns.pop(each.name) for each in fields(Asked)
+             if each.name in columns and each.name != "where"}  # fmt: skip
+    where = _by_kind(columns.pop("where"))
+    lists = {name: _by_kind(read_list(columns.pop(name, ()))) for name in _LISTS}
+    ones = {name: _by_kind(texts) for name, texts in columns.items()}
+
+    def named(kind: FileKind | None) -> dict[str, Any]:
+        several = {name: tuple(found[kind]) for name, found in lists.items() if kind in found}
+        return several | {
+            name: _the_one(name, found[kind]) for name, found in ones.items() if kind in found
+        }
+
+    return Asked(
+        named=Layout(**rest, **named(None)),
+        where=dict(named_pairs(where.get(None, ()), "--where")),
+        named_of={kind: Layout(**own) for kind in FILE_KINDS if (own := named(kind))},
+        where_of={
+            kind: dict(named_pairs(where[kind], "--where")) for kind in FILE_KINDS if kind in where
+        },
+        **{**plain, **more},
+    )
+
+
+def _by_kind(texts: Sequence[str]) -> dict[FileKind | None, list[str]]:
+    """What is said of one kind of file (``lm-eval:filter=strict``) by that kind; under None what
+    is said of all."""
+    from proofstone.results.audit.result_files import FILE_KINDS
+
+    found: dict[FileKind | None, list[str]] = {}
+    for text in texts:
+        kind = next((kind for kind in FILE_KINDS if text.startswith(f"{kind}:")), None)
+        found.setdefault(kind, []).append(text if kind is None else text[len(kind) + 1 :])
+    return found
+
+
+def _the_one(role: str, columns: Sequence[str]) -> str:
+    if len(set(columns)) > 1:
+        raise click.BadParameter(
+            f"{', '.join(columns)}: name one column, or one of each kind of file "
+            "(lm-eval:COLUMN, inspect:COLUMN, table:COLUMN)",
+            param_hint=f"--{role}",
+        )
+    return columns[0]
+
+
+def _percent(percent: bool, shares: bool) -> bool | None:
+    """What scores are said to be; None where that is left to the reader."""
+    if percent and shares:
+        raise BadUsage(
+            "--percent and --shares say two things of the same scores",
+            hint="give the one that holds, or neither: then it is seen by the scores",
+        )
+    return percent if percent or shares else None
+
+
+def named_pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
+    """``NAME=VALUE`` texts as pairs; BadParameter for any other."""
+    pairs = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=option)
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
 # What stands on a page as files beside it: which kinds are asked for, and in which folder.
 
 
-@dataclass(frozen=True, slots=True)
-class FilesOfPage:
-    """The options ``--NAME`` and ``--NAME-to``: which of ``kinds`` are wanted (``usual`` where only
-    the folder is said; ``expected`` tells them in an error)."""
+Kind = TypeVar("Kind", bound=str)
 
-    name: str
-    kinds: tuple[str, ...]
-    usual: tuple[str, ...]
-    expected: str
 
-    def options(self, *, metavar: str, more: str, usual: str) -> list[Callable[[Any], Any]]:
-        """Both options; ``more`` ends the help of the first, ``usual`` names the usual kinds."""
-        thing = self.name.removesuffix("s")
-        return [
-            click.option(
-                f"--{self.name}",
-                multiple=True,
-                metavar=metavar,
-                help=f"Every {thing} of the page as files, too, in a folder beside it: report.html "
-                f"has report-{self.name}.{more}",
-            ),
-            click.option(
-                f"--{self.name}-to",
-                type=click.Path(path_type=Path, file_okay=False),
-                metavar="DIR",
-                help=f"The folder for them; without --{self.name} as {usual}.",
-            ),
-        ]
+def _files_of_page(
+    name: str,
+    named: Sequence[str],
+    folder: Path | None,
+    page: Path | None,
+    *,
+    kinds: Sequence[Kind],
+    usual: Sequence[Kind],
+    expected: str,
+) -> tuple[Path, tuple[Kind, ...]] | None:
+    """The folder and those of ``kinds`` that ``--NAME`` and ``--NAME-to`` ask for (``usual`` where
+    only the folder is said; ``expected`` tells them in an error); None where nothing. Raises
+    UsageError where there is no page whose name the folder could have, BadParameter for other
+    kinds."""
+    wrong = [kind for kind in named if kind not in kinds]
+    if wrong:
+        raise click.BadParameter(
+            f"{', '.join(map(repr, wrong))}: expected {expected}", param_hint=f"--{name}"
+        )
+    if not named and folder is None:
+        return None
+    if folder is None and page is None:
+        raise click.UsageError(f"--{name} needs a place: -o report.html, or --{name}-to DIR")
+    beside = folder or (page or Path()).with_name(f"{(page or Path()).stem}-{name}")
+    return beside, tuple(kind for kind in kinds if kind in (named or usual))
 
-    def read(
-        self, named: Sequence[str], folder: Path | None, page: Path | None
-    ) -> tuple[Path, tuple[str, ...]] | None:
-        """The folder and the kinds that the options ask for; None where nothing. Raises UsageError
-        where there is no page whose name the folder could have, BadParameter for other kinds."""
-        kinds = read_list(named)
-        wrong = [kind for kind in kinds if kind not in self.kinds]
-        if wrong:
-            raise click.BadParameter(
-                f"{', '.join(map(repr, wrong))}: expected {self.expected}",
-                param_hint=f"--{self.name}",
-            )
-        if not kinds and folder is None:
+
+class TablesOfPage(Struct, frozen=True, kw_only=True):
+    """The tables of a page as files: their kinds and their folder."""
+
+    tables: Annotated[tuple[str, ...], Opt(
+        "Every table of the page as files, too, in a folder beside it: report.html has "
+        "report-tables.", metavar="csv,tex", separated=True,
+    )] = ()  # fmt: skip
+    tables_to: Annotated[Path | None, Opt(
+        "The folder for them; without --tables as both csv and tex.", metavar="DIR",
+        is_folder_only=True,
+    )] = None  # fmt: skip
+
+    def of(self, page: Path | None) -> TablesAsked | None:
+        """What is asked for beside a page; None where nothing. Raises as ``_files_of_page``."""
+        kinds: tuple[TableKind, ...] = ("csv", "tex")
+        found = _files_of_page(
+            "tables", self.tables, self.tables_to, page,
+            kinds=kinds, usual=kinds, expected="csv or tex, or both",
+        )  # fmt: skip
+        if found is None:
             return None
-        if folder is None and page is None:
-            raise click.UsageError(
-                f"--{self.name} needs a place: -o report.html, or --{self.name}-to DIR"
-            )
-        beside = folder or (page or Path()).with_name(f"{(page or Path()).stem}-{self.name}")
-        return beside, tuple(kind for kind in self.kinds if kind in (kinds or self.usual))
+        from proofstone.results.page_files import TablesAsked
 
-    def line(self, folder: str, files: Sequence[str]) -> str:
-        """``report-tables   23 files, listed in tables.json``."""
-        n = len(files)
-        counted = f"{n} {'file' if n == 1 else 'files'}"
-        return visible(f"{folder}   {counted}, listed in {self.name}.json")
+        return TablesAsked(*found)
 
 
-# ``--tables`` and ``--tables-to``: the tables of a page as files.
+class FiguresOfPage(Struct, frozen=True, kw_only=True):
+    """The figures of a page as files: their kinds, their folder, and fonts for them."""
 
-_TABLES = FilesOfPage("tables", ("csv", "tex"), ("csv", "tex"), "csv or tex, or both")
+    figures: Annotated[tuple[str, ...], Opt(
+        "Every figure of the page as files, too, in a folder beside it: report.html has "
+        "report-figures. html can be pointed at; json (Vega-Lite with its data) comes always.",
+        metavar="svg,png,html", separated=True,
+    )] = ()  # fmt: skip
+    figures_to: Annotated[Path | None, Opt(
+        "The folder for them; without --figures as svg and png.", metavar="DIR",
+        is_folder_only=True,
+    )] = None  # fmt: skip
+    fonts: Annotated[Path | None, Opt(
+        "Fonts for them besides the system's: Chinese in a PNG needs one that has it.",
+        metavar="DIR", exists=True, is_folder_only=True,
+    )] = None  # fmt: skip
 
+    def of(self, page: Path | None) -> FiguresAsked | None:
+        """What is asked for beside a page; None where nothing. Raises as ``_files_of_page``."""
+        kinds: tuple[FigureFile, ...] = ("svg", "png", "html", "json")
+        found = _files_of_page(
+            "figures", self.figures, self.figures_to, page,
+            kinds=kinds, usual=("svg", "png"), expected="svg, png, html or json, or several",
+        )  # fmt: skip
+        if found is None:
+            return None
+        from proofstone.results.page_files import FiguresAsked
 
-# The options of a command that writes a page.
-table_options = with_options(*_TABLES.options(metavar="csv,tex", more="", usual="both csv and tex"))
-
-
-def read_tables(kinds: Sequence[str], folder: Path | None, page: Path | None) -> TablesAsked | None:
-    """What the options ask for; None where nothing. Raises as ``FilesOfPage.read``."""
-    found = _TABLES.read(kinds, folder, page)
-    if found is None:
-        return None
-    from proofstone.results.page_files import TABLE_KINDS, TablesAsked
-
-    beside, chosen = found
-    return TablesAsked(beside, tuple(kind for kind in TABLE_KINDS if kind in chosen))
-
-
-def tables_line(written: TablesWritten) -> str:
-    """``report-tables   23 files, listed in tables.json``."""
-    return _TABLES.line(written.folder, written.files)
-
-
-# ``--figures``, ``--figures-to`` and ``--fonts``: the figures of a page as files.
-
-_FIGURES = FilesOfPage(
-    "figures", ("svg", "png", "html", "json"), ("svg", "png"), "svg, png, html or json, or several"
-)
-
-
-# The options of a command that writes a page.
-figure_options = with_options(
-    *_FIGURES.options(
-        metavar="svg,png,html",
-        more=" html can be pointed at; json (Vega-Lite with its data) comes always.",
-        usual="svg and png",
-    ),
-    click.option(
-        "--fonts",
-        type=click.Path(path_type=Path, file_okay=False, exists=True),
-        metavar="DIR",
-        help="Fonts for them besides the system's: Chinese in a PNG needs one that has it.",
-    ),
-)
+        return FiguresAsked(*found, self.fonts)
 
 
-def read_figures(
-    kinds: Sequence[str], folder: Path | None, fonts: Path | None, page: Path | None
-) -> FiguresAsked | None:
-    """What the options ask for; None where nothing. Raises as ``FilesOfPage.read``."""
-    found = _FIGURES.read(kinds, folder, page)
-    if found is None:
-        return None
-    from proofstone.page.figure import FIGURE_KINDS
-    from proofstone.results.page_files import FiguresAsked
-
-    beside, chosen = found
-    return FiguresAsked(beside, tuple(kind for kind in FIGURE_KINDS if kind in chosen), fonts)
-
-
-def figures_line(written: FiguresWritten) -> str:
-    """``report-figures   23 files, listed in figures.json``; says where Chinese is not drawn."""
-    if not written.shows_chinese:
+def files_beside(
+    tables: TablesWritten | None, figures: FiguresWritten | None
+) -> list[tuple[str, str]]:
+    """What was written beside a page, by its name: ``report-tables   23 files, listed in
+    tables.json``. Says where Chinese is not drawn."""
+    if figures is not None and not figures.shows_chinese:
         say("no font here has Chinese: a PNG shows empty boxes for it; give one: --fonts DIR")
-    return _FIGURES.line(written.folder, written.files)
+    lines = []
+    for name, written in (("tables", tables), ("figures", figures)):
+        if written is not None:
+            n = len(written.files)
+            counted = f"{n} {'file' if n == 1 else 'files'}"
+            lines.append((name, visible(f"{written.folder}   {counted}, listed in {name}.json")))
+    return lines
 
 
 # ``report --study``: a study's sentence and table on stdout, its figure's data in a file.
@@ -252,8 +371,8 @@ def _show_study(
     click.echo(section_text(study), nl=False)
     if output is not None:
         say(f"the figure's data ({len(study.data.marks)} marks) is in {output}")
-    if written is not None:
-        say(f"figures  {figures_line(written)}")
+    for what, line in files_beside(None, written):
+        say(f"{what}  {line}")
 
 
 @click.command("leaderboard")
@@ -348,9 +467,9 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
 @language_option
 @audience_option
 @options_of(BoardAsked, "unverified")
-@table_options
+@asked_for(TablesOfPage, "tables")
 @work_list_option
-@figure_options
+@asked_for(FiguresOfPage, "figures")
 @workspace_option
 @json_option
 def report_command(
@@ -361,12 +480,9 @@ def report_command(
     beside: str,
     beside_items: int | None,
     view: View,
-    tables: tuple[str, ...],
-    tables_to: Path | None,
+    tables: TablesOfPage,
     work_list: Path | None,
-    figures: tuple[str, ...],
-    figures_to: Path | None,
-    fonts: Path | None,
+    figures: FiguresOfPage,
     folder: Path | None,
     as_json: bool,
     **board: Any,
@@ -409,7 +525,7 @@ def report_command(
     from proofstone.session.session import open_session
 
     path = output or Path(f"{study}.csv" if study else "report.html")
-    drawn = read_figures(figures, figures_to, fonts, path)
+    drawn = figures.of(path)
     named = read_list(targets)
     if study is not None:
         _show_study(
@@ -422,7 +538,7 @@ def report_command(
         raise click.UsageError("--pairs goes with --study alignment")
     if beside or beside_items:
         raise click.UsageError("--beside goes with --study rankings")
-    asked = read_tables(tables, tables_to, path)
+    asked = tables.of(path)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:
         written = write_report(
@@ -438,10 +554,8 @@ def report_command(
         return
     width = 10 if written.figures else 9 if written.tables else 7
     click.echo(f"{'page':<{width}}{path}")
-    if written.tables is not None:
-        click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
-    if written.figures is not None:
-        click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
+    for name, line in files_beside(written.tables, written.figures):
+        click.echo(f"{name:<{width}}{line}")
     if written.rows is not None:
         say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
     say("open it in a browser; it needs no network")

@@ -342,7 +342,10 @@ def _click_type(kind: Any, option: Opt) -> click.ParamType[Any] | type:
     if option.is_share:
         return Share()
     if kind is Path:
-        return click.Path(path_type=Path, exists=option.exists, dir_okay=option.is_folder)
+        return click.Path(
+            path_type=Path, exists=option.exists, file_okay=not option.is_folder_only,
+            dir_okay=option.is_folder or option.is_folder_only,
+        )  # fmt: skip
     if kind in (int, float) and (option.least, option.most) != (None, None):
         ranged = click.IntRange if kind is int else click.FloatRange
         ends = {"min_open": option.is_open, "max_open": option.is_open}

@@ -8,27 +8,23 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.results.audit.cli_columns import (
+from proofstone.results.cli import (
+    FiguresOfPage,
+    TablesOfPage,
     column_option,
     column_options,
+    files_beside,
     named_pairs,
     read_asked,
 )
-from proofstone.results.cli import (
-    figure_options,
-    figures_line,
-    read_figures,
-    read_tables,
-    table_options,
-    tables_line,
-)
 from proofstone.session.options import (
+    asked_for,
     audience_option,
     json_option,
     language_option,
@@ -51,9 +47,6 @@ if TYPE_CHECKING:
 
 # Bytes of results; of fewer the page is there before another process could draw.
 _LARGE = 200_000
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @click.command("audit")
@@ -133,8 +126,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 )
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @language_option
-@table_options
-@figure_options
+@asked_for(TablesOfPage, "tables")
+@asked_for(FiguresOfPage, "figures")
 @seed_option
 @audience_option
 @workspace_option
@@ -143,20 +136,8 @@ def audit_command(
     files: tuple[Path, ...],
     output: Path | None,
     work_list: Path | None,
-    items: str,
-    runs: int,
-    roles: tuple[str, ...],
-    level: str,
-    estimand: Any,
-    confidence: float,
-    tables: tuple[str, ...],
-    tables_to: Path | None,
-    figures: tuple[str, ...],
-    figures_to: Path | None,
-    fonts: Path | None,
-    seed: int,
-    audience: Any,
-    benchmarks: bool,
+    tables: TablesOfPage,
+    figures: FiguresOfPage,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
@@ -179,23 +160,11 @@ def audit_command(
     that this writes or prints; a file's items are numbered then.
     """
     with _drawing_process(files, output) as process:
-        asked = read_asked(
-            columns,
-            items=_items(items),
-            runs=runs,
-            roles=tuple(map(_hand, roles)),
-            estimand=estimand,
-            level=level,
-            confidence=confidence,
-            seed=seed,
-            audience=audience,
-            benchmarks=benchmarks,
-        )
+        more = {"items": _items(columns["items"]), "roles": tuple(map(_hand, columns["roles"]))}
+        asked = read_asked(columns, **more)
         from proofstone.results.page_files import BesideAsked
 
-        wanted = BesideAsked(
-            read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
-        )
+        wanted = BesideAsked(tables.of(output), figures.of(output))
         if any(map(_is_target, files)):
             audit, written = _audit_runs(files, asked, output, wanted, folder)
         else:
@@ -211,11 +180,7 @@ def audit_command(
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    steps = [page_step(output)]
-    if written.tables is not None:
-        steps.append(("tables", tables_line(written.tables)))
-    if written.figures is not None:
-        steps.append(("figures", figures_line(written.figures)))
+    steps = [page_step(output), *files_beside(written.tables, written.figures)]
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)
 
