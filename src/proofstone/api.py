@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from proofstone.browse import filtered_import
     from proofstone.build import banks
     from proofstone.check import contradictions as check_contradictions
-    from proofstone.check import giveaway
-    from proofstone.correct import bank_moves as correct_bank_moves
+    from proofstone.check import giveaway, semantic_map
     from proofstone.correct import edit as correct_edit
-    from proofstone.correct import retire as correct_retire
-    from proofstone.correct import rule as correct_rule
+    from proofstone.correct import rulings as correct_rulings
     from proofstone.correct import work_list as correct_work_list
     from proofstone.ingest import bank_files, editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from proofstone.results import plan as results_plan
     from proofstone.results import report as boards
     from proofstone.review import agreement as review_agreement
-    from proofstone.review import decide as review_decide
     from proofstone.review import import_reviews as review_import
     from proofstone.review import sheets as review_sheets
     from proofstone.review import state as review_state
@@ -85,10 +82,9 @@ if not TYPE_CHECKING:
     filtered_import = _Module("browse.filtered_import")
     check_contradictions = _Module("check.contradictions")
     giveaway = _Module("check.giveaway")
-    correct_bank_moves = _Module("correct.bank_moves")
+    semantic_map = _Module("check.semantic_map")
     correct_edit = _Module("correct.edit")
-    correct_retire = _Module("correct.retire")
-    correct_rule = _Module("correct.rule")
+    correct_rulings = _Module("correct.rulings")
     correct_work_list = _Module("correct.work_list")
     editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
@@ -101,7 +97,6 @@ if not TYPE_CHECKING:
     results_plan = _Module("results.plan")
     boards = _Module("results.report")
     review_agreement = _Module("review.agreement")
-    review_decide = _Module("review.decide")
     review_import = _Module("review.import_reviews")
     review_sheets = _Module("review.sheets")
     review_state = _Module("review.state")
@@ -186,8 +181,8 @@ class Workspace(Session):
     # checking
     check = Verb(lambda: giveaway.check_target)
     write_told = Verb(lambda: giveaway.write_told)
-    semantic_map = Verb(lambda: check_contradictions.make_semantic_map)
-    write_map = Verb(lambda: check_contradictions.write_map)
+    semantic_map = Verb(lambda: semantic_map.make_semantic_map)
+    write_map = Verb(lambda: semantic_map.write_map)
     near_statements = Verb(lambda: check_contradictions.find_near_statements)
     contradictions = Verb(lambda: check_contradictions.find_contradictions)
     write_contradictions = Verb(lambda: check_contradictions.write_contradictions)
@@ -200,18 +195,18 @@ class Workspace(Session):
     review_standing = Verb(lambda: review_state.review_standing)
     review_policy = Verb(lambda: review_state.review_policy)
     review_agreement = Verb(lambda: review_agreement.review_agreement)
-    review_decisions = Verb(lambda: review_decide.review_decisions)
-    keep_decision = Verb(lambda: review_decide.keep_decision)
-    last_decision = Verb(lambda: review_decide.last_decision)
+    review_decisions = Verb(lambda: review_state.review_decisions)
+    keep_decision = Verb(lambda: review_state.keep_decision)
+    last_decision = Verb(lambda: review_state.last_decision)
     edited_statements = Verb(lambda: review_agreement.edited_statements)
     judges_checked = Verb(lambda: review_agreement.judges_checked)
-    rule = Verb(lambda: correct_rule.rule)
+    rule = Verb(lambda: correct_rulings.rule)
     edit = Verb(lambda: correct_edit.edit)
-    place = Verb(lambda: correct_bank_moves.place)
-    retire = Verb(lambda: correct_retire.retire)
-    restore = Verb(lambda: correct_retire.restore)
-    fields_of = Verb(lambda: correct_bank_moves.editable_fields)
-    follow_placements = Verb(lambda: correct_bank_moves.follow_placements)
+    place = Verb(lambda: correct_edit.place)
+    retire = Verb(lambda: correct_rulings.retire)
+    restore = Verb(lambda: correct_rulings.restore)
+    fields_of = Verb(lambda: correct_edit.editable_fields)
+    follow_placements = Verb(lambda: correct_edit.follow_placements)
     apply_work_list = Verb(lambda: correct_work_list.apply_work_list)
     run_forms = Verb(lambda: correct_work_list.run_forms)
     run_again = Verb(lambda: correct_work_list.run_again)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.check.classifiers import (
+from proofstone.check.giveaway import (
     Area,
+    FeatureTable,
     area_within,
+    audit_give_away,
+    companions,
     cross_ridge,
     folds_by_source,
+    principal_columns,
     swapped_areas,
     widened,
 )
-from proofstone.check.giveaway import FeatureTable, audit_give_away, companions, principal_columns
 
 
 def drawn(seed: int, shift: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

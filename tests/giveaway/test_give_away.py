@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.check.classifiers import Area, area_within, cross_fit, fit_logistic, folds_by_source
-from proofstone.check.giveaway import FeatureTable, GiveAway, audit_give_away, sift_give_aways
+from proofstone.check.giveaway import (
+    Area,
+    FeatureTable,
+    GiveAway,
+    area_within,
+    audit_give_away,
+    cross_fit,
+    fit_logistic,
+    folds_by_source,
+    sift_give_aways,
+)
 
 
 def drawn(

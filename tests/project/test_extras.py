@@ -23,7 +23,7 @@ from proofstone.documents.worker import OpenFiles, read_job
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.files.tables import RowReader, document_advice
 from proofstone.files.xlsx import xlsxwriter_module
-from proofstone.keep.findings import find_all
+from proofstone.keep.doctor import find_all
 from proofstone.methods.encyclo_k.demo_tables import CARRIED as BOOKS
 from proofstone.models.entries import CARRIED as MODELS
 from proofstone.models.entries import carried_file

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.review.addresses import (
+from proofstone.review.sheet_answers import (
     NoAddress,
     is_of_site,
     pages_of,

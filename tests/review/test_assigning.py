@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import BadUsage
-from proofstone.review.assign import assign, draw_by_stratum, size_for
+from proofstone.review.sheets import assign, draw_by_stratum, size_for
 
 
 def test_a_fifth_goes_to_all_six_and_the_rest_to_one_each() -> None:

@@ -14,7 +14,7 @@ from proofstone.records.reviews import (
 )
 from proofstone.results.truth_check import found_otherwise
 from proofstone.review.agreement import rate, shared_targets
-from proofstone.review.policy import decide
+from proofstone.review.state import decide
 
 PAPER = ReviewPolicy(quorum=3)
 

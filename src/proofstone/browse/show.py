@@ -13,7 +13,7 @@ from msgspec import structs
 from proofstone.browse.filtered_import import funnel_sentences
 from proofstone.build.funnel import describe_build, funnel_sentence
 from proofstone.check.semantic_map import stored_map_lines
-from proofstone.correct.bank_moves import facts_elsewhere
+from proofstone.correct.edit import facts_elsewhere
 from proofstone.errors import NotFound, TextPurged
 from proofstone.ingest.ingest import SURE
 from proofstone.ingest.pages import find_page

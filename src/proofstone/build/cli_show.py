@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Placement
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from proofstone.build.funnel import EndedRow, JudgedRow
     from proofstone.ingest.taxonomy import Coverage, NodeCover
     from proofstone.judging.question import QuestionAccount
-    from proofstone.judging.verdicts import JudgeAccount
     from proofstone.records.knowledge import Taxonomy
     from proofstone.records.verdicts import Ballot
     from proofstone.session.session import Session
@@ -44,7 +44,9 @@ def value_lines(values: Mapping[str, Any] | None) -> Iterator[str]:
     if values is None:
         yield "  its text was purged"
         return
-    yield from (f"  {name}   {short_text(_text(value))}" for name, value in values.items())
+    for name, value in values.items():
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        yield f"  {name}   {short_text(text)}"
 
 
 def short_text(text: str) -> str:
@@ -53,13 +55,7 @@ def short_text(text: str) -> str:
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."
 
 
-def _text(value: Any) -> str:
-    import msgspec
-
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-_HEAD = (
+_HEAD: tuple[str, ...] = (
     "judge", "n", "voted", "unparsed", "failed", "split", "asked again", "turned", "wavered",
     "against", "weighs",
 )  # fmt: skip
@@ -68,7 +64,7 @@ _HEAD = (
 _NONE = "no verdict is kept of this build: nobody judged, or it was before verdicts were kept"
 
 
-def show_judges(session: Session, found: Found, *, as_json: bool) -> None:
+def _show_judges(session: Session, found: Found, *, as_json: bool) -> None:
     """Each question of a build with what its judges did."""
     from proofstone.build.funnel import read_accounts
 
@@ -83,60 +79,46 @@ def show_judges(session: Session, found: Found, *, as_json: bool) -> None:
         say(_NONE)
 
 
-def show_verdicts(
-    session: Session, found: Found, *, step: str | None, limit: int, as_json: bool
-) -> None:
-    """The verdicts of a build, of one step where it is named."""
-    from proofstone.build.funnel import list_verdicts
-
-    judged = list_verdicts(session.store, found, step=step, limit=limit + 1)
-    judged = first_of(judged, limit, f"-n {limit * 10}")
+def _show_rows(rows: list[T], text: Callable[[T], str], none: str, *, as_json: bool) -> None:
     if as_json:
-        print_json(judged)
-    elif judged:
-        print_text("\n\n".join("\n".join(_verdict_lines(each)) for each in judged))
+        print_json(rows)
+    elif rows:
+        print_text("\n\n".join(map(text, rows)))
     else:
-        say(_NONE if step is None else "no verdict is kept of this step")
+        say(none)
 
 
 def account_lines(account: QuestionAccount) -> list[str]:
     """A question in a line, and a table of its judges; columns in which nobody has anything are
     left out."""
-    from proofstone.page.text import aligned
+    from proofstone.page.text import aligned, without_empty
 
-    rows = [_HEAD, *(_judge_row(judge) for judge in account.judges)]
-    kept = [at for at in range(len(_HEAD)) if at < 3 or any(row[at] for row in rows[1:])]
-    table = aligned([[row[at] for at in kept] for row in rows], left=(0,))
-    return [f"{account.step}: {account.question}   {_came_to(account)}", *table]
-
-
-def _came_to(account: QuestionAccount) -> str:
+    rows = [_HEAD]
+    for judge in account.judges:
+        numbers = (
+            judge.unparsed, judge.failed, judge.split, judge.reasked, judge.turned, judge.wavered,
+            judge.against_panel, judge.otherwise,
+        )  # fmt: skip
+        shown = (f"{n:,}" if n else "" for n in numbers)
+        rows.append((visible(judge.judge), f"{judge.n:,}", f"{judge.voted:,}", *shown))
     labels = [f"{label} {n:,}" for label, n in account.labels.items()]
+    labels += [f"tied {account.tied:,}"] if account.tied else []
+    labels += [f"no quorum {account.no_quorum:,}"] if account.no_quorum else []
     by_rule = f", {account.by_rule:,} by the rule for ties" if account.by_rule else ""
-    tied = [f"tied {account.tied:,}"] if account.tied else []
-    silent = [f"no quorum {account.no_quorum:,}"] if account.no_quorum else []
     several = len(account.judges) > 1
     agreed = f"; unanimous {account.unanimous:,} of {account.n:,}" if several else ""
-    return f"{', '.join([*labels, *tied, *silent])}{by_rule}{agreed}"
+    came = f"{', '.join(labels)}{by_rule}{agreed}"
+    table = aligned(without_empty(rows, first=3), left=(0,))
+    return [f"{account.step}: {account.question}   {came}", *table]
 
 
-def _judge_row(judge: JudgeAccount) -> tuple[str, ...]:
-    numbers = (
-        judge.unparsed, judge.failed, judge.split, judge.reasked, judge.turned, judge.wavered,
-        judge.against_panel, judge.otherwise,
-    )  # fmt: skip
-    shown = (f"{n:,}" if n else "" for n in numbers)
-    return (visible(judge.judge), f"{judge.n:,}", f"{judge.voted:,}", *shown)
-
-
-def _verdict_lines(judged: JudgedRow) -> Iterator[str]:
+def _judged_text(judged: JudgedRow) -> str:
     verdict = judged.verdict
     came = verdict.label or verdict.state.replace("_", " ")
     rule = " by the rule for ties" if verdict.by_rule else ""
-    yield f"row {judged.row}   {judged.step}: {judged.question}: {came}{rule}"
-    for ballot in verdict.ballots:
-        yield f"  {visible(ballot.judge)}: {_ballot(ballot)}"
-    yield from value_lines(judged.values)
+    head = f"row {judged.row}   {judged.step}: {judged.question}: {came}{rule}"
+    ballots = [f"  {visible(ballot.judge)}: {_ballot(ballot)}" for ballot in verdict.ballots]
+    return "\n".join([head, *ballots, *value_lines(judged.values)])
 
 
 def _ballot(ballot: Ballot) -> str:
@@ -187,45 +169,42 @@ def show_build(
     did, or said of each row."""
     if judges + verdicts + (dropped or pending) > 1:
         raise click.UsageError("--judges, --verdicts and --dropped are shown one at a time")
+    from proofstone.build.funnel import (
+        describe_build,
+        funnel_lines,
+        list_ended,
+        list_verdicts,
+    )
+
+    store = session.store
     if verdicts and reason is None:
-        show_verdicts(session, found, step=step, limit=limit, as_json=as_json)
+        judged = list_verdicts(store, found, step=step, limit=limit + 1)
+        none = _NONE if step is None else "no verdict is kept of this step"
+        judged = first_of(judged, limit, f"-n {limit * 10}")
+        _show_rows(judged, _judged_text, none, as_json=as_json)
         return
     if judges and step is None and reason is None:
-        show_judges(session, found, as_json=as_json)
+        _show_judges(session, found, as_json=as_json)
         return
-    from proofstone.build.funnel import describe_build, list_ended
-
     if dropped or pending:
-        ended = list_ended(
-            session.store, found, pending=pending, step=step, reason=reason, limit=limit + 1
-        )
+        ended = list_ended(store, found, pending=pending, step=step, reason=reason, limit=limit + 1)
         every = f"proofstone export build:{short(found.id)} -o FILE"
         ended = first_of(ended, limit, f"-n {limit * 10}, or all of them in a file: {every}")
-        if as_json:
-            print_json(ended)
-        elif ended:
-            print_text("\n\n".join(map(_row, ended)))
-        else:
-            say("no such row")
+        _show_rows(ended, _ended_text, "no such row", as_json=as_json)
         return
     if step is not None or reason is not None:
         raise click.UsageError(
             "--step goes with --dropped, --pending or --verdicts, --reason with --dropped"
         )
-    description, funnel = describe_build(session.store, found)
+    description, funnel = describe_build(store, found)
     if as_json:
-        import msgspec
-
-        fields = msgspec.structs.asdict(description)
         counts = {**msgspec.structs.asdict(funnel), "left": funnel.left}
-        print_json({**fields, "funnel": counts})
+        print_json({**msgspec.structs.asdict(description), "funnel": counts})
         return
-    from proofstone.build.funnel import funnel_lines
-
     print_text("\n".join([str(description), "", *funnel_lines(funnel)]))
 
 
-def _row(ended: EndedRow) -> str:
+def _ended_text(ended: EndedRow) -> str:
     """A row with why it ended, in a few lines."""
     why = ended.reason or (f"failed: {ended.error}" if ended.error else "not worked on yet")
     found = [f"  found   {short_text(ended.found)}"] if ended.found else []
@@ -394,8 +373,6 @@ _MOST_PLACED = 40
 
 def show_placed(placed: Sequence[Placement], build: str = "") -> None:
     """The sources by their place, the first of them where there are many."""
-    import msgspec
-
     rows: list[tuple[Any, ...]] = []
     for one in placed[:_MOST_PLACED]:
         levels = [level for level in msgspec.structs.astuple(one.stratum) if level]

@@ -1,7 +1,9 @@
 """Rows through steps one behind the other: each step at work on rows that the one before it kept.
 
 What is known of a row is taken from the journal; the rest is worked on, a bounded number of rows a
-step, and whoever is ahead waits. So memory holds what is on its way and no more.
+step, and whoever is ahead waits. So memory holds what is on its way and no more. Resume, results,
+lists of dropped rows and the funnel all read the same journal by the same walk, page by page, in
+the order of the rows that entered: so they agree, whatever the order of the work.
 """
 
 from __future__ import annotations

@@ -37,7 +37,6 @@ from proofstone.session.permits import Outgoing, SentBeside
 from proofstone.session.progress import Background
 from proofstone.session.session import Session, find_target
 from proofstone.store.builds import EnteringRow
-from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 from proofstone.texts.languages import in_languages
@@ -70,20 +69,19 @@ def sampled_source(store: Store, identity: bytes) -> SampledSource:
     headings and the beginnings of passages spread evenly from the first to the last."""
     source = store.knowledge.sources([identity])[identity]
     passages = list(store.knowledge.passages_of(identity))
+    last = len(passages) - 1
+    spread = [round(at * last / (_EXCERPTS - 1)) for at in range(_EXCERPTS)]
+    if last < _EXCERPTS:
+        spread = list(range(len(passages)))
     tops = (passage.heading.split(BETWEEN_TITLES)[0] for passage in passages)
     return SampledSource(
         source=source,
         headings=tuple(dict.fromkeys(filter(None, tops)))[:_HEADINGS],
-        excerpts=tuple(p.text[:_EXCERPT] for p in _spread(passages)),
+        excerpts=tuple(passages[place].text[:_EXCERPT] for place in spread),
     )
 
 
-def _spread(passages: Sequence[Passage]) -> list[Passage]:
-    if len(passages) <= _EXCERPTS:
-        return list(passages)
-    last = len(passages) - 1
-    return [passages[round(at * last / (_EXCERPTS - 1))] for at in range(_EXCERPTS)]
-
+# What enters a build: a method's own rows, or the passages of sources and of books of sources.
 
 _PASSAGE = "passage"
 
@@ -123,38 +121,37 @@ def entering_rows(
     if spec.gathered is not None:
         rows = (EnteringRow(make_row(row), source or None) for row, source in spec.gathered())
         return islice(rows, spec.limit)
-    return islice(_all(store, builder, spec, params), spec.limit)
+    read = _reader(store, builder, spec, params)
+    n, seed = spec.per_input, spec.seed
+    if n is None:
+        return islice(read(spec.inputs), spec.limit)
+    if builder.drawn is not None:
+        drawn = builder.drawn
+        values = (value for name in spec.inputs for value in drawn(name, params, n, seed))
+        return islice((EnteringRow(make_row(value)) for value in values), spec.limit)
+    entering: Iterator[EnteringRow] = (
+        each for name in spec.inputs for each in _drawn(read([name]), n, seed)
+    )
+    if builder.rows is None:  # what several inputs name
+        entering = iter({each.row.id: each for each in entering}.values())
+    return islice(entering, spec.limit)
 
 
-def _all(
+def _reader(
     store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
-) -> Iterator[EnteringRow]:
-    read: Callable[[Sequence[str]], Iterator[EnteringRow]]
+) -> Callable[[Sequence[str]], Iterator[EnteringRow]]:
+    """What reads the rows of inputs by their names."""
     if builder.rows is None and builder.enters == "passages":
-        read = partial(_passages, store, languages=spec.languages)
-    elif spec.languages:
+        return partial(_passages, store, languages=spec.languages)
+    if spec.languages:
         raise BadUsage(
             f"{spec.kind} are not built of passages, and languages choose among these",
             hint="leave --languages out",
         )
-    elif builder.rows is not None:
-        read = partial(_own, builder.rows, params)
-    else:
-        read = partial(_sampled, store)
-    if spec.per_input is None:
-        yield from read(spec.inputs)
-        return
-    if builder.drawn is not None:
-        for name in spec.inputs:
-            values = builder.drawn(name, params, spec.per_input, spec.seed)
-            yield from (EnteringRow(make_row(value)) for value in values)
-        return
-    drawn = (each for n in spec.inputs for each in _drawn(read([n]), spec.per_input, spec.seed))
-    yield from drawn if builder.rows is not None else _once(drawn)
-
-
-def _once(rows: Iterable[EnteringRow]) -> Iterator[EnteringRow]:
-    return iter({entering.row.id: entering for entering in rows}.values())
+    if builder.rows is not None:
+        own = builder.rows
+        return lambda names: (EnteringRow(make_row(each)) for each in own(tuple(names), params))
+    return partial(_sampled, store)
 
 
 def _drawn(rows: Iterator[EnteringRow], n: int, seed: int) -> list[EnteringRow]:
@@ -169,14 +166,6 @@ def _drawn(rows: Iterator[EnteringRow], n: int, seed: int) -> list[EnteringRow]:
 
     drawn = sorted(nsmallest(n, enumerate(rows), key=drawn_at), key=itemgetter(0))
     return [entering for _place, entering in drawn]
-
-
-def _own(
-    rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]],
-    params: Mapping[str, Any],
-    names: Sequence[str],
-) -> Iterator[EnteringRow]:
-    yield from (EnteringRow(make_row(value)) for value in rows(tuple(names), params))
 
 
 def _passages(
@@ -276,7 +265,11 @@ def builder_for(method: Maker, kind: str, inputs: Sequence[str]) -> StepBuilder:
 def read_parameters(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters with their defaults, checked. Raises BadInput with every problem."""
     known = {parameter.name: parameter for parameter in parameters}
-    problems = list(_unknown(known, given))
+    problems = [
+        Problem(name, f"no such parameter; there is: {', '.join(known)}")
+        for name in given
+        if name not in known
+    ]
     values = {}
     for parameter in parameters:
         value = given.get(parameter.name, parameter.default)
@@ -287,12 +280,6 @@ def read_parameters(parameters: Sequence[Parameter], given: Mapping[str, Any]) -
     if problems:
         raise BadInput("these parameters cannot be used", problems)
     return values
-
-
-def _unknown(known: Mapping[str, Parameter], given: Mapping[str, Any]) -> Iterator[Problem]:
-    for name in given:
-        if name not in known:
-            yield Problem(name, f"no such parameter; there is: {', '.join(known)}")
 
 
 # Lists of a workspace as files: a build reads its inputs as often as it likes.
@@ -332,15 +319,9 @@ class ListFiles:
             if named in online or ":" in named or Path(named).suffix:
                 return named  # of another kind, such as dump:FILE; who reads it says what is wrong
             raise
-        return str(self._written(found, method))
-
-    def _written(self, found: Found, method: str) -> Path:
         is_form = found.kind == "form"
-        own = (
-            self._store.items.item_set(found.id).method
-            if is_form
-            else self._store.knowledge.bank(found.id).method
-        )
+        owner = self._store.items.item_set if is_form else self._store.knowledge.bank
+        own = owner(found.id).method
         if own != method:
             raise BadUsage(f"{found.name} is of {own}, not of {method}")
         if self._folder is None:
@@ -351,7 +332,7 @@ class ListFiles:
             folder.mkdir(exist_ok=True)
             write = export_items if is_form else export_bank
             write(self._store, find_method(own), found.id, path)
-        return path
+        return str(path)
 
 
 def list_files(session: Session) -> ListFiles:
@@ -359,7 +340,8 @@ def list_files(session: Session) -> ListFiles:
     return session.held(ListFiles, lambda: ListFiles(session.store))
 
 
-# Gathering what rows of a build rest on from a live wiki and the web, before its steps begin.
+# What rows of a build rest on, gathered from a live wiki and the web before its steps begin. It is
+# kept: the next reading, and the same command again, send nothing for it.
 
 _LOT = 8  # queries that are searched for, and whose pages are read, between two signs of life
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
+from proofstone.records.options import BUDGET_HELP, YES_HELP, Opt
 from proofstone.session.options import (
-    budget_option,
+    asked_for,
     json_option,
     read_panel,
     seed_option,
     was_given,
     workspace_option,
-    yes_option,
 )
 from proofstone.session.terminal import (
     TerminalEgress,
@@ -30,8 +30,8 @@ from proofstone.session.terminal import (
 )
 
 if TYPE_CHECKING:
-    from proofstone.check.contradictions import Contradiction, Contradictions, StatementPair
-    from proofstone.check.giveaway import Checked, Leak
+    from proofstone.check.contradictions import Contradictions, StatementPair
+    from proofstone.check.giveaway import Checked
     from proofstone.check.semantic_map import SemanticMap
     from proofstone.records.runs import Estimate
 
@@ -43,10 +43,7 @@ _ENDINGS = (".svg", ".png", ".html", ".json")
 
 def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json: bool) -> None:
     """Writes the map of a bank or form to ``path`` and prints what it says in numbers."""
-    from proofstone.check.contradictions import (
-        make_semantic_map,
-        write_map,
-    )
+    from proofstone.check.semantic_map import make_semantic_map, write_map
     from proofstone.session.session import open_session
 
     if path.suffix.lower() not in _ENDINGS:
@@ -92,19 +89,45 @@ def _show(drawn: SemanticMap) -> None:
 _SHOWN = 10
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """Who judges how many pairs, for how much; ``yes``: nothing is asked before it leaves."""
+class CheckAsked(Struct, frozen=True, kw_only=True):
+    """Which check is asked for, and what each takes: ``contradictions`` who judges how many pairs,
+    for how much; ``yes``: nothing is asked before it leaves."""
 
-    judges: Sequence[str]
-    pairs: int
-    budget: str | None
-    yes: bool
+    output: Annotated[Path | None, Opt(
+        "Write the statements to drop here.", flags=("-o", "--output"), is_folder=True,
+    )] = None  # fmt: skip
+    embeddings: Annotated[bool, Opt(
+        "Let a classifier look at what texts mean too, by a sentence encoder (extra).",
+    )] = False  # fmt: skip
+    contradictions: Annotated[bool, Opt(
+        "Of a bank: which true statements contradict each other instead; judges decide.",
+    )] = False  # fmt: skip
+    judges: Annotated[tuple[str, ...], Opt(
+        "With --contradictions: who judges; several vote.", flags=("--judge",),
+        metavar="PROVIDER/NAME",
+    )] = ()  # fmt: skip
+    pairs: Annotated[int, Opt(
+        "With --contradictions: how many of the nearest pairs are judged.", least=1,
+        shows_default=True,
+    )] = 500  # fmt: skip
+    dry_run: Annotated[bool, Opt(
+        "With --contradictions: the pairs alone, and nobody asked.",
+    )] = False  # fmt: skip
+    budget: Annotated[str | None, Opt(BUDGET_HELP, metavar="AMOUNT")] = None
+    yes: Annotated[bool, Opt(YES_HELP)] = False
+    taxonomy: Annotated[str | None, Opt(
+        "Of a bank: what stands under each node of this taxonomy instead.",
+        metavar="NAME|FILE",
+    )] = None  # fmt: skip
+    map_to: Annotated[Path | None, Opt(
+        "Draw where texts lie in meaning (.svg, .png, .html, .json), and say how far disciplines "
+        "stand apart instead.", flags=("--map",), metavar="FILE",
+    )] = None  # fmt: skip
 
 
 def check_contradictions(
-    target: str, asked: Asked, output: Path | None, folder: Path | None, *, dry_run: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+    target: str, asked: CheckAsked, folder: Path | None, *, as_json: bool
+) -> None:
     """Prints what judges came to, and writes the work list where one is asked for."""
     from proofstone.check.contradictions import (
         find_contradictions,
@@ -113,25 +136,27 @@ def check_contradictions(
     )
     from proofstone.session.session import open_session
 
-    if not asked.judges and not dry_run:
+    judges = read_panel(asked.judges)
+    if not judges and not asked.dry_run:
         raise BadUsage("contradictions need a judge", hint="--judge provider/model, or --dry-run")
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=asked.yes)
-        if dry_run:
+        if asked.dry_run:
             n, pairs = find_near_statements(session, target, limit=asked.pairs)
-            _show_pairs(n, pairs, len(asked.judges) or 1, as_json=as_json)
+            _show_pairs(n, pairs, len(judges) or 1, as_json=as_json)
             return
         found = find_contradictions(
-            session, target, judges=asked.judges, limit=asked.pairs, budget=asked.budget
+            session, target, judges=judges, limit=asked.pairs, budget=asked.budget
         )
-        if output is not None:
-            write_contradictions(session, found, output)
+        if asked.output is not None:
+            write_contradictions(session, found, asked.output)
     if as_json:
         print_json(found)
         return
-    _contradictions_show(found)
-    if output is not None and found.found:
-        say(f"next, once its decisions are filled in: proofstone retire --from {pasted(output)}")
+    _show_contradictions(found)
+    if asked.output is not None and found.found:
+        named = pasted(asked.output)
+        say(f"next, once its decisions are filled in: proofstone retire --from {named}")
 
 
 def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_json: bool) -> None:
@@ -146,13 +171,13 @@ def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_jso
         print_text(_pair_lines(pair))
 
 
-def _contradictions_show(found: Contradictions) -> None:
+def _show_contradictions(found: Contradictions) -> None:
     click.echo(
         f"{found.bank}  {found.n_statements:,} true statements, {found.n_pairs:,} near pairs "
         f"judged: {len(found.found):,} contradict, {len(found.undecided):,} not decided"
     )
     for each in found.found[:_SHOWN]:
-        print_text(_contradiction_lines(each))
+        print_text(f"{_pair_lines(each.pair)}\n  {each.reason}".rstrip())
     if len(found.found) > _SHOWN:
         click.echo(f"and {len(found.found) - _SHOWN:,} more (-o FILE, or --json, has all)")
     for account in found.judges:
@@ -161,10 +186,6 @@ def _contradictions_show(found: Contradictions) -> None:
                 f"! {account.judge}: of {account.n:,} pairs {account.failed:,} failed, "
                 f"{account.unparsed:,} without a label, {account.split:,} other with the order"
             )
-
-
-def _contradiction_lines(each: Contradiction) -> str:
-    return f"{_pair_lines(each.pair)}\n  {each.reason}".rstrip()
 
 
 def _pair_lines(pair: StatementPair) -> str:
@@ -188,51 +209,7 @@ _FAIR = 0.55  # a bank that gives away more is to be mended
     metavar="AREA",
     help="Of a bank: which statements must go until no more than this is left, as 0.55.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the statements to drop here."
-)
-@click.option(
-    "--embeddings",
-    is_flag=True,
-    help="Let a classifier look at what texts mean too, by a sentence encoder (extra).",
-)
-@click.option(
-    "--contradictions",
-    is_flag=True,
-    help="Of a bank: which true statements contradict each other instead; judges decide.",
-)
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="PROVIDER/NAME",
-    help="With --contradictions: who judges; several vote.",
-)
-@click.option(
-    "--pairs",
-    type=click.IntRange(1),
-    default=500,
-    show_default=True,
-    help="With --contradictions: how many of the nearest pairs are judged.",
-)
-@click.option(
-    "--dry-run", is_flag=True, help="With --contradictions: the pairs alone, and nobody asked."
-)
-@budget_option
-@yes_option
-@click.option(
-    "--taxonomy",
-    metavar="NAME|FILE",
-    help="Of a bank: what stands under each node of this taxonomy instead.",
-)
-@click.option(
-    "--map",
-    "map_to",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Draw where texts lie in meaning (.svg, .png, .html, .json), and say how far disciplines "
-    "stand apart instead.",
-)
+@asked_for(CheckAsked)
 @seed_option
 @workspace_option
 @json_option
@@ -242,16 +219,7 @@ def check_command(
     /,
     target: str,
     drop_to: float | None,
-    output: Path | None,
-    embeddings: bool,
-    contradictions: bool,
-    judges: tuple[str, ...],
-    pairs: int,
-    dry_run: bool,
-    budget: str | None,
-    yes: bool,
-    taxonomy: str | None,
-    map_to: Path | None,
+    asked: CheckAsked,
     seed: int,
     folder: Path | None,
     as_json: bool,
@@ -285,29 +253,25 @@ def check_command(
     from proofstone.session.session import open_session
 
     _refuse_mixed(context)
-    if contradictions:
-        asked = Asked(judges=read_panel(judges), pairs=pairs, budget=budget, yes=yes)
-        check_contradictions(target, asked, output, folder, dry_run=dry_run, as_json=as_json)
+    if asked.contradictions:
+        check_contradictions(target, asked, folder, as_json=as_json)
         return
-    if map_to is not None:
-        show_map(target, map_to, seed, folder, as_json=as_json)
+    if asked.map_to is not None:
+        show_map(target, asked.map_to, seed, folder, as_json=as_json)
         return
-    if taxonomy is not None:
-        _check_coverage(target, taxonomy, folder, as_json=as_json)
+    if asked.taxonomy is not None:
+        _check_coverage(target, asked.taxonomy, folder, as_json=as_json)
         return
+    output = asked.output
     with open_session(folder) as session:
-        checked = check_target(
-            session,
-            target,
-            drop_to=drop_to,
-            embedder=open_embedder(session) if embeddings else None,
-        )
+        embedder = open_embedder(session) if asked.embeddings else None
+        checked = check_target(session, target, drop_to=drop_to, embedder=embedder)
         if output is not None:
             write_told(session, checked, output)
     if as_json:
         print_json(checked)
         return
-    _checking_show(checked)
+    _show_checked(checked)
     if output is not None:
         say(f"the statements to drop are in {output}")
         say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
@@ -358,7 +322,7 @@ def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json:
     show_coverage(coverage, as_json=as_json)
 
 
-def _checking_show(checked: Checked) -> None:
+def _show_checked(checked: Checked) -> None:
     from proofstone.wording.messages import counted
 
     first, second = checked.kinds
@@ -375,13 +339,21 @@ def _checking_show(checked: Checked) -> None:
     if checked.embedder:
         click.echo(_seen_by_embeddings(checked))
     if checked.leaks:
-        print_table(
-            [("what tells", "area", first, second), *map(_leak, checked.leaks[:_MOST_LEAKS])]
-        )
+        table = [("what tells", "area", first, second)]
+        table += [
+            (leak.feature, _shown(leak.area), f"{leak.mean_first:.3g}", f"{leak.mean_second:.3g}")
+            for leak in checked.leaks[:_MOST_LEAKS]
+        ]
+        print_table(table)
         if len(checked.leaks) > _MOST_LEAKS:
             click.echo(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
-    if checked.dropped is not None:
-        _show_dropped(checked)
+    if (dropped := checked.dropped) is not None:
+        ending = "" if dropped.reached else ", which does not reach it"
+        click.echo(
+            f"dropping {len(dropped.rows):,} of {sum(checked.counts):,} takes "
+            f"{_shown(dropped.before)} to {_shown(dropped.after)} on {dropped.held_out} sources "
+            f"that taught nothing{ending}"
+        )
 
 
 def _seen_by_embeddings(checked: Checked) -> str:
@@ -389,18 +361,6 @@ def _seen_by_embeddings(checked: Checked) -> str:
         return f"What {checked.embedder} sees goes with none of the things counted: it has no name."
     named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
     return f"What {checked.embedder} sees goes with: {named} (rank correlations)"
-
-
-def _show_dropped(checked: Checked) -> None:
-    dropped = checked.dropped
-    if dropped is None:
-        return
-    n = sum(checked.counts)
-    ending = "" if dropped.reached else ", which does not reach it"
-    click.echo(
-        f"dropping {len(dropped.rows):,} of {n:,} takes {_shown(dropped.before)} to "
-        f"{_shown(dropped.after)} on {dropped.held_out} sources that taught nothing{ending}"
-    )
 
 
 def _verdict(checked: Checked) -> str:
@@ -419,10 +379,6 @@ def _verdict(checked: Checked) -> str:
         tell = "one thing tells by itself" if n == 1 else f"{n:,} things tell by themselves"
         return f"{none}, but of what was counted {tell}, as listed below."
     return f"{none}."
-
-
-def _leak(leak: Leak) -> tuple[str, ...]:
-    return leak.feature, _shown(leak.area), f"{leak.mean_first:.3g}", f"{leak.mean_second:.3g}"
 
 
 def _shown(estimate: Estimate) -> str:

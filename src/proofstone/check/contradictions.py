@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
 
-from proofstone.check.semantic_map import SemanticMap, drawn_figure, keep_map, map_texts
 from proofstone.errors import BadUsage
-from proofstone.judging.panel import JudgeModel, JudgingRules, Panel
+from proofstone.judging.panel import JudgingRules, Panel
 from proofstone.judging.verdicts import JudgeAccount, judge_accounts
-from proofstone.method import Method, find_method
-from proofstone.models.ask import Asker
+from proofstone.method import find_method
 from proofstone.models.budget import Budget
 from proofstone.models.registry import leaves_to
-from proofstone.page.figure import FIGURE_KINDS, figure_files
-from proofstone.records.calls import CallRecord, Embedder
+from proofstone.records.calls import Embedder
 from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
 from proofstone.run.forms import fewer_facts, retired_facts
@@ -33,16 +30,20 @@ from proofstone.session.askers import on_record, session_askers
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.progress import Background, start_spending
-from proofstone.session.session import Session, Target, find_target
+from proofstone.session.session import Session, Target
 from proofstone.session.written_files import write_work_file
-from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
-from proofstone.store.store import Store
 
 _AT_ONCE = 16
 
 
 _ORDERS = 2
+
+
+_PAIRS = 500
+
+
+_MOST, _LEAST = 5, 0.6  # pairs of one statement, and how near they are
 
 
 _CONTRADICT = "contradict"
@@ -77,6 +78,18 @@ class StatementPair(Struct, frozen=True, gc=False, kw_only=True):
     other_text: str
     near: float
     language: str
+
+    def question(self) -> JudgeQuestion:
+        """Whether both can be true, in their language."""
+        is_chinese = self.language.startswith("zh")
+        names = ("陈述一", "陈述二") if is_chinese else ("statement 1", "statement 2")
+        return JudgeQuestion(
+            task=_TASK_ZH if is_chinese else _TASK,
+            labels=_LABELS_ZH if is_chinese else _LABELS,
+            exhibits=(Exhibit(names[0], self.text), Exhibit(names[1], self.other_text)),
+            compared=(0, 1),
+            language="zh" if is_chinese else "en",
+        )
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
@@ -114,172 +127,38 @@ class ContradictionRow(Struct, frozen=True, kw_only=True):
     why: str
 
 
-def near_statements(
-    store: Store,
-    method: Method,
-    found: Found,
-    embedder: Embedder,
-    *,
-    most: int = 5,
-    least: float = 0.6,
-    limit: int | None = None,
-) -> tuple[int, list[StatementPair]]:
-    """How many true statements in force a bank has, and its nearest pairs of different texts: each
-    statement's ``most`` nearest of its language that are at least ``least`` near, the ``limit``
-    nearest pairs of all. Raises BadUsage where the method's facts are not true or false.
-    """
-    if method.contrasts is None:
-        raise BadUsage(f"{method.name} has no true and falsified statements")
-    whole = store.knowledge.bank(found.id)
-    facts = fewer_facts(whole, retired_facts(store, whole)).facts()
-    languages = {fact.id: fact.language or "en" for fact in facts}
-    true = {c.text: c.row for c in method.contrasts.of_facts(facts) if not c.is_second}
-    pairs: list[StatementPair] = []
-    by_language: dict[str, list[tuple[str, bytes]]] = {}
-    for text, row in true.items():
-        by_language.setdefault(languages[row], []).append((text, row))
-    for language, statements in by_language.items():
-        vectors = embedder.embed([text for text, _row in statements])
-        for near in near_pairs(vectors, most=most, least=least):
-            (text, one), (other_text, other) = statements[near.one], statements[near.other]
-            pairs.append(
-                StatementPair(
-                    one=one, other=other, text=text, other_text=other_text, near=near.near,
-                    language=language,
-                )
-            )  # fmt: skip
-    pairs.sort(key=lambda pair: (-pair.near, pair.one, pair.other))
-    return len(true), pairs[:limit]
-
-
-async def judge_statements(
-    store: Store,
-    bank: str,
-    n_statements: int,
-    pairs: Sequence[StatementPair],
-    askers: Sequence[Asker],
-    *,
-    embedder: str,
-    kept: Callable[[CallRecord], None] | None = None,
-) -> Contradictions:
-    """Judges each pair in both orders; more than half of the judges decide. Every call is kept: a
-    second time comes from the cache.
-
-    Raises what stopped an asker (EndpointUnusable, BudgetReached).
-    """
-    async with store.writer(kept) as writer:
-        panel = _panel([AskedJudge(asker, writer.write) for asker in askers])
-        slots = asyncio.Semaphore(_AT_ONCE)
-
-        async def judged(pair: StatementPair) -> PanelVerdict:
-            async with slots:
-                return await panel.decide(_question(pair))
-
-        verdicts = await asyncio.gather(*map(judged, pairs))
-    for asker in askers:
-        if asker.stopped is not None:
-            raise asker.stopped
-    made = [_made(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)]
-    return Contradictions(
-        bank=bank,
-        n_statements=n_statements,
-        n_pairs=len(pairs),
-        found=tuple(each for each in made if each.label == _CONTRADICT),
-        undecided=tuple(each for each in made if not each.label),
-        judges=judge_accounts(verdicts),
-        embedder=embedder,
-    )
-
-
-def pairs_would_leave(store: Store, pairs: Sequence[StatementPair]) -> Outgoing:
-    """What judging pairs would send to one judge: each in both orders."""
-    facts = [fact for pair in pairs for fact in (pair.one, pair.other) * _ORDERS]
-    characters = _ORDERS * sum(len(pair.text) + len(pair.other_text) for pair in pairs)
-    return facts_would_leave(store, facts, "pair", characters)
-
-
-def contradiction_rows(found: Contradictions) -> Iterator[ContradictionRow]:
-    """Both statements of each pair that contradicts, the one below the other, to be decided."""
-    for each in found.found:
-        pair, why = each.pair, " ".join(each.reason.split())
-        sides = (
-            (pair.one, pair.text, pair.other, pair.other_text),
-            (pair.other, pair.other_text, pair.one, pair.text),
-        )
-        for one, text, other, other_text in sides:
-            named = f"fact:{short(other)}"
-            yield ContradictionRow(
-                target=f"fact:{short(one)}",
-                text=text,
-                other=named,
-                other_text=other_text,
-                why=f"contradicts {named}: {why}".rstrip(": "),
-            )
-
-
-def _panel(judges: Sequence[JudgeModel]) -> Panel:
-    return Panel(
-        judges,
-        asking=JudgingRules(orders=_ORDERS),
-        rules=PanelRules(quorum=len(judges) // 2 + 1),
-    )
-
-
-def _question(pair: StatementPair) -> JudgeQuestion:
-    is_chinese = pair.language.startswith("zh")
-    names = ("陈述一", "陈述二") if is_chinese else ("statement 1", "statement 2")
-    return JudgeQuestion(
-        task=_TASK_ZH if is_chinese else _TASK,
-        labels=_LABELS_ZH if is_chinese else _LABELS,
-        exhibits=(Exhibit(names[0], pair.text), Exhibit(names[1], pair.other_text)),
-        compared=(0, 1),
-        language="zh" if is_chinese else "en",
-    )
-
-
-def _made(pair: StatementPair, verdict: PanelVerdict) -> Contradiction:
-    reason = next((b.reason for b in verdict.ballots if b.label and b.label == verdict.label), "")
-    return Contradiction(pair=pair, label=verdict.label, reason=reason)
-
-
-# Contradictions of a bank: near statements are found, and judges asked.
-
-_PAIRS = 500
-
-
-def make_semantic_map(
-    session: Session, target: Target, *, seed: int = 0, embedder: Embedder | None = None
-) -> SemanticMap:
-    """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
-    groups stand apart. It is kept, without its texts, for cards and pages."""
-
-    found = find_target(session.store, target, ("bank", "form"))
-    owner = session.store.items.item_set if found.kind == "form" else session.store.knowledge.bank
-    method = find_method(owner(found.id).method)
-    drawn = map_texts(session.store, method, found, embedder or open_embedder(session), seed=seed)
-    keep_map(session.store, found, drawn, session.clock.now())
-    return drawn
-
-
-def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
-    """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
-
-    kind = path.suffix.lower().lstrip(".")
-    kinds = [each for each in FIGURE_KINDS if each == kind]
-    files = figure_files(drawn_figure(drawn), kinds)
-    path.write_bytes(files.get(kind, files["vl.json"]))
-
-
 def find_near_statements(
     session: Session, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None
 ) -> tuple[int, list[StatementPair]]:
-    """How many true statements a bank has, and its nearest pairs; asks nobody."""
-
-    found = find_target(session.store, bank, ("bank",))
-    method = find_method(session.store.knowledge.bank(found.id).method)
-    return near_statements(
-        session.store, method, found, embedder or open_embedder(session), limit=limit
-    )
+    """How many true statements in force a bank has, and its nearest pairs of different texts: each
+    statement's 5 nearest of its language whose cosine is 0.6 or more, the ``limit`` nearest pairs
+    of all. Asks nobody. Raises BadUsage where the method's facts are not true or
+    false.
+    """
+    whole = session.store.knowledge.bank(session.find(bank, "bank").id)
+    method = find_method(whole.method)
+    if method.contrasts is None:
+        raise BadUsage(f"{method.name} has no true and falsified statements")
+    facts = fewer_facts(whole, retired_facts(session.store, whole)).facts()
+    languages = {fact.id: fact.language or "en" for fact in facts}
+    true = {c.text: c.row for c in method.contrasts.of_facts(facts) if not c.is_second}
+    by_language: dict[str, list[tuple[str, bytes]]] = {}
+    for text, row in true.items():
+        by_language.setdefault(languages[row], []).append((text, row))
+    encoder = embedder or open_embedder(session)
+    pairs = [
+        StatementPair(
+            one=statements[near.one][1], text=statements[near.one][0],
+            other=statements[near.other][1], other_text=statements[near.other][0],
+            near=near.near, language=language,
+        )
+        for language, statements in by_language.items()
+        for near in near_pairs(
+            encoder.embed([text for text, _row in statements]), most=_MOST, least=_LEAST
+        )
+    ]  # fmt: skip
+    pairs.sort(key=lambda pair: (-pair.near, pair.one, pair.other))
+    return len(true), pairs[:limit]
 
 
 def find_contradictions(
@@ -292,62 +171,97 @@ def find_contradictions(
     embedder: Embedder | None = None,
 ) -> Contradictions:
     """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
-    these judges. Calls are kept and cached; ``budget`` is as of ``run``."""
+    these judges: each pair in both orders, more than half of the judges decide. Calls are kept and
+    cached; ``budget`` is as of ``run``.
 
-    found = find_target(session.store, bank, ("bank",))
-    encoder = embedder or open_embedder(session)
+    Raises what stopped a judge (EndpointUnusable, BudgetReached).
+    """
+    found, encoder = session.find(bank, "bank"), embedder or open_embedder(session)
     n, pairs = find_near_statements(session, found, limit=limit, embedder=encoder)
     _clear_pairs(session, pairs, judges)
     spending = start_spending(session, budget)
-    named = f"{found.name}-{short(found.id, 4)}"
 
-    async def work(stop: asyncio.Event) -> Contradictions:
-        async with session_askers(session, judges, None, stop, spending=spending) as askers:
-            asked = [askers[name] for name in judges]
-            async with on_record(session.store, asked, session.clock) as kept:
-                return await judge_statements(
-                    session.store, named, n, pairs, asked, embedder=encoder.name, kept=kept
-                )
+    async def work(stop: asyncio.Event) -> list[PanelVerdict]:
+        async with session_askers(session, judges, None, stop, spending=spending) as opened:
+            askers = [opened[name] for name in judges]
+            async with on_record(session.store, askers, session.clock) as kept:
+                async with session.store.writer(kept) as writer:
+                    panel = Panel(
+                        [AskedJudge(asker, writer.write) for asker in askers],
+                        asking=JudgingRules(orders=_ORDERS),
+                        rules=PanelRules(quorum=len(askers) // 2 + 1),
+                    )
+                    slots = asyncio.Semaphore(_AT_ONCE)
 
-    return Background(work).wait()
+                    async def judged(pair: StatementPair) -> PanelVerdict:
+                        async with slots:
+                            return await panel.decide(pair.question())
 
+                    verdicts = await asyncio.gather(*map(judged, pairs))
+                for asker in askers:
+                    if asker.stopped is not None:
+                        raise asker.stopped
+            return list(verdicts)
 
-def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
-    """Writes a work list of statements that contradict each other, which ``retire --from`` and
-    ``edit --from`` carry out once somebody has decided; returns how many rows."""
-
-    rows = [structs.asdict(row) for row in contradiction_rows(found)]
-    return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
+    verdicts = Background(work).wait()
+    made = []
+    for pair, verdict in zip(pairs, verdicts, strict=True):
+        reasons = (b.reason for b in verdict.ballots if b.label and b.label == verdict.label)
+        made.append(Contradiction(pair=pair, label=verdict.label, reason=next(reasons, "")))
+    return Contradictions(
+        bank=f"{found.name}-{short(found.id, 4)}",
+        n_statements=n,
+        n_pairs=len(pairs),
+        found=tuple(each for each in made if each.label == _CONTRADICT),
+        undecided=tuple(each for each in made if not each.label),
+        judges=judge_accounts(verdicts),
+        embedder=encoder.name,
+    )
 
 
 def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
-    """Lets out the statements that remote judges would see, once that is allowed."""
-
+    """Lets out the statements that remote judges would see, once that is allowed: both of each pair
+    in both orders. Facts without a source are known by their book."""
+    store = session.store
     loads: Loads = {}
     for judge in judges:
         to = leaves_to(judge, session.config)
-        if to is not None and not to.is_local and pairs:
-            outgoing = pairs_would_leave(session.store, pairs)
-            loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
+        if to is None or to.is_local or not pairs:
+            continue
+        facts = dict.fromkeys(fact for pair in pairs for fact in (pair.one, pair.other))
+        found = store.knowledge.facts_by_id(facts).values()
+        sources = store.knowledge.sources({f.source for f in found if f.source is not None})
+        by_title: Counter[tuple[str, str]] = Counter()
+        for fact in found:
+            source = sources.get(fact.source or b"")
+            title = fact.stratum.book or "statements" if source is None else source.title
+            by_title[title, "" if source is None else source.licence] += 1
+        origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
+        outgoing = Outgoing(
+            items=_ORDERS * len(pairs),
+            noun="pair",
+            requests=_ORDERS * len(pairs),
+            characters=_ORDERS * sum(len(pair.text) + len(pair.other_text) for pair in pairs),
+            origins=joined_origins(origins, max),
+        )
+        loads[to] = loads.get(to, Load()).with_run(judge, b"pairs", outgoing)
     if loads:
         let_out(session, loads)
 
 
-def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:
-    """What one request for each ``noun`` sends, whose texts are of ``facts``, two a request; facts
-    without a source are known by their book."""
-    found = store.knowledge.facts_by_id(dict.fromkeys(facts))
-    sources = store.knowledge.sources({f.source for f in found.values() if f.source is not None})
-    by_title: Counter[tuple[str, str]] = Counter()
-    for fact in found.values():
-        source = sources.get(fact.source or b"")
-        title = fact.stratum.book or "statements" if source is None else source.title
-        by_title[title, "" if source is None else source.licence] += 1
-    origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
-    return Outgoing(
-        items=len(facts) // 2,
-        noun=noun,
-        requests=len(facts) // 2,
-        characters=characters,
-        origins=joined_origins(origins, max),
-    )
+def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
+    """Writes a work list of both statements of each pair that contradicts, the one below the other,
+    which ``retire --from`` and ``edit --from`` carry out once somebody has decided; returns how
+    many rows."""
+    rows = []
+    for each in found.found:
+        pair, why = each.pair, " ".join(each.reason.split())
+        one, other = (pair.one, pair.text), (pair.other, pair.other_text)
+        for (own, text), (against, other_text) in ((one, other), (other, one)):
+            named = f"fact:{short(against)}"
+            row = ContradictionRow(
+                target=f"fact:{short(own)}", text=text, other=named, other_text=other_text,
+                why=f"contradicts {named}: {why}".rstrip(": "),
+            )  # fmt: skip
+            rows.append(structs.asdict(row))
+    return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)

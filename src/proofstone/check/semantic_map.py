@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, needed
 from proofstone.method import Method, find_method
+from proofstone.page.figure import FIGURE_KINDS, figure_files
 from proofstone.page.section import Column, Figure, Mark, Section, Table, points, shown_estimate
 from proofstone.records.calls import Embedder
 from proofstone.records.ids import Draws, short
@@ -18,6 +20,8 @@ from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Audience, GroupsApart, GroupSeparation, StoredMap
 from proofstone.run.forms import fewer_facts, retired_facts
+from proofstone.search.retrieval import open_embedder
+from proofstone.session.session import Session, Target, method_of
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
@@ -33,21 +37,14 @@ _SHOWN = 120
 _LONGEST_NAME = 80  # a longer name of a group is a text of its own
 
 
-class MappedText(NamedTuple):
-    """A fact or item of a map, and what its dot says; empty where nothing may be told."""
-
-    row: bytes
-    text: str
-
-
-def map_figure(kept: StoredMap, told: Sequence[MappedText]) -> Figure:
-    """The map as a figure: a panel a group, its texts in front of all others. ``told`` is of the
-    map's rows, in their order."""
+def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
+    """The map as a figure: a panel a group, its texts in front of all others. ``told`` is what the
+    dots of its rows say; empty where nothing may be told."""
     index = kept.separation.index
     names = _names(kept)
     marks = [
-        (names[group], place, each.text)
-        for group, place, each in zip(kept.group, kept.places, told, strict=True)
+        (names[group], place, text)
+        for group, place, text in zip(kept.group, kept.places, told, strict=True)
     ]
     return Figure(
         name="semantic-map",
@@ -68,7 +65,7 @@ def map_figure(kept: StoredMap, told: Sequence[MappedText]) -> Figure:
     )  # fmt: skip
 
 
-def map_section(name: str, kept: StoredMap, told: Sequence[MappedText]) -> Section:
+def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
     """The map with its separation index, which needs no picture, and each group's share. ``name``
     tells it from other maps of the page."""
     apart = kept.separation
@@ -249,49 +246,55 @@ class _Text(NamedTuple):
     sources: tuple[str, ...]
 
 
-def map_texts(
-    store: Store,
-    method: Method,
-    found: Found,
-    embedder: Embedder,
-    *,
-    seed: int = 0,
-    most: int = MOST_TEXTS,
-    k: int = 10,
+def make_semantic_map(
+    session: Session, target: Target, *, seed: int = 0, embedder: Embedder | None = None
 ) -> SemanticMap:
-    """The map of a bank's true statements in force, or of a form's questions as their statements.
+    """Where a bank's true statements in force, or a form's questions, lie in meaning, and how far
+    their groups stand apart. It is kept, without its texts, for cards and pages.
 
-    Of more than ``most`` texts so many are drawn by ``seed``. Groups are of the coarsest level of
-    the taxonomy that has two. Raises BadUsage where none has, or with fewer than four texts;
-    needed without scikit-learn.
+    Of more than 1,200 texts so many are drawn by ``seed``. Groups are of the coarsest level of the
+    taxonomy that has two. Raises BadUsage where none has, or with fewer than four texts;
+    ExtraMissing without scikit-learn.
     """
-    texts = list(_texts(store, method, found))
-    chosen = _drawn(texts, most, seed)
+    found = session.find(target, "bank", "form")
+    texts = list(_texts(session.store, method_of(session, found), found))
+    chosen = _drawn(texts, seed)
     level, groups = _grouped(chosen, found)
     names = tuple(dict.fromkeys(groups))
-    vectors = embedder.embed([each.text for each in chosen])
-    found_apart = groups_apart(
+    encoder = embedder or open_embedder(session)
+    vectors = encoder.embed([each.text for each in chosen])
+    apart = groups_apart(
         vectors,
         np.array([names.index(group) for group in groups]),
         names,
         shared=_keys([each.rests_on for each in chosen]),
         clusters=_keys([each.sources for each in chosen]),
-        k=k,
     )
-    return SemanticMap(
+    drawn = SemanticMap(
         target=f"{found.kind}:{short(found.id)}",
         nature=_NATURES[found.kind],
         level=level,
-        embedder=embedder.name,
+        embedder=encoder.name,
         seed=seed,
         n_texts=len(chosen),
         n_all=len(texts),
-        separation=found_apart,
+        separation=apart,
         groups=tuple(groups),
         rows=tuple(each.row for each in chosen),
         texts=tuple(each.text for each in chosen),
         places=tuple((float(x), float(y)) for x, y in _plane(vectors, seed)),
     )
+    kind: Literal["bank", "form"] = "bank" if found.kind == "bank" else "form"
+    session.store.maps.add(kind, found.id, _kept(drawn), session.clock.now())
+    return drawn
+
+
+def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
+    """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
+    kind = path.suffix.lower().lstrip(".")
+    kinds = [each for each in FIGURE_KINDS if each == kind]
+    files = figure_files(map_figure(_kept(drawn), drawn.texts), kinds)
+    path.write_bytes(files.get(kind, files["vl.json"]))
 
 
 def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
@@ -328,10 +331,10 @@ def _ground(facts: Sequence[Fact]) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys(each for fact in facts for each in (fact.id, fact.passage) if each))
 
 
-def _drawn(texts: Sequence[_Text], most: int, seed: int) -> list[_Text]:
-    if len(texts) <= most:
+def _drawn(texts: Sequence[_Text], seed: int) -> list[_Text]:
+    if len(texts) <= MOST_TEXTS:
         return list(texts)
-    places = Draws(seed, 0, "semantic map").sample(range(len(texts)), most)
+    places = Draws(seed, 0, "semantic map").sample(range(len(texts)), MOST_TEXTS)
     return [texts[place] for place in sorted(places)]
 
 
@@ -376,17 +379,6 @@ def _plane(vectors: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 # Maps in meaning as they were kept: for the card and the page, without being made again.
 
 
-def keep_map(store: Store, found: Found, drawn: SemanticMap, now: float) -> None:
-    """Stores a map without its texts; the newest of a bank or form is the one that is shown."""
-    store.maps.add("bank" if found.kind == "bank" else "form", found.id, _kept(drawn), now)
-
-
-def drawn_figure(drawn: SemanticMap) -> Figure:
-    """The figure of a map as it was just made, with its texts."""
-    told = [MappedText(*each) for each in zip(drawn.rows, drawn.texts, strict=True)]
-    return map_figure(_kept(drawn), told)
-
-
 def _kept(drawn: SemanticMap) -> StoredMap:
     code = {group.name: place for place, group in enumerate(drawn.separation.groups)}
     return StoredMap(
@@ -409,7 +401,7 @@ def stored_map_section(store: Store, found: Found, audience: Audience) -> Sectio
     if not kept:
         return None
     texts = _stored_maps_texts(store, found, kept[-1]) if audience == "internal" else {}
-    told = [MappedText(row, texts.get(row, "")) for row in kept[-1].rows]
+    told = [texts.get(row, "") for row in kept[-1].rows]
     return map_section(short(found.id), kept[-1], told)
 
 

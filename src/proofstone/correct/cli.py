@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import click
 
 from proofstone.build.cli_show import show_placed
-from proofstone.correct.bank_moves import Followed
 from proofstone.errors import BadInput, BadUsage
 from proofstone.records.ids import short
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.terminal import pasted, print_json, say
+from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
-    from proofstone.correct.edit import Edited
-    from proofstone.correct.rule import Ruled
+    from proofstone.correct.edit import Edited, EditedForm, Followed
     from proofstone.correct.work_list import Action, Applied
     from proofstone.records.reviews import Verdict
 
@@ -35,14 +34,8 @@ from_option = click.option(
 )
 
 
-def apply_work_list(
-    file: Path,
-    action: Action,
-    *,
-    reason: str,
-    by: str,
-    folder: Path | None,
-    as_json: bool,
+def _apply_work_list(
+    file: Path, action: Action, *, reason: str, by: str, folder: Path | None, as_json: bool
 ) -> None:
     """Carries out the rows of a work list that decide on this action, and says what was done."""
     from proofstone.correct.work_list import apply_work_list, run_again, run_forms
@@ -52,7 +45,7 @@ def apply_work_list(
         done = apply_work_list(session, file, action, reason=reason, by=by)
         shown = run_forms(session, (form for one in done.retired for form, _n in one.forms))
         edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
-        lines = [line for form in edited for line in run_lines(form, run_again(session, form))]
+        lines = [line for form in edited for line in _run_lines(form, run_again(session, form))]
     if as_json:
         print_json(done)
         return
@@ -69,7 +62,7 @@ def apply_work_list(
         say(f"look: proofstone leaderboard {pasted(target)}")
 
 
-def run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
+def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
     """What comes next of a form that was corrected: to run it as the former one was (``asked``, as
     ``Workspace.run_again`` gives it), so that all other responses come from the cache."""
     for options in asked or ["-m MODEL"]:
@@ -98,17 +91,21 @@ def _lines(done: Applied) -> list[str]:
         one = standing.correction
         forms = ", ".join(f"{form} ({n})" for form, n in standing.forms)
         lines.append(f"  {one.kind}:{short(one.target)}  retired   {forms}".rstrip())
-    for edited in done.edited:
-        new = f"{edited.kind}:{short(edited.new)}"
-        lines.append(
-            f"  {new}  corrects {edited.kind}:{short(edited.former)}   {', '.join(edited.fields)}"
-        )
+    lines += [f"  {_edited_line(edited)}   {', '.join(edited.fields)}" for edited in done.edited]
     made = {form.form: form for edited in done.edited for form in edited.forms}
-    for form in made.values():
-        differ = "item differs" if form.n_changed == 1 else "items differ"
-        lines.append(f"  form {form.form}  corrects {form.former}   {form.n_changed} {differ}")
+    lines += [f"  form {_form_line(form)}" for form in made.values()]
     lines += [f"  {one.response}  {one.model}  ruled {one.ruling.verdict}" for one in done.ruled]
     return lines
+
+
+def _edited_line(edited: Edited) -> str:
+    new, former = short(edited.new), short(edited.former)
+    return f"{edited.kind}:{new}  corrects {edited.kind}:{former}"
+
+
+def _form_line(form: EditedForm) -> str:
+    differ = "item differs" if form.n_changed == 1 else "items differ"
+    return f"{form.form}  corrects {form.former}   {form.n_changed} {differ}"
 
 
 # ``rule``, ``retire`` and ``restore``.
@@ -166,10 +163,10 @@ def rule_command(
 
     Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
     """
-    from proofstone.correct.rule import rule
+    from proofstone.correct.rulings import rule
 
     if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
-        apply_work_list(_named(file), "rule", reason=reason, by=by, folder=folder, as_json=as_json)
+        _apply_work_list(file, "rule", reason=reason, by=by, folder=folder, as_json=as_json)
         return
     if verdict is None:
         raise click.UsageError(f"say the verdict: {', '.join(VERDICTS)}")
@@ -181,7 +178,9 @@ def rule_command(
         print_json(ruled)
         return
     for one in ruled:
-        click.echo(_ruled_line(one))
+        former = f", before: {one.former}" if one.former else ""
+        said = f"ruled {one.ruling.verdict}{former}  by actor {short(one.ruling.actor)}"
+        click.echo(f"{one.response}  {one.model}  {said}")
     for one in ruled:
         if one.n_runs > 1:
             say(f"{one.response}: this reply serves {one.n_runs} runs, and the ruling holds in all")
@@ -214,9 +213,7 @@ def retire_command(
     already is passed over.
     """
     if _is_from(file, identity, reason, "an item or a fact"):
-        apply_work_list(
-            _named(file), "retire", reason=reason, by=by, folder=folder, as_json=as_json
-        )
+        _apply_work_list(file, "retire", reason=reason, by=by, folder=folder, as_json=as_json)
         return
     _stand("retire", identity, reason, by, folder, as_json=as_json)
 
@@ -234,18 +231,20 @@ def restore_command(
     _stand("restore", identity, reason, by, folder, as_json=as_json)
 
 
-def _is_from(file: Path | None, named: str, reason: str, what: str, *, given: bool = False) -> bool:
+def _is_from(
+    file: Path | None, named: str, reason: str, what: str, *, given: bool = False
+) -> TypeGuard[Path]:
     """Whether a work list is meant. Raises UsageError unless one of both is named, or no reason."""
     if (file is not None) == bool(named or given):
         raise click.UsageError(f"name {what}, or a work list: --from FILE")
-    if file is None and not reason.strip():
-        raise click.UsageError('a correction needs its reason: --reason "..."')
+    if file is None:
+        _need_reason(reason)
     return file is not None
 
 
-def _named(file: Path | None) -> Path:
-    """The file, which was checked to be named."""
-    return Path() if file is None else file
+def _need_reason(reason: str) -> None:
+    if not reason.strip():
+        raise click.UsageError('a correction needs its reason: --reason "..."')
 
 
 def _stand(
@@ -257,7 +256,7 @@ def _stand(
     *,
     as_json: bool,
 ) -> None:
-    from proofstone.correct.retire import restore, retire
+    from proofstone.correct.rulings import restore, retire
     from proofstone.correct.work_list import run_forms
     from proofstone.session.session import open_session
 
@@ -276,12 +275,6 @@ def _stand(
         click.echo(f"  {form}   {n} {items}")
     for form in shown[-1:]:
         say(f"look: proofstone leaderboard {pasted(form)}")
-
-
-def _ruled_line(one: Ruled) -> str:
-    former = f", before: {one.former}" if one.former else ""
-    actor = short(one.ruling.actor)
-    return f"{one.response}  {one.model}  ruled {one.ruling.verdict}{former}  by actor {actor}"
 
 
 @click.command("edit")
@@ -341,14 +334,13 @@ def edit_command(
     All are checked first and made together, so that a form gets one newer version; applied again,
     what was edited so already is passed over.
     """
-    from proofstone.correct.bank_moves import editable_fields, follow_placements, place
-    from proofstone.correct.edit import edit
+    from proofstone.correct.edit import edit, editable_fields, follow_placements, place
     from proofstone.correct.work_list import run_again
 
     if not identity:
         if file is None or pairs or only_fields or forms or as_placed:
             raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
-        apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
+        _apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
         return
     from proofstone.session.session import open_session
 
@@ -357,14 +349,13 @@ def edit_command(
     with open_session(folder) as session:
         if as_placed:
             followed = follow_placements(session, identity, reason=reason, by=by)
-            print_json(followed) if as_json else tell_followed(followed)
+            print_json(followed) if as_json else _tell_followed(followed)
             return
         fields = editable_fields(session, identity)
         if only_fields:
             print_json(fields)
             return
-        if not reason.strip():
-            raise click.UsageError('a correction needs its reason: --reason "..."')
+        _need_reason(reason)
         changes = _changes(fields, pairs, file)
         found = session.find(identity, "item", "fact", "source")
         if found.kind == "source":
@@ -372,11 +363,8 @@ def edit_command(
             print_json(placed) if as_json else show_placed([placed])
             return
         edited = edit(session, identity, changes, reason=reason, by=by, forms=read_list(forms))
-        next_lines = [
-            line
-            for form in edited.forms
-            for line in run_lines(form.form, run_again(session, form.form))
-        ]
+        forms_made = [(each.form, run_again(session, each.form)) for each in edited.forms]
+        next_lines = [line for form, asked in forms_made for line in _run_lines(form, asked)]
     if as_json:
         print_json(edited)
     else:
@@ -430,8 +418,7 @@ def _read(text: str, where: str) -> dict[str, Any]:
 
 def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
     actor = short(edited.correction.actor)
-    new = f"{edited.kind}:{short(edited.new)}"
-    click.echo(f"{new}  corrects {edited.kind}:{short(edited.former)}  by actor {actor}")
+    click.echo(f"{_edited_line(edited)}  by actor {actor}")
     click.echo(f"  changed  {', '.join(edited.fields)}")
     if edited.n_facts > 1:
         name = "names" if edited.n_facts == 2 else "name"
@@ -439,16 +426,13 @@ def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
     for bank in edited.banks:
         click.echo(f"  bank     {bank}")
     for form in edited.forms:
-        differ = "item differs" if form.n_changed == 1 else "items differ"
-        click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
+        click.echo(f"  form     {_form_line(form)}")
     for line in next_lines:
         say(line)
 
 
-def tell_followed(followed: Followed) -> None:
+def _tell_followed(followed: Followed) -> None:
     """A bank that follows placements, and what can be done with it."""
-    from proofstone.wording.messages import counted
-
     click.echo(f"bank   {followed.bank}  corrects {followed.former}")
     moved, sources = counted(followed.n_facts, "fact"), counted(followed.n_sources, "source")
     click.echo(f"  moved    {moved} of {sources}")

@@ -26,8 +26,7 @@ from proofstone.correct.edit import (
     on_newest,
     typed,
 )
-from proofstone.correct.retire import Standing, retire
-from proofstone.correct.rule import Answered, Ruled, find_response, rule_on
+from proofstone.correct.rulings import Answered, Ruled, Standing, find_response, retire, rule_on
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.files.tables import read_rows, refused
 from proofstone.records.reviews import Verdict

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from proofstone.errors import BadUsage, ProofstoneError
-from proofstone.keep.findings import Finding, find_all
 from proofstone.records.ids import short
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.progress import lost_text, spent_text
@@ -157,63 +156,58 @@ def doctor_command(
     elif bundle is not None:
         code = _bundle(folder, bundle, as_json=as_json)
     else:
-        code = _findings(find_all(folder), as_json=as_json)
+        code = _findings(folder, as_json=as_json)
     click.get_current_context().exit(code)
 
 
-def _findings(findings: list[Finding], *, as_json: bool) -> int:
-    if as_json:
-        print_json(findings)
-    else:
-        for finding in findings:
-            state = "ok" if finding.well else ("MEND" if finding.needed else "absent")
-            click.echo(f"{state:<7} {finding.name:<18} {finding.found}".rstrip())
-            if finding.advice and not finding.well:
-                click.echo(f"{'':<7} {'':<18} {finding.advice}")
+def _findings(folder: Path | None, *, as_json: bool) -> int:
+    from proofstone.keep.doctor import find_all, finding_lines
+
+    findings = find_all(folder)
+    _print(findings, finding_lines(findings), as_json=as_json)
     return 2 if any(finding.needed and not finding.well for finding in findings) else 0
 
 
 def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
-    from proofstone.keep.doctor import look_online
-    from proofstone.keep.findings import online_lines
+    from proofstone.keep.doctor import look_online, online_lines
 
     found = look_online(folder, names, TerminalEgress())
-    if as_json:
-        print_json(found)
-    else:
-        for line in online_lines(found):
-            click.echo(line)
+    _print(found, online_lines(found), as_json=as_json)
     if not found:
         say("no model or provider is set up here: name one with -m, or see docs/models.md")
     return 0 if all(online.is_well for online in found) else 5
 
 
 def _egress(folder: Path | None, *, as_json: bool) -> int:
-    from proofstone.keep.doctor import sent_from
-    from proofstone.keep.findings import sent_lines
+    from proofstone.keep.doctor import sent_lines
+    from proofstone.session.egress import what_was_sent
+    from proofstone.session.session import open_session
 
-    sent = sent_from(folder)
-    if as_json:
-        print_json(sent)
-    else:
-        for line in sent_lines(sent):
-            click.echo(line)
+    with open_session(folder) as session:
+        sent = what_was_sent(session.store, session.sent_log.lines())
+    _print(sent, sent_lines(sent), as_json=as_json)
     return 0
 
 
 def _bundle(folder: Path | None, path: Path, *, as_json: bool) -> int:
     from proofstone.keep.doctor import make_bundle
 
-    parts = make_bundle(folder, path, lambda: find_all(folder))
+    parts = make_bundle(folder, path)
     sizes = {name: len(text.encode()) for name, text in parts.items()}
-    if as_json:
-        print_json({"file": str(path), "parts": sizes})
-    else:
-        for name, size in sizes.items():
-            click.echo(f"{name:<18} {size:>8,} bytes")
-        click.echo(f"written to {path}")
+    lines = [f"{name:<18} {size:>8,} bytes" for name, size in sizes.items()]
+    whole = {"file": str(path), "parts": sizes}
+    _print(whole, [*lines, f"written to {path}"], as_json=as_json)
+    if not as_json:
         say("no keys, prompts or replies are in it; look it over before you send it")
     return 0
+
+
+def _print(found: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    for line in lines:
+        click.echo(line)
 
 
 _path = click.Path(path_type=Path)

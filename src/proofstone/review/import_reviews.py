@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, get_args
 
-import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, Problem, ProofstoneError
@@ -23,19 +20,24 @@ from proofstone.records.reviews import (
     AnswerPolicy,
     Review,
     ReviewSheet,
-    ReviewTask,
     latest,
     review_id,
 )
-from proofstone.records.tables import Grid, Row
-from proofstone.review.addresses import NoAddress, pages_of, read_address
-from proofstone.review.sheet_answers import Answer, SheetOf, read_answers
+from proofstone.records.tables import Grid
+from proofstone.review.sheet_answers import (
+    Answer,
+    SheetOf,
+    StatedReview,
+    pages_of,
+    read_answers,
+    read_reviews,
+    write_review,
+)
 from proofstone.review.state import ReviewState, are_private
-from proofstone.review.workbook import TASKS, Task, is_private
+from proofstone.review.workbook import is_private
 from proofstone.session.session import Session, Target, acting_person
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
-from proofstone.texts.languages import unseen_sign
 
 
 class ImportedReviews(Struct, frozen=True, kw_only=True):
@@ -56,11 +58,8 @@ class ImportedReviews(Struct, frozen=True, kw_only=True):
     targets: tuple[Found, ...] = ()
 
 
-class _Taken(Struct, frozen=True, kw_only=True):
-    """A decision before it is known whether it is new."""
-
-    where: str
-    review: Review
+# A decision before it is known whether it is new, and where it stands.
+_Taken = tuple[str, Review]
 
 
 def import_reviews(
@@ -80,13 +79,13 @@ def import_reviews(
     problems += read.problems
     rows, n_purged = _rows(store, stated, problems, clock)
     taken = [*_answered(read.answers, clock), *rows]
-    problems += hand_problems(store, [(one.where, one.review) for one in taken])
+    problems += hand_problems(store, taken)
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
         raise BadInput(f"the reviews have {count}; nothing was taken in", problems,
                        hint="mend these cells, or ask for them, and import the same files again"
                        )  # fmt: skip
-    fresh = _fresh(store, [one.review for one in taken])
+    fresh = _fresh(store, [review for _where, review in taken])
     actors = {one.reviewer for one in fresh if one.reviewer}
     store.reviews.add(fresh, actors, clock.now())
     changed = sum(1 for one in fresh if one.corrects is not None)
@@ -171,27 +170,21 @@ class _Sheets:
 
 
 def _answered(answers: Iterable[Answer], clock: Clock) -> list[_Taken]:
-    return [
-        _Taken(
-            where=answer.where,
-            review=Review(
-                kind=answer.place.kind, target=answer.place.target, task=answer.place.task,
-                verdict=answer.verdict, reviewer=answer.sheet.reviewer, reason=scrub(answer.why),
-                changes={answer.field: scrub(answer.new)} if answer.new else {},
-                round=answer.sheet.round, at=clock.now(), sheet=answer.sheet.id,
-                answer=scrub(answer.said), urls=tuple(scrub(url) for url in answer.urls),
-                rubric=_rubric(answer),
-            ),
-        )
-        for answer in answers
-    ]  # fmt: skip
-
-
-def _rubric(answer: Answer) -> dict[str, str | int | float]:
-    """What a decision holds besides: the model's answer that was compared, and whether the reader
-    says that the new wording is true."""
-    said = {"model": scrub(answer.model), "claim": answer.claim}
-    return {name: text for name, text in said.items() if text}
+    taken = []
+    for answer in answers:
+        # Besides, the model's answer that was compared, and whether a new wording is true.
+        said = {"model": scrub(answer.model), "claim": answer.claim}
+        rubric: dict[str, str | int | float] = {name: text for name, text in said.items() if text}
+        review = Review(
+            kind=answer.place.kind, target=answer.place.target, task=answer.place.task,
+            verdict=answer.verdict, reviewer=answer.sheet.reviewer, reason=scrub(answer.why),
+            changes={answer.field: scrub(answer.new)} if answer.new else {},
+            round=answer.sheet.round, at=clock.now(), sheet=answer.sheet.id,
+            answer=scrub(answer.said), urls=tuple(scrub(url) for url in answer.urls),
+            rubric=rubric,
+        )  # fmt: skip
+        taken.append((answer.where, review))
+    return taken
 
 
 def _rows(
@@ -228,7 +221,7 @@ def _rows(
             urls=tuple(scrub(url) for url in review.urls), at=review.at or clock.now(),
             corrects=None,
         )  # fmt: skip
-        taken.append(_Taken(where=where, review=review))
+        taken.append((where, review))
     return taken, len(found) - len(kept)
 
 
@@ -312,162 +305,6 @@ def _unsupported(
     if not any(rule.same_answer(fact, one.answer, answer) for answer in answers):
         yield Problem(where, f"{one.answer!r} is none of the answers that were found, and so needs "
                       "two pages of its own")  # fmt: skip
-
-
-# Reviews as rows of a JSONL file.
-#
-# A row: ``target`` (``fact:...``, or any name where no workspace is asked), ``verdict``,
-# ``reviewer`` (a name, or an actor's 64 digits) or ``judge`` (a model); and, where there is
-# something to say, ``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``,
-# ``id``, ``corrects``; of people who answer questions ``answer`` and ``urls``.
-
-
-_TASKS: tuple[ReviewTask, ...] = get_args(ReviewTask)
-
-
-class StatedReview(Struct, frozen=True, kw_only=True):
-    """A review as a file states it: ``target`` and ``reviewer`` in its words. In ``review`` hashes
-    of these stand for both where they are no ids themselves, which is enough to decide."""
-
-    where: str
-    target: str
-    reviewer: str
-    review: Review
-
-
-class _Line(Struct, frozen=True, kw_only=True):
-    """A row of the file."""
-
-    target: str
-    verdict: str
-    task: str = "format"
-    reviewer: str = ""
-    judge: str = ""
-    reason: str = ""
-    changes: dict[str, Any] = {}
-    rubric: dict[str, str | int | float] = {}
-    seconds: float | None = None
-    round: int = 1
-    at: float = 0.0
-    id: str = ""
-    corrects: str = ""
-    answer: str = ""
-    urls: tuple[str, ...] = ()
-
-
-def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
-    """The reviews of a file, in its order. Raises BadInput with every problem of all rows."""
-    problems: list[Problem] = []
-    stated: list[StatedReview] = []
-    for row in rows:
-        try:
-            line = msgspec.convert({k: v for k, v in row.values.items() if v is not None}, _Line)
-        except msgspec.ValidationError as cause:
-            problems.append(Problem(row.place, str(cause)))
-            continue
-        found = [Problem(row.place, what) for what in _line_problems(line)]
-        problems += found
-        if not found:
-            stated.append(_stated(row.place, line))
-    if problems:
-        raise BadInput("The reviews cannot be read.", problems)
-    return stated
-
-
-def _line_problems(line: _Line) -> Iterable[str]:
-    if line.task not in _TASKS:
-        yield f"task: expected one of {', '.join(_TASKS)}; came {line.task!r}"
-        return
-    task = next(TASKS[name] for name in _TASKS if name == line.task)
-    if line.verdict not in task.verdicts:
-        yield f"verdict: expected one of {', '.join(task.verdicts)}; came {line.verdict!r}"
-    if not line.target:
-        yield "target: is empty; expected an item or a fact, as fact:51b0c2aa"
-    if bool(line.reviewer) == bool(line.judge):
-        yield "expected either a reviewer (a person) or a judge (a model)"
-    if line.verdict in task.needs_text and not line.changes:
-        yield f'changes: {line.verdict} needs the new text, as {{"text": "..."}}'
-    if line.verdict in task.needs_reason and not line.reason.strip():
-        yield f"reason: {line.verdict} needs one"
-    yield from _unseen(line)
-    yield from _answer_problems(line, task)
-    for name, digits in (("id", line.id), ("corrects", line.corrects)):
-        if digits and _identity(digits) is None:
-            yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
-
-
-def _answer_problems(line: _Line, task: Task) -> Iterable[str]:
-    if line.verdict in task.needs_answer and not line.answer.strip():
-        yield f"answer: {line.verdict} needs one"
-    for url in line.urls:
-        try:
-            read_address(url)
-        except NoAddress as cause:
-            yield f"urls: {cause}"
-
-
-def _unseen(line: _Line) -> Iterable[str]:
-    texts = (*line.changes.items(), ("reason", line.reason), ("answer", line.answer))
-    for name, text in texts:
-        if isinstance(text, str) and (sign := unseen_sign(text)):
-            yield f"{name}: holds a control character, {sign}: take it out"
-
-
-def _stated(where: str, line: _Line) -> StatedReview:
-    task = next(name for name in _TASKS if name == line.task)
-    kind, _, digits = line.target.rpartition(":")
-    review = Review(
-        kind="item" if kind == "item" else "fact",
-        target=_identity(digits) or sha256(line.target.encode()).digest(),
-        task=task,
-        verdict=line.verdict,
-        reviewer=_identity(line.reviewer) or sha256(line.reviewer.encode()).digest()
-        if line.reviewer
-        else b"",
-        judge=line.judge,
-        reason=line.reason.strip(),
-        changes=line.changes,
-        rubric=line.rubric,
-        seconds=line.seconds,
-        round=line.round,
-        at=line.at,
-        corrects=_identity(line.corrects) if line.corrects else None,
-        answer=line.answer.strip(),
-        urls=line.urls,
-    )
-    own = _identity(line.id) if line.id else None
-    review = structs.replace(review, id=own or review_id(review))
-    return StatedReview(where=where, target=line.target, reviewer=line.reviewer, review=review)
-
-
-def _identity(digits: str) -> bytes | None:
-    try:
-        found = bytes.fromhex(digits)
-    except ValueError:
-        return None
-    return found if len(found) == 32 else None
-
-
-def write_review(review: Review) -> dict[str, Any]:
-    """The row from which ``read_reviews`` makes this review again; who sheets belong to stays."""
-    row: dict[str, Any] = {
-        "id": review.id.hex(),
-        "target": f"{review.kind}:{review.target.hex()}",
-        "task": review.task,
-        "verdict": review.verdict,
-        "reviewer": review.reviewer.hex(),
-        "judge": review.judge,
-        "reason": review.reason,
-        "changes": dict(review.changes),
-        "rubric": dict(review.rubric),
-        "seconds": review.seconds,
-        "round": review.round,
-        "at": review.at,
-        "corrects": review.corrects.hex() if review.corrects else "",
-        "answer": review.answer,
-        "urls": list(review.urls),
-    }
-    return {name: value for name, value in row.items() if value not in ("", None, {}, [])}
 
 
 def export_reviews(session: Session, target: Target, path: Path | str) -> int:

@@ -1,21 +1,149 @@
-"""Sheets as they came back, read row by row: every answer, and every problem at its cell."""
+"""Reviews as they come back: sheets row by row, every answer and every problem at its cell; and
+rows of files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TypedDict
+from hashlib import sha256
+from typing import Any, get_args
+from urllib.parse import SplitResult, unquote, urlsplit
 
+import msgspec
 from msgspec import Struct, structs
 
-from proofstone.errors import Problem
-from proofstone.records.reviews import QUESTIONS, ReviewPlace, ReviewSheet, ReviewTask
-from proofstone.records.tables import Grid, cell_name
-from proofstone.review.addresses import NoAddress, pages_of, read_address, split_addresses
+from proofstone.errors import BadInput, Problem
+from proofstone.records.reviews import (
+    QUESTIONS,
+    Review,
+    ReviewPlace,
+    ReviewSheet,
+    ReviewTask,
+    review_id,
+)
+from proofstone.records.tables import Grid, Row, cell_name
 from proofstone.review.workbook import TASKS, TITLES, Role, Task, is_private, row_key
 from proofstone.texts.languages import unseen_sign
 from proofstone.wording.messages import LANGUAGES, speaking, word
+
+# Addresses of web pages that people name as evidence, and whose they are.
+#
+# Two addresses are one page where only dress differs: http and https, capitals in the host, the
+# usual port, percent signs, a slash at the end, a place on the page. A host belongs to a site where
+# it is that site or ends in a dot and its name, so that ``zh.wikipedia.org`` is Wikipedia's, and
+# neither ``notwikipedia.org`` nor ``wikipedia.org.example.com`` is.
+
+_HOST_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+
+
+# Between addresses: white space, or a comma or semicolon with another address behind it.
+_BETWEEN = re.compile(r"\s+|[,;\uff0c\uff1b\u3001]\s*(?=[a-zA-Z]+:)")
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class NoAddress(ValueError):
+    """A text that is no address of a web page; the message says why."""
+
+
+class WebAddress(Struct, frozen=True, gc=False):
+    """An address: its host as the network writes it (lower case, ``xn--``), and what is the same
+    for all spellings of this page."""
+
+    host: str
+    page: str
+
+
+def split_addresses(text: str) -> list[str]:
+    """The addresses of a cell, one after another with white space or commas between them."""
+    return [part for part in _BETWEEN.split(text.strip()) if part]
+
+
+def read_address(text: str) -> WebAddress:
+    """The page that an address names. Raises NoAddress for what no browser would open as a web
+    page of a named site: another scheme, no host, a name and password in it, a number as a host."""
+    parts, port = _parts(text.strip())
+    if parts.scheme not in _PORTS:
+        raise NoAddress(f"expected https:// or http://, came {_cut(text)!r}")
+    if "@" in parts.netloc:
+        raise NoAddress(f"there is a name or password before the host of {_cut(text)!r}")
+    host = _host(parts.hostname or "", text)
+    own_port = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
+    # A fragment is a place on the page, but for pages that live behind it (#/ and #!).
+    behind = f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else ""
+    query = f"?{unquote(parts.query)}" if parts.query else ""
+    path = unquote(parts.path).rstrip("/")
+    return WebAddress(host, f"{host}{own_port}{path}{query}{behind}")
+
+
+def pages_of(texts: Iterable[str]) -> tuple[WebAddress, ...]:
+    """The pages that addresses name, each once, in their order; what is no address is left out."""
+    found: dict[str, WebAddress] = {}
+    for text in texts:
+        try:
+            address = read_address(text)
+        except NoAddress:
+            continue
+        found.setdefault(address.page, address)
+    return tuple(found.values())
+
+
+def read_site(text: str) -> str:
+    """A site as hosts are matched: ``wikipedia.org``, or ``.edu`` for all under one ending. Raises
+    NoAddress for anything else, a whole address too."""
+    plain = text.strip().lower()
+    if plain.startswith(".") and plain.count(".") == 1:
+        return f".{_ascii(plain[1:], text)}"
+    if re.search(r"[/:@?#\s]", plain):
+        raise NoAddress(f"expected a site, as wikipedia.org; came {_cut(text)!r}")
+    return _host(plain.removeprefix("."), text)
+
+
+def is_of_site(host: str, site: str) -> bool:
+    """Whether a host is a site or one of its subdomains; both as ``read_address`` and
+    ``read_site`` give them."""
+    return host == site or host.endswith(site if site.startswith(".") else f".{site}")
+
+
+def _parts(text: str) -> tuple[SplitResult, int | None]:
+    # A backslash before the query is a slash to browsers, and so may end the host.
+    if re.search(r"[\s\x00-\x1f]", text.split("#", 1)[0]) or "\\" in re.split("[?#]", text)[0]:
+        raise NoAddress(
+            f"there is white space, a control character or a backslash in {_cut(text)!r}"
+        )
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as cause:
+        raise NoAddress(f"{_cut(text)!r} cannot be read: {cause}") from None
+    return parts, port
+
+
+def _host(name: str, text: str) -> str:
+    host = _ascii(name.rstrip("."), text)
+    if "." not in host:
+        raise NoAddress(f"expected the host of a site, as zh.wikipedia.org; came {_cut(text)!r}")
+    if host.rpartition(".")[2].isdigit():
+        raise NoAddress(f"the host of {_cut(text)!r} is a number and no site's name")
+    return host
+
+
+def _ascii(name: str, text: str) -> str:
+    try:
+        host = name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        host = ""
+    if not host or not all(_HOST_LABEL.fullmatch(label) for label in host.split(".")):
+        raise NoAddress(f"there is no host that can be in {_cut(text)!r}")
+    return host
+
+
+def _cut(text: str) -> str:
+    plain = text.strip()
+    return plain if len(plain) <= 80 else f"{plain[:77]}..."
+
 
 _FILLED: tuple[Role, ...] = ("verdict", "new", "claim", "answer", "url", "url2", "urls", "why")
 
@@ -347,15 +475,7 @@ _COMPARED: Mapping[ReviewTask, tuple[Role, ...]] = {
 _LOST = "what was compared is no longer there: take the row from the file that was sent out"
 
 
-class _Stated(TypedDict, total=False):
-    """What of an ``Answer`` these cells give."""
-
-    said: str
-    urls: tuple[str, ...]
-    model: str
-
-
-def _stated_answer(cell: _Cell, task: Task) -> _Stated:
+def _stated_answer(cell: _Cell, task: Task) -> dict[str, Any]:
     """The answer and its pages as they were typed; of a comparison the two texts that were shown,
     of the model's its first line: aliases stand below. Empty for tasks without any."""
     if task.name == "same":
@@ -397,3 +517,159 @@ def _page_problems(cell: _Cell) -> Iterator[tuple[Role, str]]:
                 read_address(url)
             except NoAddress as cause:
                 yield role, str(cause)
+
+
+# Reviews as rows of a JSONL file.
+#
+# A row: ``target`` (``fact:...``, or any name where no workspace is asked), ``verdict``,
+# ``reviewer`` (a name, or an actor's 64 digits) or ``judge`` (a model); and, where there is
+# something to say, ``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``,
+# ``id``, ``corrects``; of people who answer questions ``answer`` and ``urls``.
+
+
+_TASKS: tuple[ReviewTask, ...] = get_args(ReviewTask)
+
+
+class StatedReview(Struct, frozen=True, kw_only=True):
+    """A review as a file states it: ``target`` and ``reviewer`` in its words. In ``review`` hashes
+    of these stand for both where they are no ids themselves, which is enough to decide."""
+
+    where: str
+    target: str
+    reviewer: str
+    review: Review
+
+
+class _Line(Struct, frozen=True, kw_only=True):
+    """A row of the file."""
+
+    target: str
+    verdict: str
+    task: str = "format"
+    reviewer: str = ""
+    judge: str = ""
+    reason: str = ""
+    changes: dict[str, Any] = {}
+    rubric: dict[str, str | int | float] = {}
+    seconds: float | None = None
+    round: int = 1
+    at: float = 0.0
+    id: str = ""
+    corrects: str = ""
+    answer: str = ""
+    urls: tuple[str, ...] = ()
+
+
+def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
+    """The reviews of a file, in its order. Raises BadInput with every problem of all rows."""
+    problems: list[Problem] = []
+    stated: list[StatedReview] = []
+    for row in rows:
+        try:
+            line = msgspec.convert({k: v for k, v in row.values.items() if v is not None}, _Line)
+        except msgspec.ValidationError as cause:
+            problems.append(Problem(row.place, str(cause)))
+            continue
+        found = [Problem(row.place, what) for what in _line_problems(line)]
+        problems += found
+        if not found:
+            stated.append(_stated(row.place, line))
+    if problems:
+        raise BadInput("The reviews cannot be read.", problems)
+    return stated
+
+
+def _line_problems(line: _Line) -> Iterable[str]:
+    if line.task not in _TASKS:
+        yield f"task: expected one of {', '.join(_TASKS)}; came {line.task!r}"
+        return
+    task = next(TASKS[name] for name in _TASKS if name == line.task)
+    if line.verdict not in task.verdicts:
+        yield f"verdict: expected one of {', '.join(task.verdicts)}; came {line.verdict!r}"
+    if not line.target:
+        yield "target: is empty; expected an item or a fact, as fact:51b0c2aa"
+    if bool(line.reviewer) == bool(line.judge):
+        yield "expected either a reviewer (a person) or a judge (a model)"
+    if line.verdict in task.needs_text and not line.changes:
+        yield f'changes: {line.verdict} needs the new text, as {{"text": "..."}}'
+    if line.verdict in task.needs_reason and not line.reason.strip():
+        yield f"reason: {line.verdict} needs one"
+    yield from _unseen(line)
+    yield from _line_answer_problems(line, task)
+    for name, digits in (("id", line.id), ("corrects", line.corrects)):
+        if digits and _identity(digits) is None:
+            yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
+
+
+def _line_answer_problems(line: _Line, task: Task) -> Iterable[str]:
+    if line.verdict in task.needs_answer and not line.answer.strip():
+        yield f"answer: {line.verdict} needs one"
+    for url in line.urls:
+        try:
+            read_address(url)
+        except NoAddress as cause:
+            yield f"urls: {cause}"
+
+
+def _unseen(line: _Line) -> Iterable[str]:
+    texts = (*line.changes.items(), ("reason", line.reason), ("answer", line.answer))
+    for name, text in texts:
+        if isinstance(text, str) and (sign := unseen_sign(text)):
+            yield f"{name}: holds a control character, {sign}: take it out"
+
+
+def _stated(where: str, line: _Line) -> StatedReview:
+    task = next(name for name in _TASKS if name == line.task)
+    kind, _, digits = line.target.rpartition(":")
+    review = Review(
+        kind="item" if kind == "item" else "fact",
+        target=_identity(digits) or sha256(line.target.encode()).digest(),
+        task=task,
+        verdict=line.verdict,
+        reviewer=_identity(line.reviewer) or sha256(line.reviewer.encode()).digest()
+        if line.reviewer
+        else b"",
+        judge=line.judge,
+        reason=line.reason.strip(),
+        changes=line.changes,
+        rubric=line.rubric,
+        seconds=line.seconds,
+        round=line.round,
+        at=line.at,
+        corrects=_identity(line.corrects) if line.corrects else None,
+        answer=line.answer.strip(),
+        urls=line.urls,
+    )
+    own = _identity(line.id) if line.id else None
+    review = structs.replace(review, id=own or review_id(review))
+    return StatedReview(where=where, target=line.target, reviewer=line.reviewer, review=review)
+
+
+def _identity(digits: str) -> bytes | None:
+    try:
+        found = bytes.fromhex(digits)
+    except ValueError:
+        return None
+    return found if len(found) == 32 else None
+
+
+def write_review(review: Review) -> dict[str, Any]:
+    """The row from which ``read_reviews`` makes this review again; who sheets belong to stays."""
+    row: dict[str, Any] = {
+        "id": review.id.hex(),
+        "target": f"{review.kind}:{review.target.hex()}",
+        "task": review.task,
+        "verdict": review.verdict,
+        "reviewer": review.reviewer.hex(),
+        "judge": review.judge,
+        "reason": review.reason,
+        "changes": dict(review.changes),
+        "rubric": dict(review.rubric),
+        "seconds": review.seconds,
+        "round": review.round,
+        "at": review.at,
+        "corrects": review.corrects.hex() if review.corrects else "",
+        "answer": review.answer,
+        "urls": list(review.urls),
+    }
+    return {name: value for name, value in row.items() if value not in ("", None, {}, [])}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -12,7 +14,7 @@ from msgspec import Struct, UnsetType, structs
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.xlsx import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.method import Answers, Reviewing
-from proofstone.records.ids import short
+from proofstone.records.ids import Draws, short
 from proofstone.records.knowledge import Fact, source_of
 from proofstone.records.reviews import (
     CheckedAnswer,
@@ -24,11 +26,9 @@ from proofstone.records.reviews import (
     SheetWithdrawal,
     review_sheet_id,
 )
-from proofstone.review.assign import Assignment, assign, draw_by_stratum, size_for
-from proofstone.review.policy import checked_answers
 from proofstone.review.request import SheetsAsked
 from proofstone.review.sheet_answers import sheets_named
-from proofstone.review.state import ReviewState, reviewer_name
+from proofstone.review.state import ReviewState, checked_answers, reviewer_name
 from proofstone.review.workbook import SheetRow, make_workbook
 from proofstone.session.session import Session, Target, acting, acting_person
 from proofstone.store.store import Store
@@ -81,7 +81,13 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
             hint="name somebody who has not: --people",
         )
     files = _files(asked.reviewers, Path(to))
-    _refuse_written([files[n] for n in kept])
+    there = [Problem(str(files[n]), "is there already") for n in kept if files[n].exists()]
+    if there:
+        raise BadInput(
+            "a sheet that is there may hold somebody's decisions; nothing was written",
+            there,
+            hint="name another file with --to, or take these away",
+        )
     recipe = _recipe(asked) | ({"documents": "private"} if given and given.is_private else {})
     sheets = {}
     for n in kept:
@@ -98,15 +104,28 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
     rows = dict(given.rows if given else shown_rows(store, read.facts, read.texts))
     rows |= {one: structs.replace(rows[one], reworded=text) for one, text in read.wordings.items()}
     for n, sheet in sheets.items():
+        # How much of what is read for its format is false on purpose.
+        read_so = (place.target for place in sheet.places if place.task == "format")
+        claims = [read.texts[target].claim for target in read_so]
         book = make_workbook(
             sheet, [rows[place.target] for place in sheet.places], name=state.found.name,
-            reviewer=asked.reviewers[n], false_share=_false_share(sheet, read.texts),
+            reviewer=asked.reviewers[n],
+            false_share=claims.count("false") / len(claims) if claims else 0.0,
         )  # fmt: skip
         write_workbook(files[n], book)
         store.written.add(files[n], state.found.kind, [state.found.id], clock.now())
     return GivenOut(
         target=state.found.name,
-        sheets=tuple(_given(sheet, files[n], asked.reviewers[n]) for n, sheet in sheets.items()),
+        sheets=tuple(
+            GivenSheet(
+                sheet=short(sheet.id, 16),
+                file=str(files[n]),
+                reviewer=asked.reviewers[n],
+                n_rows=len(sheet.places),
+                n_statements=len({place.target for place in sheet.places}),
+            )
+            for n, sheet in sheets.items()
+        ),
         n_statements=len(read.facts),
         n_shared=len(shares.shared),
         what="questions" if given else "statements",
@@ -114,12 +133,6 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
         n_barred=len(shares.barred),
         round=read.round,
     )
-
-
-def _false_share(sheet: ReviewSheet, texts: Mapping[bytes, ReviewText]) -> float:
-    """How much of what a sheet has read for its format is false on purpose."""
-    claims = [texts[place.target].claim for place in sheet.places if place.task == "format"]
-    return claims.count("false") / len(claims) if claims else 0.0
 
 
 class _Read(Struct, frozen=True, kw_only=True):
@@ -222,13 +235,6 @@ def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
     return {name: value for name, value in known.items() if value not in (None, "", False)}
 
 
-def _given(sheet: ReviewSheet, file: Path, reviewer: str) -> GivenSheet:
-    return GivenSheet(
-        sheet=short(sheet.id, 16), file=str(file), reviewer=reviewer, n_rows=len(sheet.places),
-        n_statements=len({place.target for place in sheet.places}),
-    )  # fmt: skip
-
-
 def _check(asked: SheetsAsked, to: Path) -> None:
     if to.suffix.lower() != ".xlsx":
         others = ", ".join(WORKBOOK_SUFFIXES)
@@ -266,17 +272,6 @@ def _files(people: Sequence[str], to: Path) -> list[Path]:
         again = f"-{n + 1}" if stem in stems[:n] else ""
         files.append(to.with_name(f"{to.stem}-{stem}{again}{to.suffix}"))
     return files
-
-
-def _refuse_written(files: Sequence[Path]) -> None:
-    """Raises BadInput for files that are there already."""
-    there = [Problem(str(file), "is there already") for file in files if file.exists()]
-    if there:
-        raise BadInput(
-            "a sheet that is there may hold somebody's decisions; nothing was written",
-            there,
-            hint="name another file with --to, or take these away",
-        )
 
 
 class WithdrawnSheet(Struct, frozen=True, kw_only=True):
@@ -392,27 +387,22 @@ def _answer_rows(
     """What sheets show of questions. Which column a row's ``found`` and ``model`` stand in, and
     whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
     said. ``grounds`` are the passages that questions about private documents are answered from."""
-    checked = {one.target: one for one in found}
-    return {
-        fact.id: structs.replace(
+
+    def on_a_line(text: str) -> str:
+        return " ".join(text.split())
+
+    rows, checked = {}, {one.target: one for one in found}
+    for fact in facts:
+        shown, one = method.review_text(fact), checked[fact.id]
+        apart = ("\n".join((on_a_line(answer), *urls)) for answer, urls in one.answers)
+        rows[fact.id] = structs.replace(
             grounds.get(fact.id, SheetRow(text="")),
-            text=method.review_text(fact).text,
-            valid_at=method.review_text(fact).valid_at,
-            found=_found(checked[fact.id]),
-            model="\n".join(_on_a_line(text) for text in answers.model_answers(fact)),
+            text=shown.text,
+            valid_at=shown.valid_at,
+            found=on_a_line(one.answer) if one.answer else "\n\n".join(apart),
+            model="\n".join(map(on_a_line, answers.model_answers(fact))),
         )
-        for fact in facts
-    }
-
-
-def _found(one: CheckedAnswer) -> str:
-    if one.answer:
-        return _on_a_line(one.answer)
-    return "\n\n".join("\n".join((_on_a_line(answer), *urls)) for answer, urls in one.answers)
-
-
-def _on_a_line(text: str) -> str:
-    return " ".join(text.split())
+    return rows
 
 
 def shown_rows(
@@ -434,3 +424,144 @@ def shown_rows(
             source=fact.stratum.book or (source.title if source else ""),
         )
     return rows
+
+
+# Who reads what: drawn by seed, in even shares, some of it by several people.
+
+_TRUTH_SAMPLE = "truth sample"
+
+
+_Z = 1.959963984540054  # the normal quantile of 95%
+
+
+def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
+    """The places, ascending, of ``size`` things drawn so that each stratum has its share.
+
+    Shares are rounded by largest remainders, equal ones in an order drawn by seed. Raises BadUsage
+    for more than there are.
+    """
+    if not 0 < size <= len(strata):
+        raise BadUsage(
+            f"a sample of {size:,} cannot be drawn of {len(strata):,}",
+            hint=f"take 1 to {len(strata):,}",
+        )
+    members: dict[str, list[int]] = {}
+    for place, stratum in enumerate(strata):
+        members.setdefault(stratum, []).append(place)
+    draws = Draws(seed, 0, _TRUTH_SAMPLE)
+    exact = {name: size * len(places) / len(strata) for name, places in members.items()}
+    quotas = {name: math.floor(share) for name, share in exact.items()}
+    order = draws.shuffled(sorted(members))
+    order.sort(key=lambda name: quotas[name] - exact[name])
+    for name in order[: size - sum(quotas.values())]:
+        quotas[name] += 1
+    return sorted(
+        place
+        for number, name in enumerate(sorted(members))
+        for place in Draws(seed, number + 1, _TRUTH_SAMPLE).sample(members[name], quotas[name])
+    )
+
+
+def size_for(half_width: float, population: int, expected: float = 0.05) -> int:
+    """How many of ``population`` must be checked so that a rate of ``expected`` is known to within
+    ``half_width`` at 95%: normal approximation, with the correction for a finite population
+    (Cochran 1977, 4.4)."""
+    if not 0.0 < half_width < 1.0 or not 0.0 < expected < 1.0:
+        raise BadUsage("a half width and an expected rate lie between 0 and 1, as 0.02")
+    endless = _Z**2 * expected * (1.0 - expected) / half_width**2
+    return min(population, math.ceil(endless / (1.0 + (endless - 1.0) / population)))
+
+
+_ASSIGNMENT = "review assignment"
+
+
+class Assignment(Struct, frozen=True, kw_only=True):
+    """The places (from 0) of what each reader is given, in the order to read it; those that several
+    read (``shared``); and those that nobody could be given, for all who are asked have read them
+    (``barred``), or since none may be given more (``left``)."""
+
+    rows: tuple[tuple[int, ...], ...]
+    shared: tuple[int, ...]
+    barred: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
+
+
+def assign(
+    n: int,
+    people: int,
+    *,
+    overlap: float,
+    readers: int | None = None,
+    most: int | None = None,
+    seed: int = 0,
+    barred: Mapping[int, frozenset[int]] | None = None,
+) -> Assignment:
+    """Shares ``n`` things out among ``people`` readers.
+
+    ``round(overlap * n)`` of them, drawn by seed, go to ``readers`` people each (all, where that is
+    None), the others to one. Each goes to those who have least so far; among these to whom it pairs
+    least often before, so that with two readers all pairs meet about as often. ``most`` is the most
+    that one reader is given. ``barred`` says, by place, whom a thing must not go to.
+    """
+    draws = Draws(seed, 0, _ASSIGNMENT)
+    order = draws.shuffled(range(n))
+    order = order[: _fitting(n, people, overlap, readers or people, most)]
+    kept_apart = barred or {}
+    n_shared = round(overlap * len(order)) if people > 1 else 0
+    sharing = _Sharing(people, draws.shuffled(range(people)))
+    shared, nobody = [], []
+    for number, place in enumerate(order):
+        wanted = min(readers or people, people) if number < n_shared else 1
+        given = sharing.give(place, wanted, kept_apart.get(place, frozenset()))
+        if not given:
+            nobody.append(place)
+        elif given > 1:
+            shared.append(place)
+    rows = [
+        tuple(Draws(seed, reader + 1, _ASSIGNMENT).shuffled(sorted(held)))
+        for reader, held in enumerate(sharing.held)
+    ]
+    given_out = {place for held in sharing.held for place in held} | set(nobody)
+    return Assignment(
+        rows=tuple(rows),
+        shared=tuple(sorted(shared)),
+        barred=tuple(sorted(nobody)),
+        left=tuple(place for place in range(n) if place not in given_out),
+    )
+
+
+class _Sharing:
+    """What each reader holds so far, and how often two of them met."""
+
+    def __init__(self, people: int, order: Sequence[int]) -> None:
+        self.held: list[list[int]] = [[] for _ in range(people)]
+        self._order = order
+        self._met: Counter[tuple[int, int]] = Counter()
+
+    def give(self, place: int, wanted: int, barred: frozenset[int]) -> int:
+        """Gives a thing to ``wanted`` readers, or to as many as may read it; returns how many."""
+        able = [reader for reader in self._order if reader not in barred]
+        chosen: list[int] = []
+        for _ in range(min(wanted, len(able))):
+            reader = min(
+                (one for one in able if one not in chosen),
+                key=lambda one: (len(self.held[one]), sum(self._met[one, c] for c in chosen)),
+            )
+            for other in chosen:
+                self._met[reader, other] += 1
+                self._met[other, reader] += 1
+            chosen.append(reader)
+        for reader in chosen:
+            self.held[reader].append(place)
+        return len(chosen)
+
+
+def _fitting(n: int, people: int, overlap: float, readers: int, most: int | None) -> int:
+    """How many things of ``n`` can be shared out with at most ``most`` a reader."""
+
+    def is_too_much(fits: int) -> bool:
+        shared = round(overlap * fits)
+        copies = shared * min(readers, people) + fits - shared
+        return most is not None and -(-copies // people) > most
+
+    return next((fits for fits in range(n, 0, -1) if not is_too_much(fits)), 0)

@@ -1,26 +1,35 @@
-"""Where the review of a bank or form stands: what of it people read, and what came of that."""
+"""Where the review of a bank or form stands: what of it people read, what a policy makes of that,
+and whether what was decided still holds."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, cast
 
-from msgspec import Struct, structs
+from msgspec import Struct, UnsetType, structs
 
 from proofstone.build.inputs import builder_of
 from proofstone.correct.edit import fields_of
 from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.tables import read_checked
 from proofstone.method import Answers, Method, Reviewing, find_method
-from proofstone.records.ids import short
+from proofstone.records.ids import canonical_json, short
 from proofstone.records.knowledge import Fact, permits_publication
 from proofstone.records.reviews import (
     ANSWER_STATES,
     CHECK_TASKS,
+    QUESTIONS,
+    AnswerPolicy,
     AnswerState,
+    CheckedAnswer,
     CheckedRate,
+    DecidedReviews,
     Review,
     ReviewDecision,
     ReviewOutcome,
@@ -28,13 +37,163 @@ from proofstone.records.reviews import (
     ReviewTask,
     ReviewText,
     latest,
+    policy_words,
 )
-from proofstone.results.truth_check import checked_rates
-from proofstone.review.policy import checked_answers, decided_of, usual_policy
+from proofstone.results.truth_check import Checked, checked_rates, found_otherwise
+from proofstone.review.sheet_answers import read_reviews
 from proofstone.review.workbook import TASKS
-from proofstone.session.session import Session, Target, find_target
+from proofstone.session.session import Session, Target, acting, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
+
+# From all decisions on a version to one: keep, fix, drop, or open until one more has read it.
+
+
+def decide(
+    reviews: Iterable[Review],
+    policy: ReviewPolicy,
+    shown: Mapping[bytes, ReviewText] = MappingProxyType({}),
+) -> list[ReviewDecision]:
+    """One decision a version that anybody reviewed for its format, in the order of first reviews.
+
+    First whether it goes: by ``policy.drop`` of those who read it. Of those who would keep it,
+    ``policy.fix`` of them asking for a change make it a fix, provided that they want the same
+    change. Fewer than ``policy.quorum``, half against half, and different changes leave it open:
+    a third reviewer decides. Encyclo-K's review is ``ReviewPolicy(quorum=3)``.
+
+    ``shown`` says what versions are meant to be. A fix of one that is meant to be false needs
+    somebody besides its author who finds the new wording false; a fix of any version stays open
+    where as many readers or more find its new wording to be otherwise than meant.
+    """
+    of: dict[tuple[Any, ...], list[Review]] = {}
+    checks: dict[bytes, list[Review]] = {}
+    for one in latest(reviews):
+        if one.task == "format":
+            of.setdefault((one.kind, one.target), []).append(one)
+        elif one.task == "wording":
+            checks.setdefault(one.target, []).append(one)
+    return [
+        _with_key(_decided(members, policy), members, checks.get(target, []), shown.get(target))
+        for (_kind, target), members in of.items()
+    ]
+
+
+def _with_key(
+    decided: ReviewDecision,
+    reviews: Sequence[Review],
+    checks: Sequence[Review],
+    shown: ReviewText | None,
+) -> ReviewDecision:
+    """The decision; a fix of a statement whose truth is meant names its key, or is open until
+    enough readers have said that its new wording keeps it."""
+    if decided.outcome != "fix" or shown is None or not shown.claim:
+        return decided
+    wording = str(decided.changes.get(shown.field, ""))
+    authors = [one for one in reviews if one.verdict == "fix" and one.changes == decided.changes]
+    others = [
+        one for one in checks if one.answer == wording and one.who not in {a.who for a in authors}
+    ]
+    said = [str(one.rubric.get("claim", "")) for one in authors] + [one.verdict for one in others]
+    votes = Counter(claim for claim in said if claim in ("true", "false"))
+    other = "true" if shown.claim == "false" else "false"
+    why = ""
+    if votes[other] and votes[other] >= votes[shown.claim]:
+        found = f"{votes[other]} of {votes.total()} readers find the new wording {other}"
+        why = f"meant to be {shown.claim}, and {found}"
+    elif shown.claim == "false" and not {"false"} & set(said[1:]):
+        why = "false on purpose: a second reader must say whether the new wording still is"
+    if why:
+        return structs.replace(decided, outcome="open", changes={}, why=why, wording=wording)
+    if shown.claim == "true" or not shown.key_field:
+        return decided
+    return structs.replace(decided, changes={**decided.changes, shown.key_field: False})
+
+
+def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:
+    votes = Counter(one.verdict for one in reviews)
+    outcome, why = _fate(votes, len(reviews), policy)
+    changes: Mapping[str, Any] = {}
+    if outcome == "keep":
+        asked = [one.changes for one in reviews if one.verdict == "fix"]
+        if _is_enough(len(asked), len(asked) + votes["keep"], policy.fix, ties=True):
+            if len({canonical_json(dict(one)) for one in asked}) > 1:
+                outcome, why = "open", "they want different changes"
+            else:
+                outcome, changes = "fix", asked[0]
+    if outcome in ("drop", "fix"):
+        why = "; ".join(
+            dict.fromkeys(r.reason for r in reviews if r.verdict == outcome and r.reason)
+        )
+    return ReviewDecision(
+        kind=reviews[0].kind, target=reviews[0].target, outcome=outcome,
+        votes={verdict: votes[verdict] for verdict in ("keep", "fix", "drop") if votes[verdict]},
+        why=why, changes=changes,
+    )  # fmt: skip
+
+
+def _fate(votes: Counter[str], n: int, policy: ReviewPolicy) -> tuple[ReviewOutcome, str]:
+    """Whether it goes, stays, or is open, by those who would drop it against all others."""
+    if n < policy.quorum:
+        return "open", f"{n} of {policy.quorum} have read it"
+    drops = votes["drop"]
+    if policy.drop == "majority" and 2 * drops == n:
+        return policy.tie, "half of them would drop it" if policy.tie == "open" else ""
+    return ("drop" if _is_enough(drops, n, policy.drop) else "keep"), ""
+
+
+def _is_enough(said: int, n: int, rule: str, *, ties: bool = False) -> bool:
+    """Whether ``said`` of ``n`` are any, the majority or all; with ``ties`` half suffices."""
+    if not said:
+        return False
+    if rule == "any":
+        return True
+    return said == n if rule == "all" else 2 * said > n or (ties and 2 * said == n)
+
+
+# Questions that people answer: one decision by what their own answers come to.
+
+
+def usual_policy(answers: Answers | None, *, is_private: bool = False) -> ReviewPolicy:
+    """By what reviews are decided where nobody named anything; of private documents people answer
+    from these alone, and name no page of the web."""
+    if answers is not None and is_private:
+        return ReviewPolicy(quorum=2, drop="any", answers=AnswerPolicy(urls=0, authoritative=0))
+    if answers is not None:
+        return ReviewPolicy(quorum=2, drop="any", answers=answers.answer_policy((), ""))
+    return ReviewPolicy()
+
+
+def checked_answers(
+    answers: Answers, facts: Sequence[Fact], reviews: Iterable[Review], policy: ReviewPolicy
+) -> Sequence[CheckedAnswer]:
+    """Where each question stands, in their order."""
+    rule = AnswerPolicy() if isinstance(policy.answers, UnsetType) else policy.answers
+    return answers.check_answers(facts, reviews, rule)
+
+
+def decided_of(
+    method: Reviewing, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
+) -> list[ReviewDecision]:
+    """One decision a fact that anybody reviewed: of statements what their readers want, of
+    questions what people's own answers come to."""
+    if method.answers is None:
+        return decide(reviews, policy, {fact.id: method.review_text(fact) for fact in facts})
+    verdicts: dict[bytes, dict[str, int]] = {}
+    for one in latest(reviews):
+        if one.task in QUESTIONS and one.reviewer:
+            votes = verdicts.setdefault(one.target, {})
+            votes[one.verdict] = votes.get(one.verdict, 0) + 1
+    found = checked_answers(method.answers, facts, reviews, policy)
+    return [_decision(one, verdicts.get(one.target, {})) for one in found if one.people]
+
+
+def _decision(one: CheckedAnswer, votes: Mapping[str, int]) -> ReviewDecision:
+    outcome: ReviewOutcome = "keep" if one.state == "kept" else "drop"
+    why = ": ".join(filter(None, ("" if one.state == "kept" else one.state, one.why)))
+    return ReviewDecision(
+        target=one.target, task="answer", outcome="open" if one.is_waiting else outcome,
+        votes=votes, why=why,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -295,21 +454,18 @@ def standing(state: ReviewState, policy: ReviewPolicy | None = None) -> Standing
         done += one.outcome == "drop" and current in retired
         done += one.outcome == "fix" and state.is_fixed(one, current)
     people = {one.reviewer for one in reviews if one.reviewer and one.task not in CHECK_TASKS}
+    states: dict[AnswerState, int] = {}
+    if state.answers is not None:
+        checked = checked_answers(state.answers, state.facts, state.carried, policy)
+        where = Counter(one.state for one in checked)
+        states = {each: where[each] for each in ANSWER_STATES}
     return Standing(
         target=state.found.name, n=len(state.facts) + state.n_purged,
         n_read=len({now[d.target] for d in decisions}),
         n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
         readers=tuple(_progress(state)), rates=checked_rates(store, state.reviewing, reviews),
-        purged=state.n_purged, states=_states(state, policy),
+        purged=state.n_purged, states=states,
     )  # fmt: skip
-
-
-def _states(state: ReviewState, policy: ReviewPolicy) -> dict[AnswerState, int]:
-    if state.answers is None:
-        return {}
-    found = checked_answers(state.answers, state.facts, state.carried, policy)
-    counts = Counter(one.state for one in found)
-    return {each: counts[each] for each in ANSWER_STATES}
 
 
 def _progress(state: ReviewState) -> list[ReaderProgress]:
@@ -345,3 +501,189 @@ def _versions(store: Store, found: Found) -> list[bytes]:
     while (former := store.items.item_set(versions[-1]).corrects) is not None:
         versions.append(former)
     return versions
+
+
+# What reviews come to by a policy: decisions, the work list that ``retire`` and ``edit --from``
+# carry out, and whether a decision that was stored still stands.
+
+_DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
+
+
+class ReviewedRow(Struct, frozen=True, kw_only=True):
+    """A statement on which something is to be done, or left open, as a row of a work list; a person
+    may write another ``decision``. ``key`` is what the statement is meant to be, true or false."""
+
+    target: str
+    text: str
+    key: str
+    outcome: ReviewOutcome
+    votes: str
+    decision: str
+    changes: str = ""
+    why: str = ""
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What a policy makes of all reviews: how many of each outcome, and each as a row of a file.
+    ``reviews`` are the ids of those that it was made from, where they are stored."""
+
+    policy: ReviewPolicy
+    outcomes: dict[ReviewOutcome, int]
+    rows: tuple[dict[str, object], ...]
+    work: tuple[ReviewedRow, ...] = ()
+    reviews: tuple[bytes, ...] = ()
+
+
+def decide_file(path: Path | str, policy: ReviewPolicy) -> Decided:
+    """What ``policy`` makes of the reviews in a file; no workspace is asked. Raises BadInput with
+    every problem of its rows."""
+    stated = read_checked(Path(path), read_reviews)
+    names = {one.review.target: one.target for one in stated}
+    return _decided_rows(decide([one.review for one in stated], policy), policy, names)
+
+
+def review_decisions(
+    session: Session, target: Target, policy: ReviewPolicy | None = None
+) -> Decided:
+    """What a policy (else the one in force) makes of the reviews of a bank's or form's statements,
+    with the work list of what is to be done. Nothing is stored.
+
+    To do are those that go or change, those that a check found otherwise than meant, and those left
+    open; of a statement that reads otherwise since nothing is left to do.
+    """
+    state = ReviewState.of(session.store, target)
+    policy = policy or state.policy
+    decisions = state.decided(policy)
+    here = [fact for fact in state.facts if state.now.get(fact.id) == fact.id]
+    texts = state.texts(here)
+    gone = {one.target for one in decisions if one.outcome == "drop"}
+    work = [
+        _work_row(one, texts[one.target])
+        for one in decisions
+        if one.outcome != "keep"
+        and one.target in texts
+        and not (one.outcome == "fix" and state.is_fixed(one, one.target))
+    ]
+    # A reason that does not fit takes no statement away (the paper's five did not either).
+    meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
+    work += [
+        _wrong(one, texts[one.target])
+        for one in found_otherwise(state.carried, meant, "truth")
+        if one.state == "otherwise" and one.target not in gone
+    ]
+    reviews = tuple(sorted({one.id for one in state.reviews}))
+    return structs.replace(_decided_rows(decisions, policy), work=tuple(work), reviews=reviews)
+
+
+def _decided_rows(
+    decisions: Sequence[ReviewDecision],
+    policy: ReviewPolicy,
+    names: Mapping[bytes, str] = MappingProxyType({}),
+) -> Decided:
+    """Decisions as rows; ``names`` are targets in the words of the file they came from."""
+    counts = Counter(one.outcome for one in decisions)
+    outcomes: tuple[ReviewOutcome, ...] = ("keep", "fix", "drop", "open")
+    rows = []
+    for one in decisions:
+        row: dict[str, object] = {
+            "target": names.get(one.target) or f"{one.kind}:{one.target.hex()}",
+            "task": one.task,
+            "outcome": one.outcome,
+            "votes": dict(one.votes),
+            "why": one.why,
+        }
+        row |= {"changes": dict(one.changes)} if one.changes else {}
+        rows.append(row | {"policy": policy_words(policy)})
+    return Decided(
+        policy=policy, outcomes={name: counts[name] for name in outcomes}, rows=tuple(rows)
+    )
+
+
+def _work_row(one: ReviewDecision, shown: ReviewText) -> ReviewedRow:
+    return ReviewedRow(
+        target=f"{one.kind}:{short(one.target)}",
+        text=shown.text,
+        key=shown.claim,
+        outcome=one.outcome,
+        votes=_votes(one.votes),
+        decision=_DECISION[one.outcome],
+        changes=json.dumps(dict(one.changes), ensure_ascii=False) if one.changes else "",
+        why=one.why or "reviewers asked for it",
+    )
+
+
+def _wrong(one: Checked, shown: ReviewText) -> ReviewedRow:
+    return ReviewedRow(
+        target=f"fact:{short(one.target)}", text=shown.text, key=shown.claim, outcome="drop",
+        votes=_votes(one.votes), decision="retire",
+        why="; ".join(("found otherwise than meant", *one.reasons)),
+    )  # fmt: skip
+
+
+def _votes(votes: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {verdict}" for verdict, n in votes.items())
+
+
+# Decisions as they were made, and whether their reviews still come to the same.
+
+
+class LastDecision(Struct, frozen=True, kw_only=True):
+    """The newest decision on a bank or form. ``n_new`` reviews came in since, or others are here;
+    ``stands`` where its policy and its own reviews come to the same today."""
+
+    made: DecidedReviews
+    n_new: int
+    stands: bool
+
+
+def keep_decision(
+    session: Session, target: Target, decided: Decided, *, by: str = ""
+) -> DecidedReviews:
+    """Stores what was decided: the policy, the reviews, what they came to, and who decided; what
+    says the same as the newest decision on this target is not stored again. Raises BadUsage where
+    nobody has reviewed it."""
+    store, found = session.store, session.find(target, "bank", "form")
+    if not decided.reviews:
+        raise BadUsage(f"nobody has reviewed {found.name}, so nothing is decided")
+    record = DecidedReviews(
+        policy=decided.policy,
+        reviews=decided.reviews,
+        outcomes=decided.outcomes,
+        decided={
+            str(row["target"]): cast("Literal['fix', 'drop', 'open']", row["outcome"])
+            for row in decided.rows
+            if row["outcome"] != "keep"
+        },
+        actor=acting(session, by).actor,
+        at=session.clock.now(),
+    )
+    before = store.decided.every(found.id)
+    if before and _said(before[-1]) == _said(record):
+        return before[-1]
+    kind: Literal["bank", "form"] = "bank" if found.kind == "bank" else "form"
+    store.decided.add(kind, found.id, record, record.at)
+    return record
+
+
+def last_decision(session: Session, target: Target) -> LastDecision | None:
+    """The newest decision on a bank or form, or on one that it corrects, and whether it stands;
+    None without one."""
+    state = ReviewState.of(session.store, target)
+    made = session.store.decided.behind(state.found.id)
+    if not made:
+        return None
+    known = set(made[-1].reviews)
+    # Reviews of statements that were purged since are no more.
+    own = [one for one in state.carried if one.id in known]
+    again: dict[str, int] = {str(name): 0 for name in made[-1].outcomes}
+    for one in decided_of(state.reviewing, state.facts, own, made[-1].policy):
+        again[one.outcome] += 1
+    return LastDecision(
+        made=made[-1],
+        n_new=sum(one.id not in known for one in state.reviews),
+        stands=again == dict(made[-1].outcomes),
+    )
+
+
+def _said(made: DecidedReviews) -> tuple[object, ...]:
+    return made.policy, made.reviews, dict(made.outcomes), dict(made.decided)

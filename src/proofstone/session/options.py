@@ -17,7 +17,14 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
 from proofstone.records.knowledge import Role, RoleName
-from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, Parameter, declared_option
+from proofstone.records.options import (
+    BUDGET_HELP,
+    CACHE_HELP,
+    YES_HELP,
+    Opt,
+    Parameter,
+    declared_option,
+)
 from proofstone.session.terminal import pasted, say
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 
@@ -124,9 +131,7 @@ cache_option = click.option(
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
 
 
-yes_option = click.option(
-    "--yes", is_flag=True, help="Answer yes to every question, also to what may be sent where."
-)
+yes_option = click.option("--yes", is_flag=True, help=YES_HELP)
 
 
 seed_option = click.option(

@@ -28,7 +28,7 @@ from proofstone.records.reviews import (
     ReviewText,
     latest,
 )
-from proofstone.review.addresses import NoAddress, is_of_site, pages_of, read_site
+from proofstone.review.sheet_answers import NoAddress, is_of_site, pages_of, read_site
 
 # The sites that count as authoritative: those carried here, and a person's own list over them.
 
