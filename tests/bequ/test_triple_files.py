@@ -112,6 +112,18 @@ def test_a_row_that_did_not_say_which_is_told_once_there_are_two(where: str) -> 
         pass
 
 
+def test_a_listed_entity_of_a_name_that_several_have_is_refused() -> None:
+    """As where two items of a list have one name, and one of them no Wikidata number."""
+    with gathered([], [KNOWN]) as held:
+        assert held.find_entity("Mercury", "Q1", "", "") == 1
+        assert held.find_entity("Mercury", "Q2", "", "") == 2
+        with pytest.raises(
+            BadInput, match='2 entities are named "Mercury" \\(Q1, Q2\\)'
+        ) as refused:
+            held.find_entity("Mercury", "", "", "")
+    assert refused.value.code == "PS-202"
+
+
 def test_an_entity_whose_triples_are_listed_twice_is_told() -> None:
     rows = [{"entity": "Ulm", "triples_wiki": [["country", "Germany"]]}] * 2
     told = 'line 2, field entity: two entities are named "Ulm"'

@@ -275,7 +275,7 @@ class Prompts(Struct, frozen=True):
         """What a step of a build depends on that sends this prompt."""
         return digest("\0".join(self.texts(name)).encode()).hex()
 
-    def render(self, name: str, language: str, **values: Any) -> str:
+    def render(self, name: str, language: str, /, **values: Any) -> str:
         """A prompt for a text in this language with its values, of which the first part of the
         language's code is one (``language``)."""
         text = self.texts(name)[is_chinese(language)]

@@ -18,42 +18,16 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.judging.question import fence
 from proofstone.method import OwnPrompts
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.records.calls import Call, Message
-from proofstone.records.ids import content_id, digest
+from proofstone.records.ids import content_id
 from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
 from proofstone.records.knowledge import BankReader
 from proofstone.texts.templates import Template, Turns, read_template, read_turns
 
 if TYPE_CHECKING:
     from jinja2 import Template as Jinja2Template
-
-
-# Prompts in two languages: Chinese for Chinese texts, English for all others.
-
-_LANGUAGES = ("en", "zh")
-
-
-class TwoPrompts(Struct, frozen=True):
-    """The prompt ``prompts/NAME.en.jinja`` and its Chinese twin. What they show is
-    fenced under ``shown``, of which ``shown_zh`` is the Chinese word."""
-
-    name: str
-    shown: str
-    shown_zh: str
-
-    def render(self, language: str, text: str, **values: Any) -> str:
-        """The prompt for a text in this language, which stands in it as ``passage``."""
-        code = "zh" if language.partition("-")[0] == "zh" else "en"
-        passage = fence(self.shown_zh if code == "zh" else self.shown, text, code)
-        return _template(f"{self.name}.{code}").render(passage=passage, **values)
-
-    def key(self) -> str:
-        """What a step depends on that sends it."""
-        texts = (f"{_prompt_text(f'{self.name}.{language}')}\n" for language in _LANGUAGES)
-        return digest("\0".join(texts).encode()).hex()
 
 
 @cache

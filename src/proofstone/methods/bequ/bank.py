@@ -97,6 +97,9 @@ class Known(Struct, frozen=True, kw_only=True):
 KIND = "bequ.reference"
 
 
+_ORIGIN = ("source", "title", "url", "date", "content")  # where a passage is from, as texts
+
+
 class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
     """What a corpus says about an entity: a triple and the ``passage`` that states it; or, without
     a predicate, a passage as it stands. ``content`` is the hex SHA-256 of the article or document,
@@ -133,11 +136,7 @@ def _known_fact(row: Known) -> Fact:
         predicate=row.predicate,
         object=row.object,
         passage=taken.text,
-        source=taken.source,
-        title=taken.title,
-        url=taken.url,
-        date=taken.date,
-        content=taken.content,
+        **{name: getattr(taken, name) for name in _ORIGIN},
     )
     fact = made_fact(payload, taken.language, Stratum(about.domain, about.tier))
     if not taken.source_id:
@@ -165,11 +164,7 @@ def write_reference_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict
         "predicate": said.predicate,
         "object": said.object,
         **text,
-        "source": said.source,
-        "title": said.title,
-        "url": said.url,
-        "date": said.date,
-        "content": said.content,
+        **{name: getattr(said, name) for name in _ORIGIN},
         "corrects": fact.corrects.hex() if fact.corrects else "",
     }
     return {
@@ -191,11 +186,7 @@ def fact_of_row(row: Row, problems: list[Problem]) -> Fact:
         predicate=predicate,
         object=fields.required_text("object") if predicate else "",
         passage=fields.text("passage") if predicate else fields.required_text("text"),
-        source=fields.text("source"),
-        title=fields.text("title"),
-        url=fields.text("url"),
-        date=fields.text("date"),
-        content=fields.text("content"),
+        **{name: fields.text(name) for name in _ORIGIN},
     )
     stratum = Stratum(fields.label("domain"), fields.label("tier"))
     return made_fact(payload, fields.language() or "", stratum, fields.identity("corrects"))

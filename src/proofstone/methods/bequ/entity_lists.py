@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, structs
 
-from proofstone.choices.outcomes import ask_for
+from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
 from proofstone.documents.wiki import (
     WikiArticle,
     article_keys,
@@ -19,7 +19,8 @@ from proofstone.documents.wiki import (
 )
 from proofstone.errors import BadUsage
 from proofstone.files.tables import read_checked
-from proofstone.methods.bequ.ask import TwoPrompts
+from proofstone.judging.question import fence
+from proofstone.method import read_asked
 from proofstone.methods.bequ.entities import (
     DOMAINS,
     FICTIONS,
@@ -45,7 +46,6 @@ from proofstone.records.builds import (
     BatchStep,
     Drop,
     Kept,
-    ModelRole,
     OnlineRows,
     OnlineTexts,
     OnlineWanted,
@@ -60,8 +60,8 @@ from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, digest
 from proofstone.records.items import Item
 from proofstone.records.knowledge import BuiltFact, Fact, Role, Stratum, fact_id
-from proofstone.records.options import Parameter
-from proofstone.texts.languages import guess_language
+from proofstone.texts.languages import guess_language, is_chinese
+from proofstone.texts.templates import Prompts
 
 # What is on its way while a list of entities is made: something with a name that may be taken.
 
@@ -154,19 +154,13 @@ _LETTERS = "ABCDEFGHIJKLMNOPRSTUVWZ"
 _LONGEST = 200
 
 
-_PROMPTS = TwoPrompts("made_up", "", "")
+_PROMPTS = Prompts(__package__)
 
 
 _UNREADABLE = "unreadable reply"
 
 
-_SCHEMA: Mapping[str, Any] = {
-    "title": "names",
-    "type": "object",
-    "properties": {"names": {"type": "array", "items": {"type": "string"}}},
-    "required": ["names"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_of_all({"names": list_of(TEXT)}, title="names")
 
 
 class _Names(Struct, frozen=True):
@@ -234,7 +228,7 @@ def make_up_step() -> Step:
         takes=Candidate,
         work=make,
         reasons=(_UNREADABLE,),
-        config={"prompt": _PROMPTS.key()},
+        config={"prompt": _PROMPTS.key("made_up")},
         asks=("author",),
         draws=True,
     )
@@ -243,9 +237,13 @@ def make_up_step() -> Step:
 def made_up_prompt(row: Candidate, letter: str) -> str:
     """What the model is sent for a domain."""
     return _PROMPTS.render(
-        row.language, "", n=row.to_make_up, domain=row.domain, kind=row.entity.fiction,
+        "made_up",
+        row.language,
+        n=row.to_make_up,
+        domain=row.domain,
+        kind=row.entity.fiction,
         letter=letter,
-    )  # fmt: skip
+    )
 
 
 T = TypeVar("T")
@@ -266,15 +264,9 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
     entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
     without a corpus to hold them against, and what reading files does."""
     known = Known(params["known"])
-    lists = [name for name in inputs if not _is_offline(name)]
-    for name in inputs:
-        if is_made_up(name):
-            yield from to_make_up(name, None)
-        elif _is_folder(name):
-            yield from map(known.added, _of_documents(name))
-        elif _is_wiki(name):
-            yield from map(known.added, map(of_page, read_articles(wiki_of(name))))
-    if lists:
+    for name in filter(_is_offline, inputs):
+        yield from map(known.added, _of_input(name))
+    if lists := [name for name in inputs if not _is_offline(name)]:
         items = [item for name in lists for item in listed(name)]
         yield from map(known.added, of_list(items, wiki_of(params["corpus"])))
 
@@ -282,13 +274,9 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
 def listed(name: str, n: int | None = None, seed: int = 0) -> Sequence[Item]:
     """The entities of a list, or ``n`` of them, drawn by the seed. Raises as reading it does."""
     items = read_checked(Path(name), read_entities)
-    return (
-        items
-        if n is None
-        else _drawn(
-            items, lambda item: f"{_entity(item).name}\n{_entity(item).description}", n, seed
-        )
-    )
+    if n is None:
+        return items
+    return _drawn(items, lambda item: f"{item.payload.name}\n{item.payload.description}", n, seed)
 
 
 def drawn_candidates(
@@ -297,19 +285,22 @@ def drawn_candidates(
     """``n`` of the candidates of one input, drawn by the seed before any article is read. A place
     in the draw rests on the title or the name alone. Raises as ``candidates``."""
     known = Known(params["known"])
+    if _is_offline(name):
+        yield from map(known.added, _of_input(name, n, seed))
+    else:
+        yield from map(known.added, of_list(listed(name, n, seed), wiki_of(params["corpus"])))
+
+
+def _of_input(name: str, n: int | None = None, seed: int = 0) -> Iterator[Candidate]:
+    """The candidates of an input that is no list, or ``n`` of them, drawn by the seed."""
     if is_made_up(name):
-        yield from to_make_up(name, n)
-        return
-    if _is_folder(name):
-        drawn = _drawn(_of_documents(name), lambda each: each.entity.name, n, seed)
-        yield from map(known.added, drawn)
-        return
-    if _is_wiki(name):
-        path = wiki_of(name)
-        keys = set(_drawn(article_keys(path), str, n, seed))
-        yield from map(known.added, map(of_page, read_articles(path, keys)))
-        return
-    yield from map(known.added, of_list(listed(name, n, seed), wiki_of(params["corpus"])))
+        return to_make_up(name, n)
+    if name.startswith(f"{_FOLDER}:"):
+        rows = _of_documents(name)
+        return rows if n is None else iter(_drawn(rows, lambda each: each.entity.name, n, seed))
+    path = wiki_of(name)
+    keys = None if n is None else set(_drawn(article_keys(path), str, n, seed))
+    return map(of_page, read_articles(path, keys))
 
 
 def _drawn(things: Iterable[T], named: Callable[[T], str], n: int, seed: int) -> list[T]:
@@ -330,14 +321,6 @@ def wiki_of(text: str) -> Path:
             hint="--corpus dump:FILE or zim:FILE",
         )
     return path
-
-
-def _is_wiki(name: str) -> bool:
-    return name.partition(":")[0] in _WIKIS
-
-
-def _is_folder(name: str) -> bool:
-    return name.partition(":")[0] == _FOLDER
 
 
 def _of_documents(name: str) -> Iterator[Candidate]:
@@ -389,7 +372,7 @@ def of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
 
 def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
     """An entity of a list, with its article where it has one."""
-    entity = _entity(item)
+    entity: Entity = item.payload
     bare = Candidate(
         entity=entity, language=item.language, domain=item.stratum.discipline,
         tier=item.stratum.field,
@@ -430,12 +413,12 @@ def wants(
     if drawn and per_input is None:
         raise BadUsage("of a live wiki so many pages are drawn: say --per-input N")
     items = _of_lists(inputs, per_input, seed)
-    if not params["corpus"] and any(not _entity(item).is_fictional for item in items):
+    if not params["corpus"] and any(not item.payload.is_fictional for item in items):
         raise BadUsage("entities of lists that are real are looked up in a --corpus: name one")
-    fictional = [_entity(item) for item in items if _entity(item).is_fictional]
+    fictional = [item.payload for item in items if item.payload.is_fictional]
     return OnlineWanted(
         wiki=next(iter(apis), ""),
-        names=tuple(article_names(_entity(item)) for item in items)
+        names=tuple(article_names(item.payload) for item in items)
         if read_wiki(params["corpus"])
         else (),
         n_drawn=(per_input or 0) if drawn else 0,
@@ -461,14 +444,8 @@ def rows(
             (known.added(_with_numbers(of_page(found_article(found)), found)), b"")
             for found in texts.drawn()
         )
-    for name in inputs:
-        if _is_offline(name):
-            offline = (
-                candidates([name], params)
-                if per_input is None
-                else drawn_candidates(name, params, per_input, seed)
-            )
-            yield from ((row, b"") for row in offline)
+    for name in filter(_is_offline, inputs):
+        yield from ((known.added(row), b"") for row in _of_input(name, per_input, seed))
     for row in _of_items(_of_lists(inputs, per_input, seed), params["corpus"], texts):
         yield known.added(_held_against(row, texts) if params["search"] else row), b""
 
@@ -480,7 +457,7 @@ def _of_items(items: Sequence[Item], corpus: str, texts: OnlineTexts) -> Iterato
         yield from of_list(items, wiki_of(corpus))
     else:
         for item in items:
-            found = texts.article(article_names(_entity(item)))
+            found = texts.article(article_names(item.payload))
             yield (
                 of_row(item)
                 if found is None
@@ -520,12 +497,7 @@ def _of_lists(inputs: Sequence[str], per_input: int | None, seed: int) -> list[I
 
 def _is_offline(name: str) -> bool:
     """Whether an input is neither a list nor a live wiki."""
-    return _is_wiki(name) or _is_folder(name) or is_made_up(name)
-
-
-def _entity(item: Item) -> Entity:
-    entity: Entity = item.payload
-    return entity
+    return name.partition(":")[0] in (*_WIKIS, _FOLDER, _INPUT)
 
 
 ONLINE = OnlineRows(wants=wants, rows=rows, names=(WIKI,))
@@ -616,10 +588,7 @@ def _not_drawn(
 
 # Whether models can be asked about an entity: a judge rates it, and names its domain.
 
-_RATE_PROMPTS = TwoPrompts("rate", "article", "条目")
-
-
-_UNRATED = "not rated"
+_MATERIAL, _UNRATED = ("article", "条目"), "not rated"
 
 
 _LOW = {"informative": "too little to say", "clear": "ambiguous", "suitable": "not suitable"}
@@ -631,16 +600,10 @@ _SEVERAL = "not of one domain"
 _RATING = {"type": "integer", "minimum": 1, "maximum": 5}
 
 
-_RATE_SCHEMA: Mapping[str, Any] = {
-    "title": "ratings",
-    "type": "object",
-    "properties": {
-        **dict.fromkeys(_LOW, _RATING),
-        "domains": {"type": "array", "items": {"type": "string", "enum": list(DOMAINS)}},
-    },
-    "required": [*_LOW, "domains"],
-    "additionalProperties": False,
-}
+_RATE_SCHEMA = object_of_all(
+    {**dict.fromkeys(_LOW, _RATING), "domains": list_of({**TEXT, "enum": list(DOMAINS)})},
+    title="ratings",
+)
 
 
 _Likert = Annotated[int, Meta(ge=1, le=5)]
@@ -685,7 +648,7 @@ def rate_step(least: int, *, one_domain: bool) -> Step:
         config={
             "least": least,
             "one_domain": one_domain,
-            "prompt": _RATE_PROMPTS.key(),
+            "prompt": _PROMPTS.key("rate"),
         },
         asks=("judge",),
     )
@@ -693,9 +656,13 @@ def rate_step(least: int, *, one_domain: bool) -> Step:
 
 def rate_prompt(row: Candidate) -> str:
     """What a judge is sent, in Chinese for Chinese articles, else in English."""
-    entity = row.entity
-    return _RATE_PROMPTS.render(
-        row.language, row.lead, name=entity.name, description=entity.description, domains=DOMAINS
+    return _PROMPTS.render(
+        "rate",
+        row.language,
+        name=row.entity.name,
+        description=row.entity.description,
+        domains=DOMAINS,
+        passage=fence(_MATERIAL[is_chinese(row.language)], row.lead, row.language),
     )
 
 
@@ -761,89 +728,13 @@ def once_step() -> BatchStep:
     return BatchStep(name="once", version=1, takes=Candidate, work=fold, reasons=(_AGAIN,))
 
 
-PARAMETERS = (
-    Parameter(
-        name="corpus",
-        kind="text",
-        default="",
-        help="For lists: the wiki that each entity is looked up in, dump:FILE, zim:FILE, or wiki: "
-        "the live Wikipedia (wiki:de in another language, wiki:https://.../api.php any MediaWiki).",
-    ),
-    Parameter(
-        name="search",
-        kind="text",
-        default="",
-        help="For fictional ones: a search of the web that must not find the name either: brave, "
-        "google, searxng, or searxng:bing+baidu (docs/retrieval.md).",
-    ),
-    Parameter(
-        name="web_pages",
-        kind="int",
-        default=20,
-        help="With --search: look at this many of the first pages that are found.",
-    ),
-    Parameter(
-        name="known",
-        kind="text",
-        default="",
-        help="A table of what is known of entities by name: wikidata, statements, popularity, "
-        "domain, description, aliases.",
-    ),
-    Parameter(
-        name="least_length", kind="int", default=2000, help="Least characters of an article."
-    ),
-    Parameter(
-        name="least_statements",
-        kind="int",
-        default=10,
-        help="Least statements of Wikidata, where their number is known.",
-    ),
-    Parameter(
-        name="least_rating",
-        kind="int",
-        default=3,
-        help="Least of each of the judge's ratings, 1 to 5: informative, clear, suitable; 0: "
-        "nobody rates, as where all are fictional.",
-    ),
-    Parameter(
-        name="per_domain",
-        kind="int",
-        default=0,
-        help="This many entities of each domain, drawn by the seed, and none that is in several.",
-    ),
-    Parameter(
-        name="thirds",
-        kind="flag",
-        default=False,
-        help="Say of each in which third it is by Wikidata's statements.",
-    ),
-    Parameter(
-        name="per_third",
-        kind="int",
-        default=0,
-        help="With --thirds: this many of each third, drawn by the seed.",
-    ),
-)
-
-
 _UNCHECKED = (
     "nobody looked whether what was made up exists: export the bank, then build entities FILE "
     "--corpus zim:FILE --search ENGINE keeps what neither knows"
 )
 
 
-ROLES = {
-    "author": ModelRole(
-        help="makes up names, of inputs made-up:KIND",
-        settings={"temperature": 1.0, "max_tokens": 1024},
-        optional=True,
-    ),
-    "judge": ModelRole(
-        help="rates candidates, and names their domain",
-        purpose="judge",
-        settings={"temperature": 0.0, "max_tokens": 512},
-    ),
-}
+_ASKED = read_asked(__package__, "entities")
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
@@ -897,8 +788,8 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Itera
 PIPELINES = {
     "entities": StepBuilder(
         make=make_pipeline,
-        roles=ROLES,
-        parameters=PARAMETERS,
+        roles=_ASKED.roles,
+        parameters=_ASKED.parameters,
         rows=candidates,
         drawn=drawn_candidates,
         online=ONLINE,

@@ -22,7 +22,8 @@ from proofstone.documents.sources import bare_name
 from proofstone.documents.wiki import WikiArticle, find_articles, read_articles
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
-from proofstone.methods.bequ.ask import TwoPrompts
+from proofstone.judging.question import fence
+from proofstone.method import read_asked
 from proofstone.methods.bequ.bank import (
     MISSING,
     About,
@@ -39,7 +40,6 @@ from proofstone.records.builds import (
     BatchStep,
     Drop,
     Kept,
-    ModelRole,
     OnlineRows,
     OnlineTexts,
     OnlineWanted,
@@ -52,10 +52,10 @@ from proofstone.records.builds import (
 from proofstone.records.calls import FoundText, Message
 from proofstone.records.ids import digest
 from proofstone.records.items import Item
-from proofstone.records.options import Parameter
 from proofstone.search.bm25 import TERMS_VERSION, terms_of
 from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks, tokens_by_bytes
-from proofstone.texts.languages import guess_language, passage_language
+from proofstone.texts.languages import guess_language, is_chinese, passage_language
+from proofstone.texts.templates import Prompts
 
 # The entities whose reference is built, each told apart from the others, and the names under which
 # its article may stand.
@@ -588,7 +588,10 @@ _OTHER, _AGAIN = "of something else", "said before"
 _TRIES = 2
 
 
-_PROMPTS = TwoPrompts("triples", "passage", "文字")
+_PROMPTS = Prompts(__package__)
+
+
+_MATERIAL = ("passage", "文字")
 
 
 def triples_step(reads: tuple[str, ...] = ()) -> Step:
@@ -622,7 +625,7 @@ def triples_step(reads: tuple[str, ...] = ()) -> Step:
         takes=Known,
         work=take,
         reasons=(_UNREADABLE, _NONE),
-        config={"prompt": _PROMPTS.key()},
+        config={"prompt": _PROMPTS.key("triples")},
         asks=("author",),
         reads=reads,
     )
@@ -663,10 +666,11 @@ def once_step() -> BatchStep:
 
 def take_prompt(row: Known) -> str:
     """What the model is sent of a passage, in Chinese for Chinese texts, else in English."""
-    about = row.about
+    about, language = row.about, row.taken.language
     return _PROMPTS.render(
-        row.taken.language,
-        row.taken.text,
+        "triples",
+        language,
+        passage=fence(_MATERIAL[is_chinese(language)], row.taken.text, language),
         name=about.name,
         name_json=json.dumps(about.name, ensure_ascii=False),
         description=about.description,
@@ -677,49 +681,7 @@ def take_prompt(row: Known) -> str:
 _LEAST_TOKENS = 50
 
 
-PARAMETERS = (
-    Parameter(
-        name="corpus",
-        kind="text",
-        default="",
-        help="Where the texts are: dump:FILE (a wiki's XML), zim:FILE, folder:DIR of documents "
-        "named for their entities, sources: passages of the workspace that name them, or wiki: the "
-        "live Wikipedia (wiki:de in another language, wiki:https://.../api.php any MediaWiki).",
-    ),
-    Parameter(
-        name="search",
-        kind="text",
-        default="",
-        help="Search the web for each entity too, or alone: brave, google, searxng, or "
-        "searxng:bing+baidu (docs/retrieval.md).",
-    ),
-    Parameter(
-        name="web_pages",
-        kind="int",
-        default=20,
-        help="With --search: read this many of the first pages that are found of an entity.",
-    ),
-    Parameter(
-        name="found",
-        kind="int",
-        default=20,
-        help="With --corpus sources: most passages by each name of an entity.",
-    ),
-    Parameter(
-        name="passage_tokens",
-        kind="int",
-        default=200,
-        help="Most tokens of a passage, of whole sentences; each passage is one request. "
-        "Verification shows judges passages of 200.",
-    ),
-)
-
-
-ROLES = {
-    "author": ModelRole(
-        help="takes triples from each passage", settings={"temperature": 0.0, "max_tokens": 2048}
-    ),
-}
+_ASKED = read_asked(__package__, "reference")
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
@@ -746,8 +708,8 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 PIPELINES = {
     "reference": StepBuilder(
         make=make_pipeline,
-        roles=ROLES,
-        parameters=PARAMETERS,
+        roles=_ASKED.roles,
+        parameters=_ASKED.parameters,
         rows=entity_texts,
         online=ONLINE,
         lists=True,

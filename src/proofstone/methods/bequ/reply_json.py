@@ -420,8 +420,8 @@ class RecordScan:
         self._named(top, said.text)
 
     def _named(self, top: Frame, key: str) -> None:
-        top.role, as_asked = role_of(key)
-        if top.role is not None and not as_asked:
+        top.role = _NAMED.get(key.strip().casefold())
+        if top.role not in (None, key):
             top.draft.faults.add("keys")
         top.expects, top.after_comma = "colon", False
 
@@ -470,9 +470,8 @@ class RecordScan:
     def _tell(self, top: Frame, end: int) -> None:
         top.draft.why = top.broken or top.draft.why
         told, why = top.draft.finish()
-        for spoken in told:
-            faults = sorted_faults(spoken.faults | top.draft.faults)
-            texts = (spoken.subject, spoken.predicate, spoken.object)
+        for texts, overlooked in told:
+            faults = sorted_faults(overlooked | top.draft.faults)
             self.triples.append(FoundTriple(*texts, start=top.start, end=end, faults=faults))
         is_record = not top.draft.is_empty or top.role is not None or top.broken == "cut off"
         if why is not None and is_record and (told or not top.bore):
@@ -668,19 +667,7 @@ _MISSING: dict[Role, UnreadWhy] = {
 }
 
 
-class Spoken(Struct, frozen=True, gc=False):
-    """Three texts that belong together, with what was overlooked in them."""
-
-    subject: str
-    predicate: str
-    object: str
-    faults: frozenset[Fault]
-
-
-def role_of(key: str) -> tuple[Role | None, bool]:
-    """The place that a key names, if any, and whether it is written as asked for."""
-    role = _NAMED.get(key.strip().casefold())
-    return role, role == key
+Spoken = tuple[tuple[str, str, str], frozenset[Fault]]  # a triple, and what was overlooked in it
 
 
 class Draft:
@@ -738,10 +725,6 @@ class Draft:
         return None
 
     def _spoken(self) -> list[Spoken]:
-        faults: set[Fault] = set(self.faults)
-        if len(self._values["object"]) > 1:
-            faults.add("list")
-        (subject,), (predicate,) = self._values["subject"], self._values["predicate"]
-        return [
-            Spoken(subject, predicate, text, frozenset(faults)) for text in self._values["object"]
-        ]
+        (subject,), (predicate,), texts = (self._values[role] for role in ROLES)
+        faults: frozenset[Fault] = frozenset([*self.faults, "list"] if texts[1:] else self.faults)
+        return [((subject, predicate, text), faults) for text in texts]

@@ -27,46 +27,32 @@ _QUOTED = re.compile(r"""\s*(?:"([^"]*)"|'((?:[^']|'(?=\w))*)')\s*(?:,|\Z)""")
 _COMMA = re.compile(r"\s*[,，،]\s*")
 
 
-class Fields(Struct, frozen=True, gc=False):
-    """Three texts without the quotes around them."""
-
-    texts: tuple[str, str, str]
-    faults: tuple[Fault, ...] = ()
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> Fields | None:
-        """Three texts as fields; None where there are not three, or one is empty."""
-        plain = tuple(_unquoted(text.strip()) for text in texts)
-        if len(plain) != 3 or not all(plain):
-            return None
-        return cls(plain)
+Texts = tuple[str, str, str]  # without the quotes around them
 
 
-class TupleLine(Struct, frozen=True):
-    """What stands on a line: (start, end, fields), and what could not be read: (start, end, why).
-    Both are empty where the line is none of tuples."""
-
-    read: tuple[tuple[int, int, Fields], ...] = ()
-    unread: tuple[tuple[int, int, UnreadWhy], ...] = ()
+def told_apart(texts: Sequence[str]) -> Texts | None:
+    """Three texts without their quotes; None where there are not three, or one is empty."""
+    plain = [_unquoted(text.strip()) for text in texts]
+    return (plain[0], plain[1], plain[2]) if len(plain) == 3 and all(plain) else None
 
 
-def read_tuples(line: str, names: Sequence[str], *, is_open: bool) -> TupleLine:
-    """The tuples of a line that holds nothing else; ``is_open`` where it may have been cut off."""
-    read: list[tuple[int, int, Fields]] = []
-    unread: list[tuple[int, int, UnreadWhy]] = []
+def read_tuples(
+    line: str, names: Sequence[str], *, is_open: bool
+) -> Iterator[tuple[int, int, Texts | UnreadWhy]]:
+    """The tuples of a line that holds nothing else, each with its start and end, or why it could
+    not be read; none of other lines. ``is_open`` where the line may have been cut off."""
+    has_read = False
     for start, end in _tuples_of(line):
-        is_ended = end is not None
-        inner = line[start + 1 : end - 1] if end is not None else line[start + 1 :]
-        fields = _fields_of(inner, names) if is_ended else None
-        if fields is not None:
-            read.append((start, end or len(line), fields))
-        elif read or _is_meant(inner, names) or (is_open and not is_ended):
-            why: UnreadWhy = "fields not told apart" if is_ended else "cut off"
-            unread.append((start, end or len(line), why))
-    return TupleLine(tuple(read), tuple(unread))
+        inner = line[start + 1 :] if end is None else line[start + 1 : end - 1]
+        texts = None if end is None else _fields_of(inner, names)
+        if texts is not None:
+            has_read = True
+            yield start, end or len(line), texts
+        elif has_read or _is_meant(inner, names) or (is_open and end is None):
+            yield start, end or len(line), "cut off" if end is None else "fields not told apart"
 
 
-def fields_after(line: str, names: Sequence[str], between: str) -> tuple[str, str, str] | None:
+def fields_after(line: str, names: Sequence[str], between: str) -> Texts | None:
     """The three fields of a line that opens with one of ``names``, its predicate one word or
     several without such a separator; else None."""
     for name in names:
@@ -110,21 +96,19 @@ def _closing(line: str, at: int) -> int | None:
 # ---------------------------------------------------------------- fields within brackets
 
 
-def _fields_of(inner: str, names: Sequence[str]) -> Fields | None:
+def _fields_of(inner: str, names: Sequence[str]) -> Texts | None:
     for name in names:
         rest = _after_name(inner, name)
         comma = None if rest is None else _COMMA.match(rest)
         if rest is not None and comma is not None:
             predicate, said = _first_field(rest[comma.end() :])
-            if not _is_predicate(predicate):
-                return None
-            return Fields.of((inner[: len(name)], predicate, said))
+            whole = (inner[: len(name)], predicate, said)
+            return told_apart(whole) if _is_predicate(predicate) else None
     quoted = _all_quoted(inner)
     if quoted is not None:
-        return Fields.of(quoted)
-    parts = _apart(inner)
-    fields = Fields.of(parts)
-    return fields if fields is not None and _is_predicate(fields.texts[1]) else None
+        return told_apart(quoted)
+    texts = told_apart(_apart(inner))
+    return texts if texts is not None and _is_predicate(texts[1]) else None
 
 
 def _is_meant(inner: str, names: Sequence[str]) -> bool:
@@ -251,13 +235,14 @@ class RowScan:
         return False
 
     def _tuples(self, line: _Line) -> bool:
-        found = read_tuples(line.text, self._names, is_open=line.is_open)
-        for at, end, fields in found.read:
+        found = list(read_tuples(line.text, self._names, is_open=line.is_open))
+        for at, end, said in found:
             place = (line.start + at, line.start + end)
-            self.triples.append(FoundTriple(*fields.texts, *place, (*fields.faults, "tuples")))
-        for at, end, why in found.unread:
-            self.unread.append(Unread(line.start + at, line.start + end, why))
-        return bool(found.read or found.unread)
+            if isinstance(said, tuple):
+                self.triples.append(FoundTriple(*said, *place, ("tuples",)))
+            else:
+                self.unread.append(Unread(*place, said))
+        return bool(found)
 
     def _cells(self, line: _Line) -> bool:
         sign = "|" if "|" in line.text else "\t"
@@ -291,12 +276,9 @@ class RowScan:
         for line, fields in told:
             self._tell(line, fields, "lines")
 
-    def _after_subject(self, line: _Line) -> tuple[str, ...] | None:
-        for between in _BETWEEN:
-            fields = fields_after(line.text, self._names, between)
-            if fields is not None:
-                return fields
-        return None
+    def _after_subject(self, line: _Line) -> Texts | None:
+        each = (fields_after(line.text, self._names, between) for between in _BETWEEN)
+        return next(filter(None, each), None)
 
     def _tell(
         self, line: _Line, texts: Sequence[str], fault: Fault, *, is_ended: bool = False
@@ -304,12 +286,11 @@ class RowScan:
         if line.is_open and not is_ended:
             self.unread.append(Unread(line.start, line.end, "cut off"))
             return
-        fields = Fields.of(texts)
+        fields = told_apart(texts)
         if fields is None:
             self.unread.append(Unread(line.start, line.end, "fields not told apart"))
-            return
-        faults = (*fields.faults, fault)
-        self.triples.append(FoundTriple(*fields.texts, line.start, line.end, faults))
+        else:
+            self.triples.append(FoundTriple(*fields, line.start, line.end, (fault,)))
 
 
 def _lines(text: str, *, is_cut: bool) -> Iterator[_Line]:

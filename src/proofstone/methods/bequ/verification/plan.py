@@ -122,10 +122,6 @@ class _Pool:
 _TELL = "a column wikidata_id tells them apart"
 
 
-class SameName(Exception):
-    """A row names an entity by a name that several have; its text says so."""
-
-
 class Entities:
     """Entities in the order in which they came, each a number. An identity (a Wikidata id) tells
     two of one name apart; a row without one means the only entity of its name. Where a second one
@@ -141,7 +137,7 @@ class Entities:
 
     def find(self, name: str, identity: str = "") -> int:
         """The number of the entity that a row means, a new one where there is none. Raises
-        SameName where several have the name and the row does not say which."""
+        BadInput where several have the name and the row does not say which."""
         same = self._named.setdefault(plain_name(name), [])
         found = self._found(same, identity)
         if found is None and ((len(same) > 1 and not identity) or self._unsaid & {*same}):
@@ -149,7 +145,7 @@ class Entities:
             identities += [identity] if identity else []
             named = ", ".join(each or "none" for each in identities)
             many = f'{len(identities)} entities are named "{name}" ({named})'
-            raise SameName(f"{many}, and not every row says which; {_TELL}")
+            raise BadInput(f"{many}, and not every row says which; {_TELL}")
         if found is None:
             found = len(self.facts)
             same.append(found)
@@ -379,8 +375,8 @@ class Gathered:
         """The entity of a row; None where several have its name, which is noted."""
         try:
             return self._entities.find(found.name, found.identity)
-        except SameName as same:
-            problems.append(Problem(where, str(same)))
+        except BadInput as same:
+            problems.append(Problem(where, same.message))
             return None
 
     def begin_group(self, group: Group) -> int:
@@ -389,7 +385,8 @@ class Gathered:
         return len(self._groups) - 1
 
     def find_entity(self, name: str, identity: str, domain: str, popularity: str) -> int:
-        """The number of an entity that was listed, once the reference is read."""
+        """The number of an entity that was listed, once the reference is read. Raises BadInput
+        where several have its name, and not each of them a Wikidata number."""
         entity = self._entities.find(name, identity)
         self._entities.describe(entity, domain, popularity)
         return entity
