@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import tomllib
 from collections import deque
 from collections.abc import (
     AsyncGenerator,
@@ -12,14 +11,11 @@ from collections.abc import (
     Callable,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from itertools import islice
 
-import msgspec
 import numpy as np
 from msgspec import UNSET, Struct, structs
 from numpy.typing import NDArray
@@ -47,6 +43,7 @@ from proofstone.records.verdicts import Citing, Exhibit, JudgeQuestion, Label, P
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
 from proofstone.search.index import ChunkIndex, ChunkPlace, SentenceEncoder, SourcePart
+from proofstone.texts.templates import carried_words
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
@@ -75,20 +72,8 @@ def precision_question(
 ) -> JudgeQuestion:
     """What the passages of an entity make of a triple: entailment and contradiction must rest on
     one of them."""
-    language = _language(name, triple.predicate, triple.object)
-    words = _words("precision", language)
-    shown = tuple(
-        Exhibit(f"{words.passage} {place}", passage.text)
-        for place, passage in enumerate(passages, start=1)
-    )
-    said = _said(words, triple.subject, triple.predicate, triple.object)
-    return _question(
-        words,
-        (Exhibit(words.entity, name), Exhibit(words.triple, said)),
-        shown,
-        needed_for=("entailment", "contradiction"),
-        language=language,
-    )
+    texts = [passage.text for passage in passages]
+    return _question("precision", name, triple, texts, ("entailment", "contradiction"))
 
 
 def recall_question(
@@ -96,14 +81,8 @@ def recall_question(
 ) -> JudgeQuestion:
     """What the elicited triples of an entity, taken together, make of a reference triple: they
     entail it, contradict it, or leave it open."""
-    language = _language(name, known.predicate, known.object)
-    words = _words("recall_together", language)
-    lines = [
-        " | ".join(_shortened(part) for part in (each.subject, each.predicate, each.object))
-        for each in statements
-    ]
-    shown = (Exhibit(words.statement, "\n".join(lines)),)
-    return _question(words, _known(words, name, known), shown, language=language)
+    lines = [" | ".join(map(_shortened, structs.astuple(each))) for each in statements]
+    return _question("recall_together", name, known, ["\n".join(lines)])
 
 
 def covered_question(
@@ -111,16 +90,7 @@ def covered_question(
 ) -> JudgeQuestion:
     """Whether one elicited triple alone covers a reference triple; the label that one does must
     name it."""
-    language = _language(name, known.predicate, known.object)
-    words = _words("recall_single", language)
-    shown = tuple(
-        Exhibit(
-            f"{words.statement} {place}", _said(words, each.subject, each.predicate, each.object)
-        )
-        for place, each in enumerate(candidates, start=1)
-    )
-    about = _known(words, name, known)
-    return _question(words, about, shown, needed_for=("covered",), language=language)
+    return _question("recall_single", name, known, candidates, ("covered",))
 
 
 def cited_place(cited: str) -> int | None:
@@ -129,54 +99,51 @@ def cited_place(cited: str) -> int | None:
     return int(number) - 1 if number.isdecimal() else None
 
 
-def _known(words: _Words, name: str, known: ReferenceTriple) -> tuple[Exhibit, ...]:
-    """The entity, and the reference triple with its passage, if there is one."""
-    about = [
-        Exhibit(words.entity, name),
-        Exhibit(words.triple, _said(words, name, known.predicate, known.object)),
-    ]
-    if known.passage.text:
-        about.append(Exhibit(words.passage, known.passage.text))
-    return tuple(about)
-
-
 def _question(
-    words: _Words,
-    about: tuple[Exhibit, ...],
-    shown: tuple[Exhibit, ...],
-    *,
+    file: str,
+    name: str,
+    triple: GivenTriple | ReferenceTriple,
+    texts: Sequence[str | GivenTriple],
     needed_for: tuple[str, ...] = (),
-    language: str,
 ) -> JudgeQuestion:
+    """The question of a file about a triple of an entity. What it is held against is numbered where
+    a label must name one of it. Judges are asked in Chinese of what is written in Chinese, else in
+    English."""
+    language = "zh" if has_han(triple.predicate + triple.object) else "en"
+    words = carried_words(__package__, f"prompts/{file}", language, _Words)
+
+    def said(subject: str, each: GivenTriple | ReferenceTriple) -> str:
+        parts = {words.subject: subject, words.predicate: each.predicate, words.object: each.object}
+        return "\n".join(f"{part}: {_shortened(text)}" for part, text in parts.items())
+
+    about = [Exhibit(words.entity, name)]
+    if isinstance(triple, GivenTriple):
+        about.append(Exhibit(words.triple, said(triple.subject, triple)))
+    else:
+        about.append(Exhibit(words.triple, said(name, triple)))
+        if triple.passage.text:
+            about.append(Exhibit(words.passage, triple.passage.text))
+    called = words.statement or words.passage
+    shown = tuple(
+        Exhibit(
+            f"{called} {place}" if needed_for else called,
+            text if isinstance(text, str) else said(text.subject, text),
+        )
+        for place, text in enumerate(texts, start=1)
+    )
     return JudgeQuestion(
         task=words.task.strip(),
-        labels=tuple(Label(name, meaning) for name, meaning in words.labels.items()),
-        exhibits=about + shown,
+        labels=tuple(Label(label, meaning) for label, meaning in words.labels.items()),
+        exhibits=(*about, *shown),
         compared=tuple(range(len(about), len(about) + len(shown))),
         language=language,
         citing=Citing(tuple(each.name for each in shown), needed_for) if needed_for else UNSET,
     )
 
 
-def _said(words: _Words, subject: str, predicate: str, value: str) -> str:
-    said = {words.subject: subject, words.predicate: predicate, words.object: value}
-    return "\n".join(f"{name}: {_shortened(text)}" for name, text in said.items())
-
-
 def _shortened(text: str) -> str:
     """A text as it stands, unless it is none of a triple: of a whole document its beginning."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
-
-
-def _language(*texts: str) -> str:
-    """Judges are asked in Chinese of what is written in Chinese, else in English."""
-    return "zh" if any(map(has_han, texts[1:])) else "en"
-
-
-@cache
-def _words(name: str, language: str) -> _Words:
-    file = files(__package__).joinpath(f"prompts/{name}.{language}.toml")
-    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _Words)
 
 
 # What is known of one entity, cut into passages and indexed once; and candidates among triples.
@@ -211,10 +178,13 @@ class TextIndex:
         everything = range(len(self._texts))
         if len(self._texts) <= k:
             return [list(everything) for _query in queries]
-        found = self._index.search(queries, k, self._way)
         return [
-            _filled([int.from_bytes(hit.place.passage, "big") for hit in hits], everything, k)
-            for hits in found
+            list(
+                dict.fromkeys(
+                    [*(int.from_bytes(hit.place.passage, "big") for hit in hits), *everything[:k]]
+                )
+            )[:k]
+            for hits in self._index.search(queries, k, self._way)
         ]
 
     @cached_property
@@ -258,7 +228,7 @@ class EntityCorpus:
 
     def search(self, triples: Sequence[GivenTriple], k: int) -> list[list[Passage]]:
         """For each triple the ``k`` passages nearest to it, best first; none of an empty corpus."""
-        queries = [triple_words(each.subject, each.predicate, each.object) for each in triples]
+        queries = [triple_words(*structs.astuple(each)) for each in triples]
         found = self._index.search(queries, k)
         return [[self.passages[place] for place in places] for places in found]
 
@@ -300,31 +270,23 @@ def _with_text(passage: Passage, text: str) -> Passage:
     return Passage(text, passage.source, passage.title, passage.url)
 
 
-def _filled(found: list[int], everything: Iterable[int], k: int) -> list[int]:
-    if len(found) < k:
-        held = set(found)
-        found += [place for place in everything if place not in held][: k - len(found)]
-    return found
-
-
 IsDone = Callable[[Direction, int, int, Sampled], bool]
 
 
 _PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judges at once
 
 
-class Posed(Struct, frozen=True, gc=False, kw_only=True):
+class Posed(Struct, frozen=True, gc=False):
     """A triple of the sample with what it takes to decide it: the question, and the texts that a
-    verdict may rest on; or the verdict, where a rule gives it."""
+    verdict may rest on; or the verdict, where a rule gives it. ``source`` is where a reference has
+    the triple from."""
 
     direction: Direction
     group: int
     entity: int
     sampled: Sampled
-    subject: str
-    predicate: str
-    object: str
-    source: str
+    triple: GivenTriple
+    source: str = ""
     shown: Sequence[Passage] = ()
     question: JudgeQuestion | None = None
     ruled: Verdict | None = None
@@ -378,10 +340,7 @@ async def verify(
     ``named``."""
     places = {entity: place for place, entity in enumerate(gathered.by_name)}
     async for page in decide(posed_questions(gathered, plan, embedder), judge):
-        yield [
-            _verified(gathered, each.posed, each.verdict, places[each.posed.entity])
-            for each in page
-        ]
+        yield [_verified(gathered, each, places[each.posed.entity]) for each in page]
 
 
 async def decide(
@@ -389,10 +348,10 @@ async def decide(
 ) -> AsyncGenerator[list[Decided], None]:
     """The verdicts on what is posed in its order, a page at a time; the next pages are posed while
     judges are at work. Without a judge what no rule decides waits."""
-    pages: deque[asyncio.Task[list[Decided]]] = deque()
+    pages: deque[asyncio.Future[list[Decided]]] = deque()
     try:
         while page := list(islice(posed, _PAGE)):
-            pages.append(asyncio.create_task(_judged_page(page, judge)))
+            pages.append(asyncio.gather(*(_decided(each, judge) for each in page)))
             await asyncio.sleep(0)  # posing holds the loop; what was posed is sent meanwhile
             if len(pages) == _IN_FLIGHT:
                 yield await pages.popleft()
@@ -424,27 +383,14 @@ def _given_posed(
     corpus = EntityCorpus(name, rows, way=settings.way, embedder=embedder)
     found = corpus.search([triple for _group, _sampled, triple in wanted], settings.k)
     for (group, sampled, triple), passages in zip(wanted, found, strict=True):
-        ruled = _ruled_given(triple, passages)
-        yield Posed(
-            direction="precision",
-            group=group,
-            entity=entity,
-            sampled=sampled,
-            subject=triple.subject,
-            predicate=triple.predicate,
-            object=triple.object,
-            source="",
-            shown=passages,
-            question=None if ruled else precision_question(name, triple, passages),
-            ruled=ruled,
-        )
-
-
-def _ruled_given(triple: GivenTriple, passages: Sequence[Passage]) -> Verdict | None:
-    """What is neutral without asking: nothing was said, or nothing is known."""
-    if not triple.object.strip():
-        return Verdict(label="neutral", basis="no object")
-    return None if passages else Verdict(label="neutral", basis="no reference")
+        question = ruled = None
+        if not triple.object.strip():
+            ruled = Verdict(label="neutral", basis="no object")
+        elif not passages:
+            ruled = Verdict(label="neutral", basis="no reference")
+        else:
+            question = precision_question(name, triple, passages)
+        yield Posed("precision", group, entity, sampled, triple, "", passages, question, ruled)
 
 
 def _known_posed(
@@ -454,89 +400,63 @@ def _known_posed(
     embedder: Embedder | None,
     is_done: IsDone,
 ) -> Iterator[Posed]:
-    if not plan.known.get(entity):
-        return
     name, settings = gathered.entities[entity].name, plan.settings
-    all_known = known_triples(gathered, entity)
+    drawn = plan.known.get(entity, ())
+    all_known = known_triples(gathered, entity) if drawn else []
     parts = PassageParts()
-    for group in plan.recalled_of(entity):
-        wanted = [
-            sampled
-            for sampled in plan.known[entity]
-            if not is_done("recall", group, entity, sampled)
-        ]
+    is_single = settings.recall == "single"
+    for group in plan.recalled_of(entity) if drawn else ():
+        wanted = [each for each in drawn if not is_done("recall", group, entity, each)]
         if not wanted:
             continue
         known = [all_known[sampled.place] for sampled in wanted]
         queries = [triple_words(name, each.predicate, each.object) for each in known]
-        known = [
-            structs.replace(each, passage=parts.part(each.passage, words))
-            for each, words in zip(known, queries, strict=True)
-        ]
         given = gathered.elicited.of((group, entity))
-        words = [triple_words(each.subject, each.predicate, each.object) for each in given]
-        index = TextIndex(words, settings.way, embedder)
-        said = {_same_words(each.subject, each): each for each in reversed(given)}
-        is_single = settings.recall == "single"
-        found = _statements(index, queries, len(given), settings)
-        for sampled, each, places in zip(wanted, known, found, strict=True):
-            candidates = [given[place] for place in places]
-            ruled = _ruled_known(name, each, given, said, is_single=is_single)
-            pose = covered_question if is_single else recall_question
-            yield Posed(
-                direction="recall",
-                group=group,
-                entity=entity,
-                sampled=sampled,
-                subject=name,
-                predicate=each.predicate,
-                object=each.object,
-                source=each.passage.source,
-                shown=[Passage(_in_words(one)) for one in candidates] if is_single else (),
-                question=None if ruled else pose(name, each, candidates),
-                ruled=ruled,
-            )
+        said = {_same_words(each): each for each in reversed(given)}
+        found = _statements(given, queries, settings, embedder)
+        for sampled, each, words, statements in zip(wanted, known, queries, found, strict=True):
+            triple = GivenTriple(name, each.predicate, each.object)
+            shown = [Passage(_in_words(one)) for one in statements] if is_single else ()
+            question = ruled = None
+            if not given:
+                label: VerdictLabel = "not covered" if is_single else "neutral"
+                ruled = Verdict(label=label, basis="nothing elicited")
+            elif (same := said.get(_same_words(triple))) is not None:
+                label = "covered" if is_single else "entailment"
+                ruled = Verdict(label=label, basis="same words", passage=Passage(_in_words(same)))
+            else:
+                part = structs.replace(each, passage=parts.part(each.passage, words))
+                question = (covered_question if is_single else recall_question)(
+                    name, part, statements
+                )
+            source = each.passage.source
+            yield Posed("recall", group, entity, sampled, triple, source, shown, question, ruled)
 
 
 def _statements(
-    index: TextIndex, queries: Sequence[str], n: int, settings: VerifySettings
-) -> Sequence[Sequence[int]]:
-    """The elicited triples that each question shows, by their places: the nearest ones where one
-    alone may cover, else all, of more than can be shown the nearest in their order."""
-    if settings.recall == "single":
-        return index.search(queries, settings.candidates)
-    if n <= MOST_STATEMENTS:
-        return [range(n)] * len(queries)
-    return [sorted(places) for places in index.search(queries, MOST_STATEMENTS)]
-
-
-def _ruled_known(
-    name: str,
-    known: ReferenceTriple,
     given: Sequence[GivenTriple],
-    said: Mapping[tuple[str, str, str], GivenTriple],
-    *,
-    is_single: bool,
-) -> Verdict | None:
-    """What needs no judge: nothing was said of the entity, or the very same words of it."""
-    if not given:
-        label: VerdictLabel = "not covered" if is_single else "neutral"
-        return Verdict(label=label, basis="nothing elicited")
-    same = said.get(_same_words(name, known))
-    if same is None:
-        return None
-    label = "covered" if is_single else "entailment"
-    return Verdict(label=label, basis="same words", passage=Passage(_in_words(same)))
+    queries: Sequence[str],
+    settings: VerifySettings,
+    embedder: Embedder | None,
+) -> Sequence[Sequence[GivenTriple]]:
+    """The elicited triples that each question shows: the nearest ones where one alone may cover,
+    else all, of more than can be shown the nearest in their order."""
+    index = TextIndex(
+        [triple_words(*structs.astuple(each)) for each in given], settings.way, embedder
+    )
+    if settings.recall == "single":
+        found = index.search(queries, settings.candidates)
+    elif len(given) <= MOST_STATEMENTS:
+        return [given] * len(queries)
+    else:
+        found = [sorted(places) for places in index.search(queries, MOST_STATEMENTS)]
+    return [[given[place] for place in places] for places in found]
 
 
-def _same_words(subject: str, triple: GivenTriple | ReferenceTriple) -> tuple[str, str, str]:
+def _same_words(triple: GivenTriple) -> tuple[str, str, str]:
     """What two triples have in common that say the same whatever they mean: they differ in case,
     width, or how words are joined, and in no sign within a text: C is not C++, nor 1.5 15."""
-    return plain_triple(subject, spoken(triple.predicate), triple.object)
-
-
-async def _judged_page(page: Sequence[Posed], judge: Judge | None) -> list[Decided]:
-    return await asyncio.gather(*(_decided(posed, judge) for posed in page))
+    return plain_triple(triple.subject, spoken(triple.predicate), triple.object)
 
 
 async def _decided(posed: Posed, judge: Judge | None) -> Decided:
@@ -566,20 +486,19 @@ def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
     )
 
 
-def _verified(gathered: Gathered, posed: Posed, verdict: Verdict, entity: int) -> Verified:
+def _verified(gathered: Gathered, decided: Decided, entity: int) -> Verified:
+    posed, verdict = decided.posed, decided.verdict
     who, facts = gathered.groups[posed.group], gathered.entities[posed.entity]
-    said = [posed.subject, posed.predicate, posed.object]
-    key = [posed.direction, who.model, who.setting, facts.name, facts.identity]
+    said = structs.asdict(posed.triple)
+    key = [posed.direction, who.model, who.setting, facts.name, facts.identity, *said.values()]
     return Verified(
-        id=content_id("verified-triple", [*key, *said]).hex()[:16],
+        id=content_id("verified-triple", key).hex()[:16],
         direction=posed.direction,
         group=posed.group,
         entity=entity,
         drawn=posed.sampled.drawn,
-        subject=posed.subject,
-        predicate=posed.predicate,
-        object=posed.object,
-        family=family_of(posed.predicate),
+        **said,
+        family=family_of(posed.triple.predicate),
         source=posed.source or verdict.passage.source,
         verdict=verdict,
     )
