@@ -151,7 +151,7 @@ def test_hostile_texts_are_made_visible_before_they_are_written(tmp_path: Path) 
         assert "\u27e8U+202E\u27e9" in text
         assert "javascript:" not in text
     assert "</script" not in written
-    assert held.first_entities[0].wikidata == ""
+    assert held.first_entities[0].identity == ""
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone import __version__
 from proofstone.methods.bequ.records import (
@@ -25,8 +25,10 @@ from proofstone.methods.bequ.records import (
     Verified,
     VerifiedRuns,
 )
+from proofstone.methods.bequ.verification.measures import outcome_of
 from proofstone.page.text import visible
 from proofstone.records.ids import digest
+from proofstone.records.verdicts import Passage
 from proofstone.session.written_files import HELD, check_folder, files_into, take_away
 from proofstone.wording.messages import word
 
@@ -64,46 +66,6 @@ _WIKIDATA = re.compile(r"Q[1-9]\d{0,11}\Z")
 _WEB = re.compile(r"https?://[^\s\"'<>\\]+\Z", re.IGNORECASE)
 
 
-class VerdictShown(Struct, frozen=True, gc=False, kw_only=True):
-    """A verified triple as a reader sees it: ``verdict`` is one of ``VERDICTS``; texts are visible,
-    addresses empty where they are no address of the web. ``passage`` is what the verdict rests on,
-    ``known`` that which the reference has a triple of recall from."""
-
-    group: int
-    direction: str
-    verdict: str
-    basis: str
-    entity: int
-    subject: str
-    predicate: str
-    object: str
-    family: str
-    reason: str
-    trouble: str
-    passage: str
-    title: str
-    url: str
-    source: str
-    known: str
-    known_title: str
-    known_url: str
-    response: str
-    drawn: int
-
-
-class EntityShown(Struct, frozen=True, gc=False, kw_only=True):
-    """An entity with the addresses of its article and of its Wikidata entry, or empty ones.
-    ``fiction`` says of what kind one is that does not exist, where its list does."""
-
-    name: str
-    domain: str
-    popularity: str
-    is_fictional: bool
-    fiction: str
-    page: str
-    wikidata: str
-
-
 class Piece(Struct, frozen=True):
     """Rows under the name of their file, as JSON without any ``<``."""
 
@@ -125,8 +87,8 @@ class Held(Struct, frozen=True, kw_only=True):
     names: Mapping[str, tuple[str, ...]]
     pieces: tuple[Piece, ...]
     groups: tuple[tuple[str, str], ...]
-    verdicts: tuple[VerdictShown, ...]
-    first_entities: tuple[EntityShown, ...]
+    verdicts: tuple[Verified, ...]
+    first_entities: tuple[EntityFacts, ...]
 
     @property
     def is_beside(self) -> bool:
@@ -144,44 +106,47 @@ def wikidata_address(identity: str) -> str:
     return f"https://www.wikidata.org/wiki/{identity}" if _WIKIDATA.match(identity) else ""
 
 
-def entity_shown(facts: EntityFacts) -> EntityShown:
-    """An entity as a reader sees it."""
-    return EntityShown(
+def entity_shown(facts: EntityFacts) -> EntityFacts:
+    """An entity as a reader sees it: its page and its identity are addresses, or empty."""
+    return structs.replace(
+        facts,
         name=visible(facts.name),
+        identity=wikidata_address(facts.identity),
         domain=visible(facts.domain),
         popularity=visible(facts.popularity),
-        is_fictional=facts.is_fictional,
-        fiction=word(facts.fiction) if facts.fiction in _FICTIONS else "",
         page=web_address(facts.page),
-        wikidata=wikidata_address(facts.identity),
+        fiction=word(facts.fiction) if facts.fiction in _FICTIONS else "",
     )
 
 
-def verdict_shown(found: Verified) -> VerdictShown:
-    """A verified triple as a reader sees it."""
+def verdict_shown(found: Verified) -> Verified:
+    """A verified triple as a reader sees it: texts are visible, addresses empty where they are no
+    address of the web, and the source is that of the passage that the verdict rests on."""
     verdict = found.verdict
-    basis, passage = verdict.basis, verdict.passage
-    return VerdictShown(
-        group=found.group,
-        direction=found.direction,
-        verdict=basis if basis == "no reference" else verdict.label or basis,
-        basis=basis,
-        entity=found.entity,
+    return structs.replace(
+        found,
         subject=visible(found.subject),
         predicate=visible(found.predicate),
         object=visible(found.object),
         family=visible(found.family),
-        reason=visible(verdict.reason),
-        trouble=visible(verdict.trouble),
-        passage=visible(passage.text),
-        title=visible(passage.title),
-        url=web_address(passage.url),
-        source=visible(passage.source or found.source),
-        known=visible(found.known.text),
-        known_title=visible(found.known.title),
-        known_url=web_address(found.known.url),
+        source=visible(verdict.passage.source or found.source),
+        verdict=structs.replace(
+            verdict,
+            reason=visible(verdict.reason),
+            trouble=visible(verdict.trouble),
+            passage=_passage_shown(verdict.passage),
+        ),
         response=visible(found.response),
-        drawn=found.drawn,
+        known=_passage_shown(found.known),
+    )
+
+
+def _passage_shown(passage: Passage) -> Passage:
+    return Passage(
+        visible(passage.text),
+        visible(passage.source),
+        visible(passage.title),
+        web_address(passage.url),
     )
 
 
@@ -217,8 +182,8 @@ class _Holding:
         samples = len(verified.groups) * len(DIRECTIONS)
         self._last = max(most // max(samples, 1), FEWEST_OF_A_SAMPLE)
         self.triples = self.all_triples = 0
-        self.verdicts: list[VerdictShown] = []
-        self.first_entities: list[EntityShown] = []
+        self.verdicts: list[Verified] = []
+        self.first_entities: list[EntityFacts] = []
         self.rows = {
             kind: _Rows(kind, each)
             for kind, each in (
@@ -239,7 +204,7 @@ class _Holding:
         for found in self._verified.read():
             shown = verdict_shown(found)
             if shown.entity < len(held):
-                counts[shown.entity, shown.group, VERDICTS.index(shown.verdict)] += 1
+                counts[shown.entity, shown.group, VERDICTS.index(outcome_of(shown.verdict))] += 1
             self.all_triples += 1
             taken[shown.group, shown.direction] += 1
             if (shown.drawn or taken[shown.group, shown.direction]) > self._last:
@@ -259,31 +224,33 @@ class _Holding:
             yield from entities.add(
                 [
                     entity.name, entity.domain, entity.popularity, int(entity.is_fictional),
-                    entity.page, entity.wikidata, by_group, entity.fiction,
+                    entity.page, entity.identity, by_group, entity.fiction,
                 ]
             )  # fmt: skip
         yield from entities.rest()
 
 
-def _triple_row(shown: VerdictShown) -> list[Any]:
+def _triple_row(shown: Verified) -> list[Any]:
     texts = (shown.subject, shown.predicate, shown.object, shown.family)
     return [
         shown.group,
         DIRECTIONS.index(shown.direction),
-        VERDICTS.index(shown.verdict),
+        VERDICTS.index(outcome_of(shown.verdict)),
         shown.entity,
         *(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\u2026" for text in texts),
     ]
 
 
-def _evidence_row(shown: VerdictShown) -> list[Any]:
+def _evidence_row(shown: Verified) -> list[Any]:
     """What is said beside the row; the triple again where its row has it cut."""
     triple = [shown.subject, shown.predicate, shown.object]
-    basis = "" if shown.basis in ("judge", shown.verdict) else word(shown.basis)
+    verdict, rests_on, known = shown.verdict, shown.verdict.passage, shown.known
+    basis = "" if verdict.basis in ("judge", outcome_of(verdict)) else word(verdict.basis)
     return [
-        basis, shown.reason, shown.trouble, shown.passage, shown.title, shown.url, shown.source,
-        shown.response, triple if any(len(text) > _LONGEST for text in triple) else None,
-        shown.known, shown.known_title, shown.known_url,
+        basis, verdict.reason, verdict.trouble, rests_on.text, rests_on.title, rests_on.url,
+        shown.source, shown.response,
+        triple if any(len(text) > _LONGEST for text in triple) else None,
+        known.text, known.title, known.url,
     ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from proofstone.methods.bequ.report.sections import (
     triple_sections,
     why_unranked,
 )
-from proofstone.methods.bequ.verification.measures import result_tables, verdict_row
+from proofstone.methods.bequ.verification.measures import outcome_of, result_tables, verdict_row
 from proofstone.page.figure import draw
 from proofstone.page.html import page_script
 from proofstone.page.section import Section, tie_lanes
@@ -131,6 +131,7 @@ def render_triple_page(page: TriplePage) -> str:
         measure_names=MEASURE_NAMES,
         measure_help=MEASURE_HELP,
         openness_of=openness_of,
+        outcome_of=outcome_of,
         why_unranked=why_unranked,
         rows_together=rows_together,
         ranked_place=lambda rank: round(100 * (rank - 1) / max(n_ranked, 1), 2),
@@ -209,12 +210,6 @@ def write_verified_page(
         controls=controls_shown(control),
         audience=audience,
     )
-    return _write_page(page, made.verified, path, beside)
-
-
-def _write_page(
-    page: TriplePage, verified: VerifiedRuns, path: Path | None, beside: BesideAsked
-) -> PageWritten:
     data = _as_page(page)
     drawn = page_figures(data)
     if beside.tables is not None:
@@ -223,7 +218,8 @@ def _write_page(
         check_drawn(drawn, beside.figures)
     rows = None
     if path is not None:
-        if page.audience == "internal":
+        if audience == "internal":
+            verified = made.verified
             if page.setting:
                 groups = tuple(Group(group.model) for group in verified.groups)
                 verified = replace(verified, groups=groups)

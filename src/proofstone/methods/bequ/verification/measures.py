@@ -17,6 +17,7 @@ from proofstone.methods.bequ.records import (
     EntityFacts,
     Group,
     Measured,
+    Verdict,
     Verified,
     VerifiedRuns,
 )
@@ -42,6 +43,11 @@ OUTCOMES = (
 _CODE = {name: code for code, name in enumerate(OUTCOMES)}
 
 
+def outcome_of(verdict: Verdict) -> str:
+    """What a triple came to: one of ``OUTCOMES``."""
+    return verdict.basis if verdict.basis == "no reference" else verdict.label or verdict.basis
+
+
 class Counted:
     """The columns of verified triples, one entry a triple: about 20 bytes each."""
 
@@ -58,10 +64,8 @@ class Counted:
 
     def add(self, found: Verified) -> None:
         """Counts a triple."""
-        verdict = found.verdict
-        outcome = verdict.basis if verdict.basis == "no reference" else verdict.label
         self._direction.append(DIRECTIONS.index(found.direction))
-        self._outcome.append(_CODE[outcome or verdict.basis])
+        self._outcome.append(_CODE[outcome_of(found.verdict)])
         self._group.append(found.group)
         self._entity.append(found.entity)
         self._family.append(self.families.setdefault(found.family, len(self.families)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, get_args
 
 import msgspec
@@ -57,15 +57,6 @@ _LABELS = frozenset(get_args(VerdictLabel))
 _ByLabel = dict[str, ScoringInfo]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One scoring that is read: its run, whose group it is, and where its items stand."""
-
-    scoring: int
-    run: Run
-    group: int
-
-
 def against_of(scoring: ScoringInfo) -> Against | None:
     """What a scoring's triples were verified against; None where they were not."""
     return read_against(scoring.settings)
@@ -114,13 +105,26 @@ def read_verified(
         retired = store.corrections.retired([each.id for each in selection.item_sets], view.until)
     respondents = respondents_of(selection)
     by_run = {run.id: (key, run) for key, run in selection.runs}
-    readings = [
-        _Reading(chosen[by_run[run][0]].key, by_run[run][1], group)
-        for group, who in enumerate(respondents)
-        for run in who.runs
-        if by_run[run][0] in chosen
-    ]
-    entities = _Entities(store, selection, retired)
+    asked = {
+        stored.key: (entity_facts(stored.loaded), stored.loaded.item.id)
+        for item_set in selection.item_sets
+        for page in store.items.pages(item_set.id, _PAGE)
+        for stored in page
+        if stored.key not in retired.keys
+    }
+    keys = sorted(asked, key=lambda key: (asked[key][0].name, asked[key][0].identity))
+    entities, items = [asked[key][0] for key in keys], [asked[key][1] for key in keys]
+    places = {key: place for place, key in enumerate(keys)}
+
+    def read() -> Iterator[Verified]:
+        for group, who in enumerate(respondents):
+            for key, run in (by_run[each] for each in who.runs if by_run[each][0] in chosen):
+                pages = store.scores.unit_pages(chosen[key].key, DIRECTIONS)
+                for row in chain.from_iterable(pages):
+                    if (place := places.get(row.item)) is not None:
+                        text = text_of(store, row, entities[place].name)
+                        yield _verified(row, run, text, group, place, items[place])
+
     return VerifiedRuns(
         groups=tuple(Group(who.name, f"{who.way} {who.settings}".strip()) for who in respondents),
         runs=tuple(who.runs for who in respondents),
@@ -128,12 +132,12 @@ def read_verified(
             _volunteered(store, method, [by_run[run][0] for run in who.runs], chosen)
             for who in respondents
         ),
-        entities=tuple(entities.facts),
+        entities=tuple(entities),
         judges=against.judges,
         reference=against.reference,
         sampling=against.drawn,
-        read=lambda: _read(store, readings, entities),
-        items=tuple(entities.ids),
+        read=read,
+        items=tuple(items),
     )
 
 
@@ -194,48 +198,15 @@ def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -
 # ---------------------------------------------------------------- what is read
 
 
-class _Entities:
-    """The entities of all lists but those retired, by name and identity: their ``facts`` and items'
-    ids by place, and the place of each by its item's key."""
-
-    def __init__(self, store: Store, selection: Selection, retired: Retired) -> None:
-        found: dict[int, tuple[EntityFacts, bytes]] = {}
-        for item_set in selection.item_sets:
-            for page in store.items.pages(item_set.id, _PAGE):
-                for stored in page:
-                    if stored.key not in retired.keys:
-                        facts = entity_facts(stored.loaded)
-                        found[stored.key] = (facts, stored.loaded.item.id)
-        keys = sorted(found, key=lambda key: (found[key][0].name, found[key][0].identity))
-        self.places = {key: place for place, key in enumerate(keys)}
-        self.facts = [found[key][0] for key in keys]
-        self.ids = [found[key][1] for key in keys]
-
-
-def _read(store: Store, readings: Sequence[_Reading], entities: _Entities) -> Iterator[Verified]:
-    for reading in readings:
-        for page in store.scores.unit_pages(reading.scoring, DIRECTIONS):
-            for row in page:
-                place = entities.places.get(row.item)
-                if place is not None:
-                    yield _verified(store, reading, row, entities, place)
-
-
 def _verified(
-    store: Store,
-    reading: _Reading,
-    row: ScoredUnit,
-    entities: _Entities,
-    place: int,
+    row: ScoredUnit, run: Run, text: TripleText, group: int, place: int, item: bytes
 ) -> Verified:
-    item = entities.ids[place]
-    text, verdict = text_of(store, row, entities.facts[place].name), verdict_of(row)
-    drawn = row.flags.removeprefix("drawn ")
-    key = [row.measure, reading.run.id, item, row.sample, text.predicate, text.object]
+    verdict, drawn = verdict_of(row), row.flags.removeprefix("drawn ")
+    key = [row.measure, run.id, item, row.sample, text.predicate, text.object, text.subject]
     return Verified(
-        id=content_id("verified-triple", [*key, text.subject]).hex()[:16],
+        id=content_id("verified-triple", key).hex()[:16],
         direction=row.measure,  # type: ignore[arg-type] # asked for by it
-        group=reading.group,
+        group=group,
         entity=place,
         drawn=int(drawn) if drawn.isdecimal() else 0,
         subject=text.subject,
@@ -244,7 +215,7 @@ def _verified(
         family=text.family,
         source=text.passage.source or verdict.passage.source,
         verdict=verdict,
-        response=f"response:{response_name(reading.run.id, item, row.sample)}",
+        response=f"response:{response_name(run.id, item, row.sample)}",
         known=text.passage,
     )
 
