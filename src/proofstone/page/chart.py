@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proofstone.page import vega
-from proofstone.page.planes import Frame, frame_of, key_layers, panel_title, panel_titles, scaled
+from proofstone.page.planes import (
+    Frame,
+    frame_of,
+    interval_row,
+    key_layers,
+    panel_title,
+    panel_titles,
+    scaled,
+)
 from proofstone.page.section import Curve, Figure, Mark, tie_lanes
 from proofstone.page.vega import (
     BLUE,
@@ -64,43 +72,30 @@ def _dots(
     data = [_row(figure, mark, looks[mark.row]) for mark in figure.marks]
     y = row_axis(rows, room)
     x = frame.across_axis("value:Q", figure.value_axis, **_VALUES)
-    base = vega.chart(data).encode(y=y, tooltip=_told(figure))
-    colour = vega.COLOUR
-    bars = base.mark("rule", strokeWidth=2).encode(
-        x=vega.field_of("low:Q"), x2="high:Q", color=colour
-    )
-    points = base.points(62, x=x)
-    words = base.mark("text", align="left", fontSize=12, color=INK).encode(
-        x=vega.value(frame.width + 14), text="text:N"
-    )
-    return [bars, points, words, *level_layers(figure, frame)]
+    told = ["row:N", "text:N", *_ENDS, *(["n:Q"] if any(mark.n for mark in figure.marks) else [])]
+    base = vega.chart(data).encode(y=y, tooltip=told)
+    bars = base.rules(2, x=vega.field_of("low:Q"), x2="high:Q")
+    words = base.words("left", 12).encode(x=vega.value(frame.width + 14))
+    return [bars, base.points(62, x=x), words, *level_layers(figure, frame)]
 
 
-def _row(figure: Figure, mark: Mark, look: Look) -> dict[str, Any]:
-    unit = figure.value_unit
-    return {
-        "row": wrapped(mark.row),
-        "value": scaled(mark.value, unit),
-        "low": scaled(mark.low, unit),
-        "high": scaled(mark.high, unit),
-        "n": mark.n,
-        "text": mark.text,
-        "best_rank": scaled(mark.x_low, "number"),
-        "worst_rank": scaled(mark.x_high, "number"),
-        "colour": look.colour,
-        "shape": look.shape,
-    }
+_ENDS = ("value:Q", "low:Q", "high:Q")
 
 
-def _told(figure: Figure) -> list[str]:
-    asked = ["row:N", "text:N", "value:Q", "low:Q", "high:Q"]
-    return [*asked, "n:Q"] if any(mark.n for mark in figure.marks) else asked
+def _row(figure: Figure, mark: Mark, look: Look, **more: Any) -> dict[str, Any]:
+    ranks = {"best_rank": scaled(mark.x_low, "number"), "worst_rank": scaled(mark.x_high, "number")}
+    row = wrapped(mark.row)
+    return interval_row(figure, mark, look, row=row, text=mark.text, **ranks, **more)
 
 
 def row_heights(rows: Sequence[str]) -> int:
     """The height of a row that holds the names in all of their lines."""
-    lines = max((wrapped(row).count("\n") + 1 for row in rows), default=1)
-    return _STEP + _LINE * (lines - 1)
+    return _STEP + _LINE * (_most_lines(rows) - 1)
+
+
+def _most_lines(rows: Sequence[str]) -> int:
+    """Of any row's name."""
+    return max((wrapped(row).count("\n") + 1 for row in rows), default=1)
 
 
 def row_axis(rows: Sequence[str], room: float = 8, title: str = "") -> vega.Field:
@@ -129,14 +124,10 @@ def level_layers(figure: Figure, frame: Frame, above: float = 5) -> list[vega.Pa
         at = frame.right_of(value)
         half = text_width(text, 11) / 2
         align = "left" if at < half else "right" if at > frame.width - half else "center"
-        data = [{"level": value, "text": text}]
-        base = vega.chart(data).encode(x="level:Q")
+        base = vega.chart([{"level": value, "text": text}]).encode(x="level:Q")
+        words = base.words(align, 11, QUIET, baseline="bottom")
         layers.append(base.mark("rule", color=QUIET, strokeDash=[4, 3], strokeWidth=1.2))
-        layers.append(
-            base.mark("text", align=align, baseline="bottom", fontSize=11, color=QUIET).encode(
-                y=vega.value(-above - 14 * place), text="text:N"
-            )
-        )
+        layers.append(words.encode(y=vega.value(-above - 14 * place)))
     return layers
 
 
@@ -180,13 +171,17 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         looks = dict(zip(own, LOOKS, strict=False))
     step = max(row_heights(rows), 13 * len(own) + 8)
     frame = _row_frame(figure, _WIDTH, step * len(rows))
-    data = [_strip_mark(figure, mark, looks, own) for mark in figure.marks]
-    base = vega.chart(data).encode(
-        y=row_axis(rows), tooltip=["row:N", "model:N", "value:Q", "low:Q", "high:Q", "n:Q"]
-    )
+    data = [
+        _row(
+            figure, mark, looks.get(mark.column, OTHER), model=named(mark.column),
+            line=own.index(mark.column) if mark.column in own else None,
+        )
+        for mark in figure.marks
+    ]  # fmt: skip
+    told = ["row:N", "model:N", *_ENDS, "n:Q"]
+    base = vega.chart(data).encode(y=row_axis(rows), tooltip=told)
     # Each of the first three on a line of its own, so that their intervals lie side by side.
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(own), 1) - 0.5])
-    colour = vega.COLOUR
     x = frame.across_axis("value:Q", figure.value_axis, **_VALUES)
     others = (
         base.only("datum.line === null")
@@ -194,31 +189,19 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         .encode(x=x)
     )
     first = base.only("datum.line !== null").encode(yOffset=offset)
-    bars = first.mark("rule", strokeWidth=1.6).encode(x=x, x2="high:Q", color=colour)
-    bars = bars.encode(x=vega.field_of("low:Q"))
-    points = first.points(48, x=x)
-    words = (
-        vega.chart([{"row": wrapped(row), "text": _size(figure, row)} for row in rows])
-        .mark("text", align="left", color=QUIET, fontSize=11)
-        .encode(y=row_axis(rows), x=vega.value(frame.width + 10), text="text:N")
+    bars = first.rules(1.6, x=vega.field_of("low:Q"), x2="high:Q")
+    sizes = {row: max(mark.n for mark in figure.marks if mark.row == row) for row in rows}
+    words = vega.chart(
+        [{"row": wrapped(row), "text": f"n {n:,}" if n else ""} for row, n in sizes.items()]
+    ).words("left", 11, QUIET)
+    return frame.chart(
+        others,
+        bars,
+        first.points(48, x=x),
+        words.encode(y=row_axis(rows), x=vega.value(frame.width + 10)),
+        *level_layers(figure, frame),
+        *key_layers({name: looks[name] for name in own}, above=8 + 14 * len(figure.levels)),
     )
-    layers = [others, bars, points, words, *level_layers(figure, frame)]
-    shown = {name: looks[name] for name in own}
-    layers += key_layers(shown, above=8 + 14 * len(figure.levels))
-    return frame.chart(*layers)
-
-
-def _strip_mark(
-    figure: Figure, mark: Mark, looks: Mapping[str, Look], own: Sequence[str]
-) -> dict[str, Any]:
-    row = _row(figure, mark, looks.get(mark.column, OTHER))
-    line = own.index(mark.column) if mark.column in own else None
-    return {**row, "model": named(mark.column), "line": line}
-
-
-def _size(figure: Figure, row: str) -> str:
-    n = max((mark.n for mark in figure.marks if mark.row == row), default=0)
-    return f"n {n:,}" if n else ""
 
 
 # Rows that are compared with themselves: dumbbells of a factor, and ranks on two benchmarks.
@@ -238,37 +221,25 @@ def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     looks = looks_of(levels)
     step = max(row_heights(rows), 9 * len(levels) + 8)
     frame = _row_frame(figure, _WIDTH, step * len(rows))
-    data = [_level(figure, mark, looks[mark.column], levels) for mark in figure.marks]
-    base = vega.chart(data).encode(
-        y=row_axis(rows), tooltip=["row:N", "level:N", "value:Q", "low:Q", "high:Q", "n:Q"]
-    )
+    data = [
+        interval_row(
+            figure, mark, looks[mark.column], row=wrapped(mark.row), level=named(mark.column),
+            line=levels.index(mark.column),
+        )
+        for mark in figure.marks
+    ]  # fmt: skip
+    told = ["row:N", "level:N", *_ENDS, "n:Q"]
     x = frame.across_axis("value:Q", figure.value_axis, domain=False, ticks=False, tickCount=7)
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(levels), 1) - 0.5])
-    colour = vega.COLOUR
-    joined = base.mark("line", color="#9a9a9a", strokeWidth=1.2).encode(
-        x=x, detail="row:N", order="line:Q", yOffset=offset
+    base = vega.chart(data).encode(y=row_axis(rows), tooltip=told, yOffset=offset)
+    joined = base.mark("line", color="#9a9a9a", strokeWidth=1.2)
+    return frame.chart(
+        joined.encode(x=x, detail="row:N", order="line:Q"),
+        base.rules(1.6, x=vega.field_of("low:Q"), x2="high:Q"),
+        base.points(58, x=x),
+        *level_layers(figure, frame),
+        *key_layers(looks, above=8 + 14 * len(figure.levels)),
     )
-    bars = base.mark("rule", strokeWidth=1.6).encode(
-        x=vega.field_of("low:Q"), x2="high:Q", color=colour, yOffset=offset
-    )
-    points = base.points(58, x=x, yOffset=offset)
-    layers = [joined, bars, points, *level_layers(figure, frame)]
-    layers += key_layers(looks, above=8 + 14 * len(figure.levels))
-    return frame.chart(*layers)
-
-
-def _level(figure: Figure, mark: Mark, look: Look, levels: Sequence[str]) -> dict[str, Any]:
-    return {
-        "row": wrapped(mark.row),
-        "level": named(mark.column),
-        "line": levels.index(mark.column),
-        "value": scaled(mark.value, figure.value_unit),
-        "low": scaled(mark.low, figure.value_unit),
-        "high": scaled(mark.high, figure.value_unit),
-        "n": mark.n,
-        "colour": look.colour,
-        "shape": look.shape,
-    }
 
 
 def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -290,7 +261,7 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
             "rank": rank[row, column],
             "place": places[side][row],
             "at": side * _BETWEEN,
-            "text": _end_text(row, rank[row, column], side),
+            "text": "  ".join((named(row), f"{rank[row, column]:g}")[:: 1 if side == 0 else -1]),
             "beside": -8 if side == 0 else _BETWEEN + 8,
             "is_moved": row in moved,
             "colour": looks[row].colour if row in moved else QUIET,
@@ -302,21 +273,20 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         y=vega.field_of("place:Q").scale(domain=[0.5, len(whole) + 0.5], reverse=True).axis(None)
     )
     x = vega.bare("at")
-    beside = vega.bare("beside")
     width = vega.condition("datum.is_moved", vega.value(2.4), vega.value(1))
     ink = vega.condition("datum.is_moved", vega.value(INK), vega.value(QUIET))
     texts = [
         base.only(f"datum.at {'==' if side == 0 else '>'} 0")
         .mark("text", align="right" if side == 0 else "left", fontSize=12)
-        .encode(x=beside, text="text:N", color=ink)
+        .encode(x=vega.bare("beside"), text="text:N", color=ink)
         for side in range(len(columns))
     ]
     lines = base.mark("line").encode(x=x, detail="row:N", color=vega.COLOUR, strokeWidth=width)
     points = base.mark("point", filled=True, size=26, opacity=1).encode(
         x=x, color=vega.COLOUR, tooltip=["row:N", "column:N", "rank:Q"]
     )
-    heads = _heads(columns)
-    return vega.layer(lines, points, *texts, heads).properties(width=_BETWEEN, height=height)
+    both = vega.layer(lines, points, *texts, _heads(columns))
+    return both.properties(width=_BETWEEN, height=height)
 
 
 def _places(
@@ -328,27 +298,18 @@ def _places(
     return {row: place for place, row in enumerate(order, start=1)}
 
 
-def _end_text(row: str, rank: float, side: int) -> str:
-    shown = f"{rank:g}"
-    return f"{named(row)}  {shown}" if side == 0 else f"{shown}  {named(row)}"
-
-
 def _heads(columns: Sequence[str]) -> vega.Part:
     heads = [
         {"at": -8 if side == 0 else _BETWEEN + 8, "text": wrapped(column, 40).split("\n"),
          "side": side}
         for side, column in enumerate(columns)
     ]  # fmt: skip
+    style = {"baseline": "bottom", "lineBreak": "\n", "fontWeight": 600}
     layers = [
-        vega.chart([head])
-        .mark("text",
-            align="right" if head["side"] == 0 else "left", baseline="bottom", lineBreak="\n",
-            fontSize=12, fontWeight=600, color=INK,
-        )
-        .encode(x=vega.bare("at"), y=vega.value(-4), text="text:N")
+        vega.chart([head]).words("left" if head["side"] else "right", 12, **style)
         for head in heads
     ]  # fmt: skip
-    return vega.layer(*layers)
+    return vega.layer(*(each.encode(x=vega.bare("at"), y=vega.value(-4)) for each in layers))
 
 
 # How many of what there are: bars by field, under their disciplines.
@@ -360,11 +321,9 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A bar a mark with its number behind it. With columns, marks of one column stand together
     under its name (a discipline) and its sum."""
     del models
-    sums: dict[str, float] = {}
+    sums = dict.fromkeys(figure.columns(), 0.0)
     for mark in figure.marks:
-        sums[mark.column] = sums.get(mark.column, 0.0) + (
-            0.0 if math.isnan(mark.value) else mark.value
-        )
+        sums[mark.column] += 0.0 if math.isnan(mark.value) else mark.value
     grouped = len(sums) > 1 or "" not in sums
     bars: list[dict[str, Any]] = []
     down = 0
@@ -373,45 +332,39 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         down += 6 if grouped else 0
         for place, (name, value) in enumerate([*([(column, total)] if grouped else []), *members]):
             lines = wrapped(name)
-            bars.append(_bar(lines, value, down, grouped and not place, column))
+            bars.append(
+                {
+                    "name": lines,
+                    "zero": 0,
+                    "value": 0.0 if math.isnan(value) else value,
+                    "middle": down + _ROW / 2,
+                    "is_sum": grouped and not place,
+                    "group": column,
+                }
+            )
             down += _ROW + _BARS_LINE * lines.count("\n")
     most = max((bar["value"] for bar in bars if bar["value"] and not bar["is_sum"]), default=1)
     base = vega.chart(bars).encode(y=vega.bare("middle"))
     x = vega.field_of("value:Q", title=figure.value_axis or None).scale(
         domain=[0, most], nice=False
     )
-    own = base.only("!datum.is_sum")
-    sums_only = base.only("datum.is_sum")
+    own, sums_only = base.only("!datum.is_sum"), base.only("datum.is_sum")
     shown = own.mark("rule", strokeWidth=11, color=BLUE).encode(
         x=vega.field_of("zero:Q").axis(None), x2="value:Q", tooltip=["group:N", "name:N", "value:Q"]
     )
-    numbers = own.mark("text", align="left", dx=5, fontSize=11, color=INK).encode(
-        x=x.axis(None), text=vega.field_of("value:Q", format=",")
-    )
-    names = own.mark("text", align="right", fontSize=12, color=INK, lineBreak="\n").encode(
-        x=vega.value(-10), text="name:N"
-    )
-    heads = sums_only.mark(
-        "text", align="right", fontSize=12, fontWeight=600, color=INK, lineBreak="\n"
-    ).encode(x=vega.value(-10), text="name:N")
-    totals = sums_only.mark("text", align="left", fontSize=12, fontWeight=600, color=QUIET).encode(
-        x=vega.value(0), text=vega.field_of("value:Q", format=",")
-    )
-    return vega.layer(shown, numbers, names, heads, totals).properties(
-        width=_BARS_WIDTH, height=max(down, _ROW)
-    )
+    number = vega.field_of("value:Q", format=",")
+    numbers = own.words("left", 11, dx=5).encode(x=x.axis(None), text=number)
+    totals = sums_only.words("left", 12, QUIET, fontWeight=600)
+    totals = totals.encode(x=vega.value(0), text=number)
+    names, heads = _beside(own), _beside(sums_only, fontWeight=600)
+    whole = vega.layer(shown, numbers, names, heads, totals)
+    return whole.properties(width=_BARS_WIDTH, height=max(down, _ROW))
 
 
-def _bar(lines: str, value: float, down: int, is_sum: bool, group: str) -> dict[str, Any]:
-    known = 0.0 if math.isnan(value) else value
-    return {
-        "name": lines,
-        "zero": 0,
-        "value": known,
-        "middle": down + _ROW / 2,
-        "is_sum": is_sum,
-        "group": group,
-    }
+def _beside(base: vega.Part, **how: Any) -> vega.Part:
+    """The names of rows at the left of the plane, a long one in several lines."""
+    names = base.words("right", 12, field="name:N", lineBreak="\n", **how)
+    return names.encode(x=vega.value(-10))
 
 
 # UpSet: which sets go together, and how many members each combination has.
@@ -467,15 +420,13 @@ def _above(figure: Figure, columns: list[str]) -> list[vega.Part]:
         }
         for place, column in enumerate(columns)
     ]
-    base = vega.chart(bars).encode(x=vega.bare("at"))
-    up = vega.bare("up")
+    base = vega.chart(bars).encode(x=vega.bare("at"), y=vega.bare("up"))
+    numbers = base.mark("text", baseline="bottom", dy=-3, fontSize=11, color=INK)
     return [
         base.mark("rule", strokeWidth=14, color=BLUE).encode(
-            y=up, y2="feet:Q", tooltip=["n:Q", "members:N"]
+            y2="feet:Q", tooltip=["n:Q", "members:N"]
         ),
-        base.mark("text", baseline="bottom", dy=-3, fontSize=11, color=INK).encode(
-            y=up, text="n:Q"
-        ),
+        numbers.encode(text="n:Q"),
     ]
 
 
@@ -486,9 +437,8 @@ def _left(figure: Figure, rows: list[str]) -> list[vega.Part]:
         for row in rows
     }
     most = max(sizes.values(), default=1) or 1
-    long = max(
-        (text_width(line, 12) for row in rows for line in wrapped(row, 60).split("\n")), default=0
-    )
+    lines = [line for row in rows for line in wrapped(row, 60).split("\n")]
+    long = max((text_width(line, 12) for line in lines), default=0)
     found = [
         {
             "name": wrapped(row, 60),
@@ -502,11 +452,9 @@ def _left(figure: Figure, rows: list[str]) -> list[vega.Part]:
     base = vega.chart(found).encode(y=vega.bare("up"))
     to = vega.bare("to")
     return [
-        base.mark("text", align="right", fontSize=12, color=INK, lineBreak="\n").encode(
-            x=vega.value(-10), text="name:N"
-        ),
+        _beside(base),
         base.mark("rule", strokeWidth=11, color=QUIET).encode(x=to, x2="feet:Q"),
-        base.mark("text", align="right", dx=-4, fontSize=11, color=INK).encode(x=to, text="n:Q"),
+        base.words("right", 11, field="n:Q", dx=-4).encode(x=to),
     ]
 
 
@@ -539,15 +487,21 @@ def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) -> vega.Part:
-    rows = [wrapped(name) for name in dict.fromkeys(mark.row for mark in figure.marks)]
-    columns = [wrapped(name, 90) for name in dict.fromkeys(m.column for m in figure.marks)]
+    rows = [wrapped(name) for name in figure.rows()]
+    columns = [wrapped(name, 90) for name in figure.columns()]
     width = _WIDE if len(columns) <= _MANY else _NARROW
-    base = vega.chart([_cell(figure, mark) for mark in figure.marks]).encode(
+    cells = [
+        interval_row(
+            figure, mark, row=wrapped(mark.row), column=wrapped(mark.column, 90), text=mark.text,
+            value=scaled(mark.value, "points"),
+        )
+        for mark in figure.marks
+    ]  # fmt: skip
+    base = vega.chart(cells).encode(
         x=_columns(figure, columns, width),
-        y=vega.field_of("row:N", title=None).scale(domain=rows).unsorted().axis(**_rows()),
-        tooltip=["row:N", "column:N", "value:Q", "low:Q", "high:Q", "n:Q"],
+        y=vega.field_of("row:N", title=None).scale(domain=rows).unsorted().axis(**_NAMES_OF_ROWS),
+        tooltip=["row:N", "column:N", *_ENDS, "n:Q"],
     )
-
     shade = (
         vega.field_of("value:Q")
         .scale(range=list(RAMP), domain=domain, interpolate="lab")
@@ -557,25 +511,21 @@ def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) 
         shade = vega.condition("datum.text !== ''", shade, vega.value("white"))
     low, high = domain
     white_from = low + WHITE_FROM * (high - low)
-    ink = vega.condition(
-        f"datum.value > {white_from:g} && datum.text !== ''",
-        vega.value("white"),
-        vega.value("black"),
-    )
-    cells = base.mark("rect", stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
+    dark = f"datum.value > {white_from:g} && datum.text !== ''"
+    ink = vega.condition(dark, vega.value("white"), vega.value("black"))
+    shades = base.mark("rect", stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
     texts = base.mark("text", fontSize=11).encode(text="text:N", color=ink)
-    lines = max((row.count("\n") + 1 for row in rows), default=1)
+    lines = _most_lines(figure.rows())
     height = _CELL_HEIGHT if lines == 1 else 14 * lines + 4
-    return vega.layer(cells, texts).properties(width={"step": width}, height={"step": height})
+    return vega.layer(shades, texts).properties(width={"step": width}, height={"step": height})
 
 
-def _rows() -> dict[str, Any]:
-    return {
-        "ticks": False,
-        "domain": False,
-        "labelExpr": "split(datum.label, '\\n')",
-        "labelLineHeight": 14,
-    }
+_NAMES_OF_ROWS: Mapping[str, Any] = {
+    "ticks": False,
+    "domain": False,
+    "labelExpr": "split(datum.label, '\\n')",
+    "labelLineHeight": 14,
+}
 
 
 def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
@@ -587,18 +537,6 @@ def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
         labelAlign="center" if is_short else "left", ticks=False, domain=False,
         labelExpr="split(datum.label, '\\n')",
     )  # fmt: skip
-
-
-def _cell(figure: Figure, mark: Mark) -> dict[str, Any]:
-    return {
-        "row": wrapped(mark.row),
-        "column": wrapped(mark.column, 90),
-        "value": scaled(mark.value, "points"),
-        "low": scaled(mark.low, figure.value_unit),
-        "high": scaled(mark.high, figure.value_unit),
-        "n": mark.n,
-        "text": mark.text,
-    }
 
 
 _DISTRIBUTIONS_WIDTH, _PANEL = 420, 230
@@ -614,19 +552,23 @@ def ridges_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A density a row, one before the other, each with the mean of its mark as a line."""
     rows = figure.rows()
     looks = series_looks(rows, models)
-    frame = _frame(figure, _DISTRIBUTIONS_WIDTH, _step(rows, _RIDGE) * max(len(rows), 1))
+    step = _step(rows, _RIDGE)
+    frame = _frame(figure, _DISTRIBUTIONS_WIDTH, step * max(len(rows), 1))
     top = max((max(each.values, default=0.0) for each in figure.curves), default=1.0) or 1.0
     layers: list[vega.Part] = []
     middles: list[vega.Part] = []
     for place, row in enumerate(rows):
-        feet = _step(rows, _RIDGE) * (place + 1) - 4
+        feet = step * (place + 1) - 4
         for each in figure.curves:
             if each.row == row:
                 scale = _OVERLAP * _RIDGE / top
                 layers += _ridge(figure, frame, each, feet, scale, looks[row].colour)
         middles += _middle(figure, frame, row, feet, 7)
-    names = _names(rows, _step(rows, _RIDGE), 0.8)
-    layers += [*middles, names, *level_layers(figure, frame, above=_OVERLAP * _RIDGE - _RIDGE + 8)]
+    layers += [
+        *middles,
+        _names(rows, step, 0.8),
+        *level_layers(figure, frame, above=_OVERLAP * _RIDGE - _RIDGE + 8),
+    ]
     return frame.chart(*layers)
 
 
@@ -663,18 +605,13 @@ def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def _step(rows: Sequence[str], least: int) -> int:
-    lines = max((wrapped(row).count("\n") + 1 for row in rows), default=1)
-    return max(least, 14 * lines + 4)
+    return max(least, 14 * _most_lines(rows) + 4)
 
 
 def _frame(figure: Figure, width: int, height: int) -> Frame:
     """From 0 to 100, or as far as the densities go."""
-    places = [
-        x
-        for each in figure.curves
-        for value in each.x
-        if (x := scaled(value, figure.x_unit)) is not None
-    ]
+    scales = (scaled(value, figure.x_unit) for each in figure.curves for value in each.x)
+    places = [x for x in scales if x is not None]
     low, high = min(places, default=0.0), max(places, default=100.0)
     if low == high:
         low, high = low - 1, high + 1
@@ -734,21 +671,12 @@ def _middle(
         for mark in figure.marks
         if mark.row == row and mark.column == column and scaled(mark.value, "number") is not None
     ]
-    if not found:
-        return []
-    return [
-        vega.chart(found)
-        .mark("rule", strokeWidth=2.2, color=INK)
-        .encode(
-            x=_axis(frame, figure), y=vega.bare("feet"), y2="up:Q", tooltip=["row:N", "x:Q", "n:Q"]
-        )
-    ]
+    line = vega.chart(found).mark("rule", strokeWidth=2.2, color=INK).encode(
+        x=_axis(frame, figure), y=vega.bare("feet"), y2="up:Q", tooltip=["row:N", "x:Q", "n:Q"]
+    )  # fmt: skip
+    return [line] if found else []
 
 
 def _names(rows: Sequence[str], step: float, where: float) -> vega.Part:
     names = [{"name": wrapped(row), "up": step * (place + where)} for place, row in enumerate(rows)]
-    return (
-        vega.chart(names)
-        .mark("text", align="right", baseline="middle", fontSize=12, color=INK, lineBreak="\n")
-        .encode(x=vega.value(-10), y=vega.bare("up"), text="name:N")
-    )
+    return _beside(vega.chart(names), baseline="middle").encode(y=vega.bare("up"))

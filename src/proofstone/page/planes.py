@@ -152,6 +152,16 @@ def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     return frame.chart(*layers)
 
 
+def interval_row(
+    figure: Figure, mark: Mark, look: Look | None = None, **more: Any
+) -> dict[str, Any]:
+    """A mark as a row of data: its value, interval and n, how it looks, and what ``more`` holds."""
+    unit = figure.value_unit
+    own = {end: scaled(getattr(mark, end), unit) for end in ("value", "low", "high")}
+    looks = {} if look is None else {"colour": look.colour, "shape": look.shape}
+    return {**own, "n": mark.n, **looks, **more}
+
+
 def plane_layers(
     figure: Figure, frame: Frame, looks: Mapping[str, Look], *, joined: bool = False
 ) -> list[vega.Part]:
@@ -159,45 +169,34 @@ def plane_layers(
     marks = [_mark(figure, mark, looks) for mark in figure.marks]
     base = vega.chart(marks).encode(x=frame.x("x:Q", figure), tooltip=_told(figure))
     y = frame.y("value:Q", figure.value_axis)
-    colour = vega.COLOUR
     layers = [*_references(figure, frame), *across_levels(figure, frame)]
     layers += _curves(figure, frame, looks)
     if joined:
-        line = base.mark("line", strokeWidth=1.8, opacity=0.9).encode(
-            y=y, color=colour, detail="series:N", strokeDash=vega.field_of("dash:N").scale(None)
-        )
-        layers.append(line)
-    layers += [
-        base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(
-            y=frame.y("low:Q", figure.value_axis), y2="high:Q", color=colour
-        ),
-        base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(
-            x=frame.x("x_low:Q", figure), x2="x_high:Q", y=y, color=colour
-        ),
+        dash = vega.field_of("dash:N").scale(None)
+        line = base.mark("line", strokeWidth=1.8, opacity=0.9)
+        layers.append(line.encode(y=y, color=vega.COLOUR, detail="series:N", strokeDash=dash))
+    bars = base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(color=vega.COLOUR)
+    return [
+        *layers,
+        bars.encode(y=frame.y("low:Q", figure.value_axis), y2="high:Q"),
+        bars.encode(x=frame.x("x_low:Q", figure), x2="x_high:Q", y=y),
         base.points(46, y=y),
     ]
-    return layers
 
 
 def _mark(figure: Figure, mark: Mark, looks: Mapping[str, Look]) -> dict[str, Any]:
-    look = looks.get(mark.row, OTHER)
-    x_unit, unit = figure.x_unit, figure.value_unit
-    on_axis = _is_shown(mark, figure)
-    return {
-        "series": named(mark.row),
-        "panel": named(mark.column) if mark.column else "",
-        "x": scaled(mark.x, x_unit) if on_axis else None,
-        "x_low": scaled(mark.x_low, x_unit) if on_axis else None,
-        "x_high": scaled(mark.x_high, x_unit) if on_axis else None,
-        "value": scaled(mark.value, unit),
-        "low": scaled(mark.low, unit),
-        "high": scaled(mark.high, unit),
-        "n": mark.n,
-        "text": named(mark.text) if mark.text else "",
-        "colour": look.colour,
-        "shape": look.shape,
-        "dash": list(look.dash),
+    look, on_axis = looks.get(mark.row, OTHER), _is_shown(mark, figure)
+    places = {
+        end: scaled(getattr(mark, end), figure.x_unit) if on_axis else None
+        for end in ("x", "x_low", "x_high")
     }
+    return interval_row(
+        figure, mark, look, **places,
+        series=named(mark.row),
+        panel=named(mark.column) if mark.column else "",
+        text=named(mark.text) if mark.text else "",
+        dash=list(look.dash),
+    )  # fmt: skip
 
 
 def _is_shown(mark: Mark, figure: Figure) -> bool:
@@ -232,12 +231,11 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
         for run in clipped(_scaled_points(figure, each), frame.across, frame.up):
             line = _line_of(figure, frame, run)
             yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
-        end = _end_within(figure, frame, each.x, each.values)
+        end = _end_within(figure, frame, each)
         if each.text and end[0] >= text_width(each.text, 10):
             at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])
-            yield at.mark(
-                "text", align="right", baseline="bottom", dx=-2, fontSize=10, color=QUIET
-            ).encode(x=vega.pixels("at"), y=vega.pixels("up"), text="text:N")
+            at = at.words("right", 10, QUIET, baseline="bottom", dx=-2)
+            yield at.encode(x=vega.pixels("at"), y=vega.pixels("up"))
 
 
 def _scaled_points(figure: Figure, curve: Curve) -> list[tuple[float, float]]:
@@ -255,19 +253,11 @@ def _line_of(figure: Figure, frame: Frame, points: Sequence[tuple[float, float]]
     )
 
 
-def _end_within(
-    figure: Figure, frame: Frame, x: Sequence[float], values: Sequence[float]
-) -> tuple[float, float]:
+def _end_within(figure: Figure, frame: Frame, curve: Curve) -> tuple[float, float]:
     """The rightmost place of a line that lies on the plane, in pixels."""
-    inside = [(float("-inf"), 0.0)]
-    for a, b in zip(x, values, strict=True):
-        place, value = scaled(a, figure.x_unit), scaled(b, figure.value_unit)
-        if place is None or value is None:
-            continue
-        across, up = frame.right_of(place), frame.below(value)
-        if 0 <= across <= frame.width and 0 <= up <= frame.height:
-            inside.append((across, up))
-    return max(inside)
+    points = [(frame.right_of(x), frame.below(y)) for x, y in _scaled_points(figure, curve)]
+    inside = [(x, y) for x, y in points if 0 <= x <= frame.width and 0 <= y <= frame.height]
+    return max(inside, default=(float("-inf"), 0.0))
 
 
 def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
@@ -278,9 +268,8 @@ def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
         yield base.mark("rule", color=QUIET, strokeDash=[4, 3], strokeWidth=1.2).encode(
             y=frame.y("level:Q", figure.value_axis)
         )
-        yield base.mark("text", align="right", fontSize=11, color=QUIET, dx=-2).encode(
-            x=vega.value(frame.width), y=vega.pixels("up"), text="text:N"
-        )
+        words = base.words("right", 11, QUIET, dx=-2)
+        yield words.encode(x=vega.value(frame.width), y=vega.pixels("up"))
 
 
 def _levels(figure: Figure, frame: Frame) -> list[tuple[str, float, float]]:
@@ -311,14 +300,12 @@ def _ends(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> list[vega.
         for (name, end), height in zip(ends, heights, strict=True)
     ]
     base = vega.chart(rows)
-    up = vega.pixels("up")
+    names = base.words("left", 12, field="series:N")
     return [
         base.mark("rule", color="#b0b0b0", strokeWidth=0.8).encode(
             x=vega.pixels("at"), x2="to:Q", y=vega.pixels("from"), y2="up:Q"
         ),
-        base.mark("text", align="left", fontSize=12, color=INK).encode(
-            x=vega.value(frame.width + 20), y=up, text="series:N"
-        ),
+        names.encode(x=vega.value(frame.width + 20), y=vega.pixels("up")),
     ]
 
 
@@ -371,9 +358,7 @@ def _names(
     leads = base.only("datum.is_far").mark("rule", color="#b0b0b0", strokeWidth=0.8)
     return [
         leads.encode(x=vega.pixels("from_x"), x2="to_x:Q", y=vega.pixels("from_y"), y2="up:Q"),
-        base.mark("text", align="left", fontSize=11, color=INK).encode(
-            x=vega.pixels("at"), y=vega.pixels("up"), text="text:N"
-        ),
+        base.words("left", 11).encode(x=vega.pixels("at"), y=vega.pixels("up")),
     ]
 
 
@@ -411,26 +396,19 @@ def map_chart(figure: Figure, _models: Mapping[str, Look]) -> vega.Part:
 
     def layers(part: Figure, frame: Frame) -> Sequence[vega.Part]:
         return [
-            _dots(_rows(behind), frame, "#b9b9b9", 10, told=False),
-            _dots(_rows(part.marks), frame, BLUE, 22, told=True),
+            _dots(behind, frame, "#b9b9b9", 10, told=False),
+            _dots(part.marks, frame, BLUE, 22, told=True),
         ]
 
     return in_panels(figure, layers, frame_of(figure, _MAPS_WIDE, _MAPS_HIGH))
 
 
-def _rows(marks: Sequence[Mark]) -> list[dict[str, Any]]:
-    return list(_row(marks))
-
-
-def _row(marks: Sequence[Mark]) -> Iterator[dict[str, Any]]:
-    for mark in marks:
-        if not math.isnan(mark.value):
-            yield {"x": mark.x, "y": mark.value, "group": named(mark.column), "text": mark.text}
-
-
-def _dots(
-    rows: Sequence[dict[str, Any]], frame: Frame, colour: str, size: int, *, told: bool
-) -> vega.Part:
+def _dots(marks: Sequence[Mark], frame: Frame, colour: str, size: int, *, told: bool) -> vega.Part:
+    rows: list[dict[str, Any]] = [
+        {"x": mark.x, "y": mark.value, "group": named(mark.column), "text": mark.text}
+        for mark in marks
+        if not math.isnan(mark.value)
+    ]
     edge: dict[str, Any] = {"stroke": INK, "strokeWidth": 0.3} if told else {}
     dots = vega.chart(rows).mark("circle", size=size, color=colour, opacity=0.8, **edge)
     dots = dots.encode(
@@ -594,14 +572,10 @@ def _values(figure: Figure) -> Iterator[float]:
 def _places(figure: Figure) -> Iterator[float]:
     for mark in figure.marks:
         if not math.isnan(mark.value):
-            yield from _across(mark)
+            yield from (mark.x,) if math.isnan(mark.x_low) else (mark.x_low, mark.x_high)
     for curve in figure.curves:
         if not curve.is_reference:
             yield from curve.x
-
-
-def _across(mark: Mark) -> Ends | tuple[float]:
-    return (mark.x,) if math.isnan(mark.x_low) else (mark.x_low, mark.x_high)
 
 
 def round_ends(values: Iterable[float]) -> Ends:
@@ -693,12 +667,8 @@ def key_layers(looks: Mapping[str, Look], *, above: float, width: float = _FRAME
             )  # fmt: skip
             at += text_width(named(name), 12) + 34
     base = vega.chart(keys).encode(y=vega.bare("up"))
-    return [
-        base.points(62, x=vega.bare("at")),
-        base.mark("text", align="left", fontSize=12, color=INK).encode(
-            x=vega.bare("beside"), text="name:N"
-        ),
-    ]
+    names = base.words("left", 12, field="name:N")
+    return [base.points(62, x=vega.bare("at")), names.encode(x=vega.bare("beside"))]
 
 
 def key_chart(looks: Mapping[str, Look]) -> vega.Part:
@@ -713,16 +683,10 @@ def numbered_key(names: Sequence[str], frame: Frame) -> list[vega.Part]:
     half = math.ceil(len(names) / 2)
     long = max((text_width(f"{len(names)} {name}", 11) for name in names[:half]), default=0.0)
     keys = [
-        {
-            "at": frame.width + 80 + (place // half) * (long + 24),
-            "up": 8 + 15 * (place % half),
-            "number": str(place + 1),
-            "name": name,
-        }
+        {"at": frame.width + 80 + (place // half) * (long + 24), "up": 8 + 15 * (place % half),
+         "number": str(place + 1), "name": name}
         for place, name in enumerate(names)
-    ]
+    ]  # fmt: skip
     base = vega.chart(keys).encode(x=vega.pixels("at"), y=vega.pixels("up"))
-    return [
-        base.mark("text", align="right", fontSize=11, color=INK, dx=-5).encode(text="number:N"),
-        base.mark("text", align="left", fontSize=11, color=INK).encode(text="name:N"),
-    ]
+    numbers = base.words("right", 11, field="number:N", dx=-5)
+    return [numbers, base.words("left", 11, field="name:N")]

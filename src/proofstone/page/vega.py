@@ -62,12 +62,10 @@ def text_width(text: str, size: float = 12) -> float:
 
 def wrapped(name: str, cells: int = 44) -> str:
     """A name in lines of at most ``cells`` terminal cells, broken where words end."""
-    lines, line, rest = [], "", named(name)
+    lines, rest = [], named(name)
     while rest:
         head, rest = _fitting(rest, cells)
         lines.append(head)
-    if not lines:
-        lines = [line]
     return "\n".join(lines)
 
 
@@ -140,19 +138,20 @@ def _tries(
     half = size * 0.62
     for ring in range(60):
         away = 8 + ring * half
-        for turn in range(8 if not ring else 16):
-            angle = 2 * math.pi * turn / (8 if not ring else 16)
-            middle = y + away * math.sin(angle) * (1 if not ring else 1.0)
+        turns = 16 if ring else 8
+        for turn in range(turns):
+            angle = 2 * math.pi * turn / turns
+            middle = y + away * math.sin(angle)
             side = math.cos(angle)
             left = x + away * side - (long if side < -0.1 else 0 if side > 0.1 else long / 2)
             box = Box(left, middle - half, left + long, middle + half)
             if box.left >= 0 and box.top >= -4 and box.bottom <= height and box.right <= width:
                 yield box, Placed(left, middle, ring > 1)
     # Nothing near is free: a column of its own, right of the plane.
+    left = width + 12
     for step in range(10_000):
         middle = half + step * 2 * half
-        left = width + 12
-        yield (Box(left, middle - half, left + long, middle + half), Placed(left, middle, True))
+        yield Box(left, middle - half, left + long, middle + half), Placed(left, middle, True)
 
 
 Spec = Mapping[str, Any]
@@ -237,6 +236,17 @@ class Part:
         """Drawn as filled marks, each in its row's colour and shape."""
         drawn = self.mark("point", filled=True, size=size, opacity=1, stroke=INK, strokeWidth=0.6)
         return drawn.encode(**channels, fill=COLOUR, shape=SHAPE)
+
+    def rules(self, width: float, **channels: Field | str | Sequence[str]) -> Part:
+        """Drawn as lines in the row's colour."""
+        return self.mark("rule", strokeWidth=width).encode(**channels, color=COLOUR)
+
+    def words(
+        self, align: str, size: int, colour: str = "", *, field: str = "text:N", **how: Any
+    ) -> Part:
+        """Drawn as a text of each row."""
+        drawn = self.mark("text", align=align, fontSize=size, color=colour or INK, **how)
+        return drawn.encode(text=field)
 
     def only(self, test: str) -> Part:
         """Of the rows of which an expression is true."""
