@@ -304,7 +304,7 @@ def _heads(columns: Sequence[str]) -> vega.Part:
          "side": side}
         for side, column in enumerate(columns)
     ]  # fmt: skip
-    style = {"baseline": "bottom", "lineBreak": "\n", "fontWeight": 600}
+    style: Mapping[str, Any] = {"baseline": "bottom", "lineBreak": "\n", "fontWeight": 600}
     layers = [
         vega.chart([head]).words("left" if head["side"] else "right", 12, **style)
         for head in heads

@@ -12,7 +12,13 @@ import numpy as np
 from proofstone.page.section import Cell, Figure, Mark, Section, Table, column, points, table_of
 from proofstone.records.runs import Estimate
 from proofstone.results.sections.evidence import Evidence, ranked_values
-from proofstone.stats.calibration import Calibration, ConfidenceBin, Interval, calibrate
+from proofstone.stats.calibration import (
+    Calibration,
+    ConfidenceBin,
+    Interval,
+    RiskPoint,
+    calibrate,
+)
 from proofstone.stats.intervals import holm
 from proofstone.wording.messages import counted, paragraph, say, say_of
 
@@ -35,15 +41,7 @@ def reliability_diagram(known: Sequence[tuple[str, Calibration]]) -> Figure:
             len(known),
         ),
         marks=tuple(
-            Mark(
-                row=label,
-                x=part.confidence,
-                value=part.accuracy,
-                low=part.low,
-                high=part.high,
-                n=part.n,
-                text=points(part.accuracy),
-            )
+            _mark(label, part.confidence, part.accuracy, part)
             for label, found in known[:_MOST_DRAWN]
             for part in found.bins
         ),
@@ -63,15 +61,7 @@ def risk_curves(known: Sequence[tuple[str, Calibration]]) -> Figure:
             say("answering only from some confidence up, surest first; with intervals"), len(known)
         ),
         marks=tuple(
-            Mark(
-                row=label,
-                x=point.coverage,
-                value=point.risk,
-                low=point.low,
-                high=point.high,
-                n=point.n,
-                text=points(point.risk),
-            )
+            _mark(label, point.coverage, point.risk, point)
             for label, found in known[:_MOST_DRAWN]
             for point in found.curve
         ),
@@ -79,6 +69,12 @@ def risk_curves(known: Sequence[tuple[str, Calibration]]) -> Figure:
         value_axis=say("share wrong"),
         table=3,
     )
+
+
+def _mark(row: str, x: float, value: float, of: ConfidenceBin | RiskPoint) -> Mark:
+    return Mark(
+        row=row, x=x, value=value, low=of.low, high=of.high, n=of.n, text=points(value),
+    )  # fmt: skip
 
 
 def _subtitle(text: str, n: int) -> str:

@@ -265,9 +265,6 @@ def _discrimination_table(by: str, names: list[str], found: Sequence[Discriminat
     )  # fmt: skip
 
 
-# Statistical power: the minimum detectable difference, and the items that neighbors need.
-
-
 # How hard the questions are, by category: how many models fail each (Chinese SimpleQA, I and
 # Figure 16).
 

@@ -51,7 +51,6 @@ from proofstone.stats.estimates import measure_spread
 from proofstone.stats.factors import (
     Apart,
     AverageEffect,
-    Effect,
     Factor,
     SpreadApart,
     analyse_factor,
@@ -103,11 +102,13 @@ def describe_factor(
         found.values, ranked.keys, estimand=ranked.estimand, confidence=ranked.confidence
     )
     models, levels = found.models, found.levels
+    changes = [each.change for each in factor.average]
+    has_effect = factor.interaction.p < 0.05 or any(not c.low <= 0 <= c.high for c in changes)
     return Section(
         name=name,
         title=title,
         finding=_finding(factor, levels),
-        plain=_plain(factor, models, levels, matters) or ("" if _matters(factor) else otherwise),
+        plain=_plain(factor, models, levels, matters) or ("" if has_effect else otherwise),
         cannot=_cannot(factor, models, levels),
         how=say(
             "Each model against itself, on the same items; the variance of a change adds up "
@@ -206,12 +207,6 @@ def _alike(found: Factor) -> str:
     )
 
 
-def _matters(found: Factor) -> bool:
-    """Whether some change on average, or how models differ in it, is significant."""
-    means = [each.change for each in found.average]
-    return found.interaction.p < 0.05 or any(not mean.low <= 0 <= mean.high for mean in means)
-
-
 def _plain(found: Factor, names: list[str], levels: list[str], matters: str) -> str:
     sure = [effect for effect in found.effects if effect.p_holm < 0.05]
     if not sure:
@@ -233,12 +228,12 @@ def _cannot(found: Factor, names: list[str], levels: list[str]) -> str:
     unsure = [effect for effect in found.effects if effect.p_holm >= 0.05]
     if not unsure or len(unsure) == len(found.effects):
         return ""
-    shown = listed([_named(effect, names, levels) for effect in unsure], 4)
+    named = [
+        say("{name} ({why})", name=names[effect.model], why=levels[effect.level])
+        for effect in unsure
+    ]
+    shown = listed(named, 4)
     return say("No significant change for {shown} (Holm-adjusted).", shown=shown)
-
-
-def _named(effect: Effect, names: list[str], levels: list[str]) -> str:
-    return say("{name} ({why})", name=names[effect.model], why=levels[effect.level])
 
 
 def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
@@ -260,12 +255,6 @@ def _signed(share: float) -> str:
     return f"+{points(share)}" if share > 0 else points(share)
 
 
-# One knowledge asked in several settings, side by side (Encyclo-K 5.1 and D, Figures 3 and 6).
-#
-# A setting is what a form holds and how it is asked: single statements, a verdict on each statement
-# of a question, or the options of the whole question.
-
-
 # Hybrid models thinking against not (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).
 
 _OF_THINKING = ("thinking", "max_tokens")
@@ -276,7 +265,12 @@ def study_thinking(parts: Sequence[Part]) -> Analysis:
     with thinking, the paired difference, tokens of replies and of reasoning; smallest models
     first. Raises BadUsage where no model was asked in both."""
     (part,) = parts
-    pairs = sorted(_pairs(part), key=lambda pair: (_size(pair[0]), pair[0].model))
+
+    def size_and_name(pair: tuple[HowAsked, str, str]) -> tuple[float, str]:
+        size = pair[0].parameters_b
+        return math.inf if size is None else size, pair[0].model
+
+    pairs = sorted(_pairs(part), key=size_and_name)
     if not pairs:
         raise BadUsage(
             "no model here was asked both with thinking and without",
@@ -344,34 +338,18 @@ def _pairs(part: Part) -> list[tuple[HowAsked, str, str]]:
         others = {n: value for n, value in asked.settings.items() if n not in _OF_THINKING}
         key = canonical_json([asked.model, asked.way, others])
         alike.setdefault(key, {}).setdefault(word, []).append((asked, label))
-    return [
-        (without[0], without[1], label)
-        for by_word in alike.values()
-        for asked, label in by_word.get("on", [])
-        if (without := _nearest(asked, by_word.get("off", []))) is not None
-    ]
-
-
-def _nearest(asked: HowAsked, without: Sequence[_Asked]) -> _Asked | None:
-    """Of the same longest reply, else the first."""
-    most = asked.settings.get("max_tokens")
-    same = [each for each in without if each[0].settings.get("max_tokens") == most]
-    return next(iter([*same, *without]), None)
-
-
-def _size(asked: HowAsked) -> float:
-    return float("inf") if asked.parameters_b is None else asked.parameters_b
+    found = []
+    for by_word in alike.values():
+        for asked, label in by_word.get("on", []) if "off" in by_word else []:
+            most = asked.settings.get("max_tokens")
+            same = [each for each in by_word["off"] if each[0].settings.get("max_tokens") == most]
+            found.append((*(same or by_word["off"])[0], label))
+    return found
 
 
 def _tokens(part: Part, label: str, *, reasoning: bool = False) -> float | None:
     lengths = mean_lengths(part, label, reasoning=reasoning)
     return None if lengths is None else float(np.nanmean(lengths))
-
-
-# What averaging by questions, fields or disciplines changes (Encyclo-K 5.1, Table 4).
-
-
-# Accuracy by the number of options (Encyclo-K 5.2, Figure 4 right).
 
 
 # What training to chat changes: base models beside the chat models made from them.
@@ -505,15 +483,13 @@ def _told(part: Part) -> list[_Pair]:
     found: list[_Pair] = []
     for base in bases:
         made = [chat for chat in chats if stem_of(chat) == stem_of(base)]
-        made = made or [chat for chat in chats if _are_kin(asked[base], asked[chat])]
+        own = asked[base]
+        if not made and own.family and own.parameters_b:
+            kin = (own.family, own.parameters_b)
+            made = [c for c in chats if (asked[c].family, asked[c].parameters_b) == kin]
         if len(made) == 1:
             found += _alignment_alike(part, by_model[base], by_model[made[0]])
     return found
-
-
-def _are_kin(base: HowAsked, chat: HowAsked) -> bool:
-    known = bool(base.family and base.parameters_b)
-    return known and (base.family, base.parameters_b) == (chat.family, chat.parameters_b)
 
 
 def _alignment_alike(part: Part, bases: Sequence[str], chats: Sequence[str]) -> Iterator[_Pair]:
@@ -742,7 +718,7 @@ def _retrieval_finding(
         "rises resolvably for {rises} and falls for {falls}",
         source=source,
         measure=word(headline),
-        points=100 * float(np.median([change.value for change in changes])),
+        points=median_points(changes),
         n=len(changes),
         **count_resolved(changes),
     )
@@ -750,9 +726,9 @@ def _retrieval_finding(
     if not ranges:
         return say("{said}.", said=said)
     before, after, change = ranges[0]
-    told = say("not resolved")
-    if change.high < 0.0 or change.low > 0.0:
-        told = say("closer together") if change.high < 0.0 else say("further apart")
+    told = say("closer together") if change.high < 0.0 else say("not resolved")
+    if change.low > 0.0:
+        told = say("further apart")
     return say(
         "{said}; highest less lowest goes from {before} to {after} points ({told}).",
         said=said,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 from msgspec import Struct
@@ -25,8 +25,7 @@ from proofstone.page.section import (
     shown_share,
     table_of,
 )
-from proofstone.records.runs import OUTCOMES, Estimate, Run
-from proofstone.records.scores import ScoreTable
+from proofstone.records.runs import OUTCOMES, Estimate
 from proofstone.results.board import BoardRow
 from proofstone.results.measured_scores import linear_values
 from proofstone.results.request import View
@@ -51,15 +50,7 @@ from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 from proofstone.wording.messages import joined, listed, paragraph, say, say_of, word
 
-# How far a judge agrees with people, and what its scores are once people's labels correct them.
-
-
-# What becomes of a panel's ranking without each of its judges.
-
-
 # The same replies as several judges graded them: a part of a study for each.
-
-_ByJudge = dict[str, dict[bytes, ScoringInfo]]  # the judges -> a run's id -> its scoring by them
 
 
 def parts_by_judge(
@@ -71,7 +62,13 @@ def parts_by_judge(
     Raises BadUsage where no judge graded anything, and what ``select_runs`` does.
     """
     selection = select_runs(store, targets)
-    by_judge = _by_judge(store, selection.runs)
+    found = [
+        (scoring, run.id) for key, run in selection.runs for scoring in store.scores.of_run(key)
+        if scoring.judge
+    ]  # fmt: skip
+    by_judge: dict[str, dict[bytes, ScoringInfo]] = {}  # judges: a run's id: its scoring by them
+    for scoring, run in sorted(found, key=lambda pair: (pair[0].created_at, pair[0].key)):
+        by_judge.setdefault(scoring.judge, {})[run] = scoring
     if not by_judge:
         raise BadUsage(
             "no judge graded these replies", hint="proofstone score RUN --judge PROVIDER/NAME"
@@ -80,17 +77,6 @@ def parts_by_judge(
     return [
         _part(store, method, selection, judges, scorings) for judges, scorings in by_judge.items()
     ]
-
-
-def _by_judge(store: Store, runs: Sequence[tuple[int, Run]]) -> _ByJudge:
-    found = [
-        (scoring, run.id) for key, run in runs for scoring in store.scores.of_run(key)
-        if scoring.judge
-    ]  # fmt: skip
-    by_judge: _ByJudge = {}
-    for scoring, run in sorted(found, key=lambda pair: (pair[0].created_at, pair[0].key)):
-        by_judge.setdefault(scoring.judge, {})[run] = scoring
-    return by_judge
 
 
 def _part(
@@ -105,19 +91,15 @@ def _part(
     sets = tuple(item_set for item_set in selection.item_sets if item_set.id in asked)
     view = View(as_scored=True, scorings=tuple(each.id.hex() for each in scorings.values()))
     part = part_of(store, method, Selection(item_sets=sets, runs=runs), view=view)
-    measure = headline(method).of
+    measure, table = headline(method).of, part.table
     places = {run: store.scores.judged(scoring.key, measure) for run, scoring in scorings.items()}
-    return replace(part, name=judges, judged=_judged(part.table, places))
-
-
-def _judged(table: ScoreTable, places: Mapping[bytes, set[tuple[bytes, int]]]) -> NDArray[np.bool_]:
-    """Of each score whether its reply went to a judge."""
     known = [
         {place for run in who.runs for place in places.get(run, ())} for who in table.respondents
     ]
     columns = (table.respondent.tolist(), table.unit.tolist(), table.sample.tolist())
     rows = zip(*columns, strict=True)
-    return np.array([(table.items[unit], n) in known[who] for who, unit, n in rows], dtype=bool)
+    judged = np.array([(table.items[unit], n) in known[who] for who, unit, n in rows], dtype=bool)
+    return replace(part, name=judges, judged=judged)
 
 
 # Two judges of the same replies: agreement, what each model gains, and the order of models.
@@ -421,7 +403,6 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
     orders = [pair.order for pair in pairs if pair.order is not None]
     if not orders:
         return say("There are no two models whose order a judge could change.")
-    n_swapped = sum(order.n_swapped for order in orders)
     turned = [pair.names for pair in pairs if pair.order is not None and pair.order.n_reversed]
     if turned:
         return say(
@@ -429,7 +410,7 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
             "opposite orders by {judges}.",
             judges=say("; ").join(turned),
         )
-    if n_swapped:
+    if n_swapped := sum(order.n_swapped for order in orders):
         return say_of(
             n_swapped,
             "Orders of models differ once, none significantly: no two models differ significantly "
@@ -449,9 +430,8 @@ def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
         "are tested with Holm over all pairs. Kappa is 0 where one of the two gave only one label."
     )
     common = {label for pair in pairs for label in pair.models}
-    known = {label: None for part in parts for label in part.complete}
-    alone = [label for label in known if label not in common]
-    if alone:
+    known = dict.fromkeys(label for part in parts for label in part.complete)
+    if alone := [label for label in known if label not in common]:
         yield say(
             "Graded by one judge alone, or not whole under another: {models}.",
             models=listed(alone),
@@ -509,19 +489,13 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
         touched[held.units] = True
     is_unfiltered = ~touched[ranked.units]
     for model in dict.fromkeys(held.model for held in filtered):
-        places = {
-            k
-            for k, held in enumerate(table.roles)
-            if held.role == "filtered" and held.model == model
-        }
-        units = np.concatenate([table.roles[k].units for k in sorted(places)])
+        places = [
+            k for k, held in enumerate(table.roles) if held in filtered and held.model == model
+        ]
+        units = np.concatenate([table.roles[k].units for k in places])
         is_filtered = np.isin(ranked.units, units)
-        own = np.array(
-            [
-                any(place in places for place, _itself in table.respondents[who].hands)
-                for who in ranked.respondents
-            ]
-        )
+        hands = [table.respondents[who].hands for who in ranked.respondents]
+        own = np.array([any(place in places for place, _itself in of) for of in hands])
         enough = min(is_filtered.sum(), is_unfiltered.sum()) >= _FEWEST_ITEMS
         if enough and own.any() and not own.all():
             bias = filter_bias(
@@ -533,10 +507,7 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
                 estimand=evidence.estimand,
                 confidence=evidence.board.confidence,
             )
-            labels = tuple(
-                label for label, is_own in zip(ranked.labels, own, strict=True) if is_own
-            )
-            yield _Filter(model, labels, bias)
+            yield _Filter(model, tuple(compress(ranked.labels, own)), bias)
 
 
 def _roles_finding(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
@@ -565,27 +536,23 @@ def _bias(each: _Filter) -> str:
 
 
 def _roles_plain(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
-    hands = say_of(
-        len(rows),
-        "{models} had a hand in making these questions, so compare it by the figures without "
-        "those.",
-        "{models} had a hand in making these questions, so compare them by the figures without "
-        "those.",
-        models=joined([row.label for row in rows], 4),
+    failed = say("Questions were kept because a model failed them: that model is scored too low.")
+    return paragraph(
+        say_of(
+            len(rows),
+            "{models} had a hand in making these questions, so compare it by the figures without "
+            "those.",
+            "{models} had a hand in making these questions, so compare them by the figures without "
+            "those.",
+            models=joined([row.label for row in rows], 4),
+        ),
+        failed if any(each.bias.bias.high < 0 for each in filters) else "",
     )
-    if any(each.bias.bias.high < 0 for each in filters):
-        failed = say(
-            "Questions were kept because a model failed them: that model is scored too low."
-        )
-        return paragraph(hands, failed)
-    return hands
 
 
 def _roles_cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
-    filtering = any(
-        role.role == "filtered" for row in rows if row.hand is not None for role in row.hand.roles
-    )
-    if not filtering or filters:
+    roles = {role.role for row in rows if row.hand is not None for role in row.hand.roles}
+    if "filtered" not in roles or filters:
         return ""
     return say(
         "The effect of filtering on the filter's own model is not known: no sample of items that "

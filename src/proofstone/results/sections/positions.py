@@ -289,7 +289,7 @@ def _as_shown(
 ) -> NDArray[np.int64]:
     """Places in the original order as places in the one that each reply was shown, a code of
     ``names``; -1 for those that are not known."""
-    most = max([len(name) for name in names], default=0)
+    most = max(map(len, names), default=0)
     shown = np.full((len(names) + 1, most + 1), -1, dtype=np.int64)
     for code, name in enumerate(names):
         for place, letter in enumerate(name):
@@ -411,14 +411,9 @@ def study_positions(parts: Sequence[Part]) -> Analysis:
             Column(key="model", name=say("model")),
             Column(key="position", name=say("position")),
             Column(key="n", name="n"),
-            *(
-                Column(key=key, name=name, unit="points")
-                for key, name in (
-                    ("accuracy", say("accuracy")),
-                    ("chosen", say("chosen %")),
-                    ("right", say("right %")),
-                )
-            ),
+            Column(key="accuracy", name=say("accuracy"), unit="points"),
+            Column(key="chosen", name=say("chosen %"), unit="points"),
+            Column(key="right", name=say("right %"), unit="points"),
         ),
         rows=rows,
         axes=("position of the right option", "accuracy"),
@@ -437,11 +432,8 @@ def study_positions(parts: Sequence[Part]) -> Analysis:
 def _chosen_shares(part: Part, label: str) -> dict[str, float]:
     """The share of the respondent's replies that chose each answer."""
     answers: NDArray[np.int32] = part.table.answer[part.table.respondent == part.complete[label]]
-    counts = np.bincount(answers, minlength=len(part.table.answers))
-    return {
-        name: count / len(answers)
-        for name, count in zip(part.table.answers, counts.tolist(), strict=True)
-    }
+    shares = np.bincount(answers, minlength=len(part.table.answers)) / len(answers)
+    return dict(zip(part.table.answers, shares.tolist(), strict=True))
 
 
 def _accuracy_finding(tests: Sequence[tuple[str, float]]) -> str:

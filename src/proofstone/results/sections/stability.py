@@ -13,6 +13,7 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.page.section import (
     MISSING,
+    Cell,
     Column,
     Figure,
     Mark,
@@ -315,7 +316,7 @@ def study_seeds(parts: Sequence[Part]) -> Analysis:
     labels = complete_everywhere(parts)
     by_part = [part.estimates(labels) for part in parts]
     table = np.array([[found[label].value for found in by_part] for label in labels])
-    ranks = _seeds_ranks(table)
+    ranks = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)  # ties share the better one
     names = [
         part.name if part.seed is None else say("seed {seed}", seed=part.seed) for part in parts
     ]
@@ -334,19 +335,7 @@ def study_seeds(parts: Sequence[Part]) -> Analysis:
             Column(key="p", name=say("p")),
             Column(key="ranks", name=say("ranks")),
         ),
-        rows=(
-            (
-                labels[i],
-                *table[i].tolist(),
-                float(table[i].mean()),
-                float(np.ptp(table[i])),
-                float(table[i].std(ddof=1)),
-                _sampling_sd(parts, labels[i]),
-                _p(parts, labels[i]),
-                RankInterval(low=int(ranks[i].min()), high=int(ranks[i].max())),
-            )
-            for i in order
-        ),
+        rows=(_seeds_row(parts, labels[i], table[i], ranks[i]) for i in order),
         axes=("seed", "accuracy"),
         marks=(
             mark_of(labels[i], name, found[labels[i]])
@@ -383,25 +372,24 @@ def _of_one_recipe(parts: Sequence[Part]) -> list[Part]:
     )
 
 
-def _seeds_ranks(table: np.ndarray) -> np.ndarray:
-    """Each respondent's rank by column, ties sharing the better one."""
-    ranks: np.ndarray = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)
-    return ranks
-
-
-def _sampling_sd(parts: Sequence[Part], label: str) -> float:
-    """The root mean square of the standard errors, items taken as independent."""
-    blocks = [part.block([label])[1] for part in parts]
-    variances = [
-        float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan for values in blocks
-    ]
-    return float(np.sqrt(np.mean(variances)))
-
-
-def _p(parts: Sequence[Part], label: str) -> float:
+def _seeds_row(
+    parts: Sequence[Part], label: str, means: np.ndarray, ranks: np.ndarray
+) -> tuple[Cell, ...]:
+    """A respondent's means with their spread, beside the root mean square of their standard errors
+    (items taken as independent), the test of one accuracy on all seeds, and its ranks."""
     blocks = [part.block([label])[1][:, 0] for part in parts]
-    groups = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
-    return homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p
+    variances = [each.var(ddof=1) / len(each) if len(each) > 1 else np.nan for each in blocks]
+    groups = np.repeat(np.arange(len(blocks)), [len(each) for each in blocks])
+    return (
+        label,
+        *means.tolist(),
+        float(means.mean()),
+        float(np.ptp(means)),
+        float(means.std(ddof=1)),
+        float(np.sqrt(np.mean(variances))),
+        homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p,
+        RankInterval(low=int(ranks.min()), high=int(ranks.max())),
+    )
 
 
 def _seeds_finding(table: np.ndarray, ranks: np.ndarray) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct, structs
@@ -107,9 +108,17 @@ def _finding(group: Standings) -> str:
     if len(group.ranked) < 2:
         return scores
     first = group.breakdowns[0]
-    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:
-        return paragraph(scores, _level(group, first))
-    leads = sum(1 for each in first.groups if _leader(each.estimates) == 0)
+    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:  # nobody is first
+        tied = sum(len({one.value for one in each.estimates}) == 1 for each in first.groups)
+        level = say(
+            "All {models} score the same overall, and in {n} of the {groups} groups by {by}.",
+            models=counted(len(group.ranked), "model"),
+            n=tied,
+            groups=len(first.groups),
+            by=word(first.by),
+        )
+        return paragraph(scores, level)
+    leads = sum(_leader(each.estimates) == 0 for each in first.groups)
     best = say(
         "{model} has the highest score overall, and the highest observed score in {n} of the "
         "{groups} groups by {by}.",
@@ -119,18 +128,6 @@ def _finding(group: Standings) -> str:
         by=word(first.by),
     )
     return paragraph(scores, best)
-
-
-def _level(group: Standings, part: Breakdown) -> str:
-    """What is said where all have one score overall, so that nobody is first."""
-    tied = sum(1 for each in part.groups if len({one.value for one in each.estimates}) == 1)
-    return say(
-        "All {models} score the same overall, and in {n} of the {groups} groups by {by}.",
-        models=counted(len(group.ranked), "model"),
-        n=tied,
-        groups=len(part.groups),
-        by=word(part.by),
-    )
 
 
 def _leader(estimates: Sequence[Estimate]) -> int:
@@ -174,7 +171,7 @@ def _plain(group: Standings) -> str:
 def _with_interval(estimate: Estimate, part: BreakdownGroup) -> str:
     return say(
         "{group} ({score}, n = {n:,})",
-        group=_named(part.name),
+        group=word(part.name),
         score=shown_estimate(estimate),
         n=part.n,
     )
@@ -186,13 +183,8 @@ def _cannot(group: Standings) -> str:
     ]
     if not small:
         return ""
-    shown = listed([_named(name) for name in small], 5)
+    shown = listed([word(name) for name in small], 5)
     return say("Groups with fewer than 30 items (wide intervals): {shown}.", shown=shown)
-
-
-def _named(name: str) -> str:
-    """A group's name; one of the catalogue (that a stratum is not given, say) in words."""
-    return word(name)
 
 
 def breakdown_table(group: Standings, part: Breakdown) -> Table:
@@ -220,7 +212,7 @@ def _group_table(
             *(Column(key=key, name=name, unit="points") for key, name in columns),
         ),
         rows=tuple(
-            (_named(each.name), each.n, *estimates)
+            (word(each.name), each.n, *estimates)
             for each, estimates in zip(part.groups, cells, strict=True)
         ),
     )
@@ -270,7 +262,7 @@ def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
             estimate_mark(
                 each.estimates[place],
                 row=row.label,
-                column=_named(each.name),
+                column=word(each.name),
                 n=each.n,
                 text=points(each.estimates[place].value),
             )
@@ -364,23 +356,18 @@ def _topics(
             hint="questions need a column primary_category, statements a discipline",
         )
     codes = part.table.strata[level][units]
+    places = [part.complete[label] for label in labels]
+    sheet = Sheet(part.table, measure.counts, measure.golds, measure.says, measure.weights)
     for code, name in enumerate(part.table.stratum_names[level]):
         own = units[codes == code]
-        if len(own):
-            values = _values(part, measure, labels, own)
-            yield _topic(part, name or say("not stated"), labels, own, values)
-
-
-def _values(
-    part: Part, measure: Measure, labels: Sequence[str], units: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Values (units, labels) whose means are the measure: of a ratio its residuals around it."""
-    places = [part.complete[label] for label in labels]
-    if not measure.weights:
-        return part.sheet.block(units, places)
-    sheet = Sheet(part.table, measure.counts, measure.golds, measure.says, measure.weights)
-    tops, bottoms = (each[units][:, places] for each in sheet.ratio_parts)
-    return ratio_values(tops, bottoms)
+        if not len(own):
+            continue
+        if measure.weights:  # a ratio is the mean of its residuals around it
+            tops, bottoms = (each[own][:, places] for each in sheet.ratio_parts)
+            values = ratio_values(tops, bottoms)
+        else:
+            values = part.sheet.block(own, places)
+        yield _topic(part, name or say("not stated"), labels, own, values)
 
 
 def _topic(
@@ -414,14 +401,16 @@ def _rows(topic: _Topic) -> Iterator[tuple[Cell, ...]]:
 
 def _topics_finding(topics: Sequence[_Topic]) -> str:
     n, leaders = len(topics), list(dict.fromkeys(topic.places[0].label for topic in topics))
-    if len(leaders) == 1:
-        first = say("{model} has the highest value in all {n} topics", model=leaders[0], n=n)
-    elif len(leaders) < n:
-        first = say("{models} models share the first places of {n} topics",
-                    models=len(leaders), n=n)  # fmt: skip
-    else:
-        first = say("{models} models have the highest value in one of {n} topics each",
-                    models=len(leaders), n=n)  # fmt: skip
+    first = say(
+        "{model} has the highest value in all {n} topics"
+        if len(leaders) == 1
+        else "{models} models share the first places of {n} topics"
+        if len(leaders) < n
+        else "{models} models have the highest value in one of {n} topics each",
+        model=leaders[0],
+        models=len(leaders),
+        n=n,
+    )
     clear = [topic.name for topic in topics if topic.n_best == 1 and len(topic.places) > 1]
     if not clear:
         return say("{said}; in none is the lead over all others significant.", said=first)
@@ -681,26 +670,17 @@ def ridges_figure(
     """The density of each of the ``top`` models' scores over the groups of ``by`` (subjects), every
     group weighing the same, with their mean. KeyError for a level that there is not."""
     part = _part(group, by)
-    marks, curves = [], []
-    for place, row in enumerate(group.ranked[:top]):
-        scores, n = _scores(part.groups, place)
-        even = np.ones(len(scores))
-        marks.append(_middle(row.label, "", float(scores.mean()) if len(scores) else math.nan, n))
-        curves.append(_density(row.label, "", scores, even))
-    return Figure(
-        name=f"ridges-{by}",
+    return _distributions(
+        group,
+        [part],
+        top,
         kind="ridges",
+        name=f"ridges-{by}",
         title=say("Scores over {what}", what=word(by)),
         subtitle=say(
             "density of a model's scores over {groups}, each weighing the same; line: their mean",
             groups=counted(len(part.groups), "group"),
         ),
-        marks=tuple(marks),
-        curves=tuple(curves),
-        levels=chance_levels(group),
-        row_axis=word("model"),
-        value_axis=say("points"),
-        x_axis=say("points"),
     )
 
 
@@ -709,18 +689,47 @@ def violins_figure(
 ) -> Figure:
     """The same by each of ``levels`` (all there are), each group weighing as many items as it has,
     with the weighted median. KeyError for a level that there is not."""
-    parts = [_part(group, by) for by in levels] if levels else list(group.breakdowns)
-    marks, curves = [], []
-    for part in parts:
-        for place, row in enumerate(group.ranked[:top]):
-            scores, n = _scores(part.groups, place)
-            marks.append(_middle(row.label, part.by, _weighted_median(scores, n), n))
-            curves.append(_density(row.label, part.by, scores, n))
-    return Figure(
-        name="violins",
+    return _distributions(
+        group,
+        [_part(group, by) for by in levels] or group.breakdowns,
+        top,
         kind="violins",
+        name="violins",
         title=say("Scores by level of grouping"),
         subtitle=say("density of a model's scores over groups by their items; line: the median"),
+    )
+
+
+def _distributions(
+    group: Standings,
+    parts: Sequence[Breakdown],
+    top: int,
+    *,
+    kind: Literal["ridges", "violins"],
+    name: str,
+    title: str,
+    subtitle: str,
+) -> Figure:
+    """Densities of the models' known scores over groups: as ridges each group weighs the same,
+    else as many items as it has."""
+    marks, curves = [], []
+    for part, (place, row) in product(parts, enumerate(group.ranked[:top])):
+        known = [each for each in part.groups if not math.isnan(each.estimates[place].value)]
+        scores = np.array([each.estimates[place].value for each in known])
+        n = np.array([float(each.n) for each in known])
+        if kind == "ridges":
+            column, weights, middle = "", np.ones(len(n)), float(scores.mean()) if known else np.nan
+        else:
+            column, weights, middle = part.by, n, _weighted_median(scores, n)
+        marks.append(
+            Mark(row=row.label, column=column, value=middle, n=len(n), text=points(middle))
+        )
+        curves.append(_density(row.label, column, scores, weights))
+    return Figure(
+        name=name,
+        kind=kind,
+        title=title,
+        subtitle=subtitle,
         marks=tuple(marks),
         curves=tuple(curves),
         levels=chance_levels(group),
@@ -779,20 +788,6 @@ def _part(group: Standings, by: str) -> Breakdown:
     raise KeyError(f"{by!r}: levels here are {', '.join(p.by for p in group.breakdowns) or 'none'}")
 
 
-def _scores(groups: Sequence[BreakdownGroup], place: int) -> tuple[Floats, Floats]:
-    """A model's known scores over groups, and the items of each."""
-    known = [
-        (each.estimates[place].value, each.n)
-        for each in groups
-        if not math.isnan(each.estimates[place].value)
-    ]
-    return np.array([value for value, _ in known]), np.array([float(n) for _, n in known])
-
-
-def _middle(row: str, column: str, value: float, n: Floats) -> Mark:
-    return Mark(row=row, column=column, value=value, n=len(n), text=points(value))
-
-
 def _weighted_median(scores: Floats, weights: Floats) -> float:
     if not len(scores):
         return math.nan
@@ -813,14 +808,5 @@ def _density(row: str, column: str, scores: Floats, weights: Floats) -> Curve:
     narrow = min(part for part in (spread, quarter, 1.0) if part > 0) if spread > 0 else 0.0
     width = max(0.9 * narrow * (1 / (share @ share)) ** -0.2, 0.01)
     heights = np.exp(-0.5 * ((_GRID[:, None] - scores[None, :]) / width) ** 2) @ share
-    kept = list(_kept(heights / heights.max()))
-    return Curve(
-        row=row,
-        column=column,
-        x=tuple(float(_GRID[at]) for at, _ in kept),
-        values=tuple(round(height, 4) for _, height in kept),
-    )
-
-
-def _kept(heights: Floats) -> Iterator[tuple[int, float]]:
-    yield from enumerate(heights.tolist())
+    values = tuple(round(height, 4) for height in (heights / heights.max()).tolist())
+    return Curve(row=row, column=column, x=tuple(_GRID.tolist()), values=values)
