@@ -483,15 +483,14 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
     if ranked is None or sheet is None:
         return
     table = sheet.table
-    filtered = [held for held in table.roles if held.role == "filtered"]
+    filtered: dict[str, list[int]] = {}  # the places of each model's roles
     touched = np.zeros(len(table.items), dtype=bool)
-    for held in filtered:
-        touched[held.units] = True
+    for place, held in enumerate(table.roles):
+        if held.role == "filtered":
+            filtered.setdefault(held.model, []).append(place)
+            touched[held.units] = True
     is_unfiltered = ~touched[ranked.units]
-    for model in dict.fromkeys(held.model for held in filtered):
-        places = [
-            k for k, held in enumerate(table.roles) if held in filtered and held.model == model
-        ]
+    for model, places in filtered.items():
         units = np.concatenate([table.roles[k].units for k in places])
         is_filtered = np.isin(ranked.units, units)
         hands = [table.respondents[who].hands for who in ranked.respondents]
