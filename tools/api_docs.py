@@ -6,12 +6,19 @@ python -m tools.api_docs --check    fails where it is out of date
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+from msgspec import NODEFAULT
+from msgspec.structs import FieldInfo, fields
 
 from proofstone import api
+from proofstone.records.options import declared_option
 from tools.generated import settle
 from tools.resolved import ROOT
 
@@ -73,8 +80,46 @@ def entry(name: str) -> str:
     module = function.__module__.removeprefix("proofstone.")
     return (
         f"### {name}\n\n```text\nworkspace.{name}{called}\n```\n\n{says}\n\n"
-        f"`{module}.{function.__name__}`\n"
+        f"{''.join(keywords(function))}`{module}.{function.__name__}`\n"
     )
+
+
+def keywords(function: Callable[..., Any]) -> Iterator[str]:
+    """The keywords of a function that are fields of records, a table for each record that its
+    docstring names, as "fields of ``module.Record``"; those in its signature are left out."""
+    stated = inspect.signature(function).parameters
+    for module, name in re.findall(
+        r"fields of\s+``([\w.]+)\.(\w+)``", inspect.getdoc(function) or ""
+    ):
+        record = getattr(import_module(f"proofstone.{module}"), name)
+        types = inspect.get_annotations(record)
+        rows = [
+            f"| `{each.name}: {_type(types[each.name])}` | `{default_of(each)!r}` "
+            f"| {help_of(each)} |\n"
+            for each in fields(record)
+            if each.name in types and each.name not in stated
+        ]
+        yield f"| fields of `{name}` | default | |\n|---|---|---|\n{''.join(rows)}\n"
+
+
+def _type(annotation: str) -> str:
+    """A type as it is written, without what ``Annotated`` adds; its bars kept from the table."""
+    tree = ast.parse(annotation, mode="eval").body
+    match tree:
+        case ast.Subscript(value=ast.Name("Annotated"), slice=ast.Tuple(elts=[first, *_])):
+            tree = first
+    return ast.unparse(tree).replace("|", "\\|")
+
+
+def default_of(field: FieldInfo) -> Any:
+    """What a field holds where nothing is said."""
+    return field.default if field.default is not NODEFAULT else field.default_factory()
+
+
+def help_of(field: FieldInfo) -> str:
+    """What the option of a field says."""
+    _kind, option = declared_option(field.type)
+    return (option.help or "") if option is not None else ""
 
 
 def page() -> str:

@@ -136,8 +136,7 @@ def build_in_steps(
     **asked: Any,
 ) -> BuildResult:
     """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
-    ``asked`` are fields of ``BuildAsked`` (models, judge, seed, limit, budget, ...); all else are
-    parameters of the kind.
+    ``asked`` are fields of ``build.plan.BuildAsked``; all else are parameters of the kind.
 
     The same call again goes on where it stopped: what a step made of a row is kept, and made again
     only where the step, its configuration or the row is another. ``watch`` and ``on_interrupt`` are

@@ -77,7 +77,8 @@ class BuildAsked(Struct, frozen=True, kw_only=True):
 def read_asked(keywords: Mapping[str, Any]) -> BuildAsked:
     """The request that keywords make: what is none of its fields is a parameter."""
     own = {name: keywords[name] for name in BuildAsked.__struct_fields__ if name in keywords}
-    return BuildAsked(**own, params={k: v for k, v in keywords.items() if k not in own})
+    others = {name: value for name, value in keywords.items() if name not in own}
+    return BuildAsked(**own | {"params": own.get("params", {}) | others})
 
 
 def maker_of_kind(kind: str) -> Maker:

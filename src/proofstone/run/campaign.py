@@ -238,7 +238,7 @@ def run(
     docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
     that it rests on (docs/context.md), with "retrieved" with what a
     search of the sources finds for it; with several in a list once each way. ``asked`` are these
-    and the other fields of ``RunAsked`` (shots, samples, limit, ...); all else are settings
+    and the other fields of ``run.run_options.RunAsked`` (shots, ...); all else are settings
     (temperature, max_tokens, ...), over the defaults of the way of asking. The same call
     again asks only what is missing. ``watch`` is called a few times a second with the progress
     of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets how many
