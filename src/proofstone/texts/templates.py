@@ -282,6 +282,34 @@ class Prompts(Struct, frozen=True):
         return _carried_compiled(text).render(language=language.partition("-")[0], **values)
 
 
+_NAMED = re.compile(r"\(\?&(\w+)\)")
+
+
+class Patterns(Struct, frozen=True):
+    """The regular expressions of a package, in its ``patterns.toml``: each the list of its parts,
+    or a list of several; ``(?&NAME)`` in one stands for that of this name, which comes before
+    it."""
+
+    package: str
+
+    def one(self, name: str, flags: int = 0) -> re.Pattern[str]:
+        """The pattern whose parts have this name."""
+        return re.compile("".join(_patterns_read(self.package)[name]), flags)
+
+    def each(self, name: str) -> tuple[re.Pattern[str], ...]:
+        """The several patterns of this name."""
+        return tuple(map(re.compile, _patterns_read(self.package)[name]))
+
+
+@cache
+def _patterns_read(package: str) -> dict[str, list[str]]:
+    read: dict[str, list[str]] = {}
+    said = msgspec.toml.decode(carried_text(package, "patterns.toml"), type=dict[str, list[str]])
+    for name, parts in said.items():
+        read[name] = [_NAMED.sub(lambda found: "".join(read[found[1]]), part) for part in parts]
+    return read
+
+
 @cache
 def _carried_compiled(text: str) -> jinja2.Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415

@@ -49,7 +49,7 @@ from proofstone.records.pages import PageRegion
 from proofstone.records.tables import Row, SiftedRow
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
 from proofstone.search.near_duplicates import near_duplicates
-from proofstone.texts.templates import Prompts
+from proofstone.texts.templates import Patterns, Prompts
 
 
 class Ground(Struct, frozen=True):
@@ -66,34 +66,20 @@ class Ground(Struct, frozen=True):
     stratum: Stratum = Stratum()
 
     @classmethod
-    def of(cls, row: SourcedPassage) -> Ground:
-        """The ground that a passage is."""
+    def of(cls, row: SourcedPassage | PageRegion) -> Ground:
+        """The ground that a passage is, or a region of a page."""
         passage, source = row.passage, row.source
+        said = row if isinstance(row, PageRegion) else row.passage
+        book = source.stratum.book or source.title
         return cls(
-            text=passage.text,
-            passage=passage.id,
+            text=said.text,
+            passage=passage.id if passage is not None else b"",
             source=source.id,
-            book=source.stratum.book or source.title,
-            language=passage.language or source.language or "en",
-            page="" if passage.page is None else str(passage.page),
-            heading=passage.heading,
-            stratum=structs.replace(source.stratum, book=source.stratum.book or source.title),
-        )
-
-    @classmethod
-    def of_region(cls, row: PageRegion) -> Ground:
-        """The ground that a region of a page is."""
-        return cls(
-            text=row.text,
-            passage=row.passage.id if row.passage is not None else b"",
-            source=row.source.id,
-            book=row.source.stratum.book or row.source.title,
-            language=row.language or row.source.language or "en",
-            page=str(row.page),
-            heading=row.heading,
-            stratum=structs.replace(
-                row.source.stratum, book=row.source.stratum.book or row.source.title
-            ),
+            book=book,
+            language=said.language or source.language or "en",
+            page="" if said.page is None else str(said.page),
+            heading=said.heading,
+            stratum=structs.replace(source.stratum, book=book),
         )
 
 
@@ -134,29 +120,13 @@ class Claim(Struct, frozen=True):
 SPEAKING_VERSION = 1  # raise it whenever a pattern changes
 
 
-_TEXT = r"(?:passage|excerpt|text|paragraph|paper|article|vignette|tutorial|authors?)"
+_PATTERNS = Patterns(__package__)
 
 
-_TELLS = (
-    r"(?:discuss|describ|explain|mention|introduc|present|provid|giv|cover|deal|focus|aim|outlin|"
-    r"propos|stat|suggest|show|argu|note|highlight|emphasi[sz]|say|talk|address|illustrat)\w*"
-)
+_ENGLISH = _PATTERNS.one("of_passage", re.IGNORECASE)
 
 
-_ENGLISH = re.compile(
-    rf"\b(?:the|this|our)\s+{_TEXT}\s+(?:also\s+|then\s+|only\s+)?{_TELLS}\b"
-    rf"|\b(?:in|of|by|from|to|throughout)\s+(?:the\s+(?:passage|excerpt)|this\s+{_TEXT})\b"
-    rf"|\b(?:is|are|was|were)\s+(?:discussed|described|mentioned|introduced|presented|explained|"
-    rf"outlined)(?=\s*(?:[.;,]|here\b|$))"
-    rf"|\bwe\s+(?:aim|set\s+out|discuss|propose|describe|introduce|present)\b",
-    re.IGNORECASE,
-)
-
-
-_CHINESE = re.compile(
-    r"(?:这|本|该|上述|以上)(?:段|篇)(?:文字|文本|话|内容|文章)|本文(?!件|档|本|字|化)|这篇文章|文中(?:介绍|讨论|提到|指出|说明)"
-    r"|作者(?:还|也)?(?:认为|指出|介绍|提到|讨论|建议|说明|描述|强调)"
-)
+_CHINESE = _PATTERNS.one("zh_of_passage")
 
 
 def speaks_of_passage(text: str) -> str:
@@ -220,7 +190,7 @@ def seen_step() -> Step:
     writes down what stands in the picture, and that is what the statement is checked against."""
 
     async def extract(row: PageRegion, context: StepContext) -> Kept:
-        ground = Ground.of_region(row)
+        ground = Ground.of(row)
         knows_text = bool(ground.text.strip())
         prompt = _PROMPTS.render(
             "extract_seen",

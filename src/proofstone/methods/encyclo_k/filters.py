@@ -18,6 +18,10 @@ from proofstone.methods.encyclo_k.statements import read_stratum
 from proofstone.records.builds import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Funnel, FunnelStep, Row, SiftedRow, SiftedRows
+from proofstone.texts.templates import Patterns
+
+_PATTERNS = Patterns(__package__)
+
 
 # What of a statement is words: formulas and code set aside, and what stands before a place.
 
@@ -59,49 +63,8 @@ def is_opening(text: str, place: int) -> bool:
 
 # Statements that need a picture: an image among the text, or a figure or table shown elsewhere.
 
-_NUMBER = r"(?:\d+|[A-Z](?=[.\-–]\d))(?:[.\-–]\d+)*"
 
-
-_SHOWING = r"(?:figure|diagram|picture|photograph|photo|illustration|drawing|graph|chart|table)s?"
-
-
-_ZH_NUMBER = r"[\s(（]*[A-Z]?\d+(?:\s*[-–—.．·]\s*\d+)*"
-
-
-_FIGURES = (
-    # Images themselves, and the marks that readers of pages leave for them.
-    r"!\[[^\]\n]*\]\([^)\n]+\)|<img\b|<figure\b|\\includegraphics|data:image/",
-    r"[\[【<](?i:image|figure|picture|图片|插图|图)[\]】>]",
-    # Numbered ones. "A figure 8 knot", "a table 3 metres long" and figs are none.
-    rf"\b(?:Figures?|FIGURES?|Figs?\.?|FIGS?\.?|Tables?|TABLES?|Tab\.|Chart|Diagram)\s*\(?{_NUMBER}"
-    r"(?!\d)(?!\s+(?:knot|loop|pattern|shape|of\s+eight)s?\b)",
-    rf"\bfig(?:ure)?s?\.\s*{_NUMBER}",
-    rf"\b(?:see|in|from|of|by|and|to)\s+(?:figure|fig|table)s?\s+{_NUMBER}(?!\d)",
-    # Those that stand beside the text.
-    rf"\b[Tt]he\s+(?:accompanying|adjacent|adjoining|above|preceding|following)\s+{_SHOWING}\b(?!\s*:)",
-    rf"\b{_SHOWING}\s+(?:above|below|opposite|overleaf|(?:to|on|at)\s+the\s+(?:left|right))\b",
-    rf"\b(?:shown|illustrated|depicted|seen|sketched|pictured|plotted)\s+in\s+(?:the|this)\s+{_SHOWING}\b",
-    rf"\b[Ll]ook\s+at\s+the\s+{_SHOWING}\b|\b[Pp]oints?\s+[A-Z]\b[^.]{{0,20}}\s(?:of|in)\s+the\s+{_SHOWING}\b",
-    rf"^(?:The|This)\s+{_SHOWING}\s+(?:above\s+|below\s+)?(?:shows?|illustrates?|depicts?|represents?)\b",
-    # "An increase in the figure for unemployment" and the figures of skaters are none.
-    r"\b(?:[Ii]n|[Ff]rom)\s+(?:the|this)\s+(?:figure|diagram|sketch|drawing)\b"
-    r"(?!\s+(?:of|for|eight|8|skating|given|reported)\b)",
-    r"\b(?:From|In)\s+(?:the|this)\s+table,",
-    # Chinese. Maps, enterprises and attempts hold the same character; "图3-着色" colours graphs.
-    rf"(?<![地版企试意力贪蓝])图{_ZH_NUMBER}(?!\d)(?!\s*-?\s*可?(?:着色|染色|正则|连通)|\s*[个张幅种])",
-    r"如[上下左右附前后]?图(?:所示|中|可[见知]|[，,])|(?:[见由从]|观察)(?:[上下左右附]|插)图|"
-    r"(?:^|[，。；：,\s])(?:[上下左右附]|插)图(?:中|所示|为|是|给出|显示|表示|说明|展示)",
-    # A graph has vertices and edges; what else is "in the picture" has been drawn.
-    r"(?:^|[，。；：（(\s])图中(?!的?(?:任[意一何]|每|各?顶点|各?[结节]点|各?边|存在|所有|两|没有|有[向权]))",
-    r"如(?:附|插|示意)图|(?:附|插|示意)图(?:中|所示|可[见知])|[从由](?:该|此)?[图表](?:中?可[知见以看])",
-    r"(?:^|[，。；：（(\s])表中(?:的?数据|所列|列出|可[见知])",
-    rf"(?<![代发手仪钟外地电水体列填期年])表{_ZH_NUMBER}(?!\d)(?!\s*[个名位种类次项人篇张天年月日])",
-    r"如[上下左右附前后]?表(?:所示|中|所列)|[见由从][上下附]表(?!面)|"
-    r"(?:^|[，。；：,\s])[上下附]表(?:中|所示|为|是|给出|列出|显示)",
-)  # fmt: skip
-
-
-_FIGURE = re.compile("|".join(_FIGURES), re.MULTILINE)
+_FIGURE = _PATTERNS.one("figures", re.MULTILINE)
 
 
 def find_figure(text: str) -> str:
@@ -138,57 +101,19 @@ def find_brevity(text: str) -> str:
 # "This region" is clear where the statement has named one before; so only what points back from the
 # first sentence, with no name before it, counts. "Our country" is clear nowhere outside its book.
 
-_OWN = re.compile(
-    r"\b(?:[Oo]ur|OUR|[Mm]y)\s+(?:own\s+)?(?:country|nation|motherland|homeland|fatherland|"
-    r"province|city|county|state|government|university|school|company|hospital|people)\b"
-    # "自我校正", "自我省察": the self, not ours. "来自我国" is ours again.
-    r"|(?<![敌彼])我国|(?<![自忘大小无真敌彼])我们?(?:国家|省|市|县|校|院|公司)(?![察略况视正长场面])"
-)
+_OWN = _PATTERNS.one("own")
 
 
-_PLACES = (
-    r"(?:region|area|country|nation|city|county|province|state|district|village|town|island|"
-    r"territory|place|locality|valley|basin|continent)"
-)
+_PLACE_OR_TIME = _PATTERNS.one("place_or_time")
 
 
-_PEOPLE = (
-    r"(?:author|poet|writer|scholar|emperor|empress|king|queen|ruler|prince|general|minister|"
-    r"philosopher|scientist|mathematician|physicist|thinker|painter|composer|novelist)"
-)
+_POINTING = _PATTERNS.one("pointing")
 
 
-_TIMES = r"(?:period|dynasty|century|era|year|decade)"
+_PERSON = _PATTERNS.one("person")
 
 
-_POINTING = re.compile(
-    rf"\b(?:[Tt]his|[Tt]hat(?=\s+(?:region|country|area|{_PEOPLE}\b)))\s+(?:{_PLACES}|{_PEOPLE}|{_TIMES})\b"
-    rf"|\b[Tt]hese\s+(?:regions|areas|countries|nations|cities|provinces|islands)\b"
-    r"|\b[Tt]he\s+(?:above-?mentioned|aforementioned|said)\s+[a-z]+"
-    r"|(?:该|此|这个?|这一)(?:地区|国家|国(?!际)|区域|省份?|城市|市(?!场)|县|岛|流域|盆地|诗人|作家|作者|"
-    r"皇帝|学者|时期|朝代|世纪|年代)|本(?:地区|省|市(?!场)|县)"
-    r"|上述(?!：)"
-)
-
-
-# Somebody of whom nothing was said; statins and "other people" begin with the same character.
-_PERSON = re.compile(
-    r"^(?:He|She|They|His|Her|Their)\s+(?!(?:that|who)\b)(?=[a-z])|^The\s+author\s+(?=[a-z]+s\b)"
-    r"|^(?:他|她)(?:们|的)?(?![人汀山律乡克莫米巴唑])(?=[一-鿿])"
-)
-
-
-# At the very head, where nothing can have been named: "This treaty ended the war."
-_HEAD = re.compile(
-    r"^(?:(?:This|That)\s+(?:man|woman|couple|ruler|battle|war|campaign|treaty|treatise|agreement|event|"
-    r"incident|movement|party|company|book|poem|novel|play|painting|law|edict|reform|dynasty|rebellion|"
-    r"uprising|revolution|experiment|reaction|substance|organism|disease|drug)"
-    r"|(?:These|Those|Such)\s+(?:measures|reforms|policies|events|results|findings|experiments|poems|"
-    r"novels|laws|reactions|works|wars))\s+(?=[a-z])"
-    r"|^It\s+was\s+(?:he|she|they)\s+who\b"
-    r"|^(?:此[人公书]|该(?!方法))(?![来去做走说死不当怎着])(?=[一-鿿])"
-    r"|^[这那](?:场|次|位|部|篇|首|项)(?:战争|战役|起义|革命|改革|变法|运动|会议|皇帝|诗人|学者|作家|作品|小说|诗|条约|实验)"
-)
+_HEAD = _PATTERNS.one("head")
 
 
 _NAME = re.compile(r"[A-Z][\w'’-]+")
@@ -213,7 +138,7 @@ def _names_before(text: str, place: int) -> bool:
         return _ZH_PLACE.search(before) is not None or _NAME.search(before) is not None
     names = [found for found in _NAME.finditer(before) if found[0] not in _GRAMMAR]
     inside = [found for found in names if not _SENTENCE_START.search(before[: found.start()])]
-    return bool(inside) or re.search(rf"\b(?:{_PLACES}|{_TIMES})s?\b", before) is not None
+    return bool(inside) or _PLACE_OR_TIME.search(before) is not None
 
 
 def find_ambiguity(text: str) -> str:
@@ -228,143 +153,46 @@ def find_ambiguity(text: str) -> str:
     return ""
 
 
-_DIGITS = r"\d+(?:[.\-–]\d+)*"
+_LAWS = _PATTERNS.one("laws")
 
 
-_ROUND = rf"\(\s*{_DIGITS}\s*[a-z]?\s*\)"
+_ZH_LAWS = _PATTERNS.one("zh_laws")
 
 
-_ZH_ROUND = r"[（(]\s*[A-Z]?\d+(?:\s*[-–—.．·]\s*\d+)*\s*[a-z]?\s*[)）]"
+_PART = _PATTERNS.one("part")
 
 
-_ZH_COUNT = r"[\d一二三四五六七八九十百]+(?:[.．\-–]\d+)*"
+_ZH_PART = _PATTERNS.one("zh_part")
 
 
-_LAWS = re.compile(
-    r"(?:Act|Acts|Code|Constitution|Charter|Treaty|Statute|Convention|Bill|Title|Law|U\.S\.C\.|"
-    r"Rules?|Regulations?|Directive|Ordinance)\b[\s\d,()./IVXLC]*$"
-)
+_NEIGHBOUR = _PATTERNS.one("neighbour")
 
 
-_ZH_LAWS = re.compile(
-    r"(?:[》」』]|法典?|宪章|宪法|条例|公约|宣言|条约|规定|规则|第.{1,4}编)[^。；，,]{0,4}$"
-)
+_ZH_NEIGHBOUR = _PATTERNS.one("zh_neighbour")
 
 
-# A numbered part of a book. Not of a law that is named before or after it.
-_PART = re.compile(
-    rf"(?:(?<![Cc]ross )(?<![Cc]ross-)\b(?:[Cc]hapters?|CHAPTERS?|Chaps?\.|Ch\."
-    r"|[Ss]ections?|Sects?\.|Sec\.|[Ss]ubsections?)"
-    rf"\s*(?:{_DIGITS}|[IVXLC]+\b|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)"
-    rf"|§+\s*{_DIGITS}|\b[Aa]ppendi(?:x|ces)\s+(?:[A-Z]|{_DIGITS})\b)"
-    r"(?![\d(])(?!\s+(?:of|in)\s+(?:the\s+)?[A-Z12])(?!\s+[A-Z]{2,})"
-    r"(?!\s+(?:bankruptc|case|filing|petition|proceeding|debtor|reorgani|liquidation|trustee|plan"
-    r"|housing|claim|action|suit)\w*)"
-)
+_NUMBERED = _PATTERNS.one("numbered")
 
 
-_ZH_PART = re.compile(
-    rf"第\s*{_ZH_COUNT}\s*[章节](?![课车脊椎颈胸腰骶尾骨指趾竹比段链拍肢])|附录\s*[A-Z\d一二三四五]"
-)
+_ZH_NUMBERED = _PATTERNS.one("zh_numbered")
 
 
-# A neighbour of the passage. "The following section of the population" is another matter.
-_NEIGHBOUR = re.compile(
-    r"\b(?:[Tt]he\s+)?(?:previous|preceding|next|following|last|earlier|later|foregoing|present)\s+"
-    r"(?:chapter|section|subsection|paragraph)s?\b(?!\s+(?:of|in|to)\b)"
-    r"|\b[Tt]his\s+(?:chapter|subsection|section|textbook)\b(?!\s+of\b)"
-    r"|\b[Ii]n\s+this\s+book\b|\bPart\s+[IVX\d]+\s+of\s+this\s+book\b"
-    r"|\b(?:mentioned|discussed|described|noted|defined|stated|explained|introduced|derived|proved|"
-    r"shown|seen|given)\s+(?:above|below|earlier|previously)\b"
-    r"|\b(?:see|as)\s+(?:above|below)\b|\bon\s+(?:the\s+(?:next|previous|facing)\s+page|page\s+\d+)"
-    r"|\b(?:see|cf\.)\s+(?:page|pp?\.)\s*\d+|\bpp?\.\s+\d+"
-    # A book that speaks of itself.
-    r"|\b[Tt]his\s+(?:appendix|handbook|monograph)\b(?!\s+of\b)"
-    r"|\b(?:earlier|later|elsewhere|further\s+on)\s+in\s+(?:the|this)\s+"
-    r"(?:book|chapter|section|text|textbook|appendix)\b"
-    r"|\b[Tt]his\s+(?:book|text)\s+(?:does|gives|uses|covers|treats|describes|prefers|follows|adopts|"
-    r"assumes|deals|discusses|presents|introduces|will)\b"
-    r"|\b(?:of|throughout)\s+(?:this|the\s+present)\s+(?:book|text|textbook)\b"
-    r"|\b[Aa]s\s+we\s+(?:have\s+seen|saw|shall\s+see|will\s+see|shall\s+show|will\s+show)\b"
-    r"|\bwill\s+be\s+(?:shown|proved|proven|discussed|explained|treated|derived|described|defined)\s+"
-    r"(?:later|below|shortly|in\s+due\s+course)\b"
-    r"|\(see\s+later\b|\b[Ss]ee\s+later\s+(?:for|in|on)\b"
-    r"|\b(?:is|are|be|been|one|ones|as)\s+(?:explained|discussed|defined|treated|presented)\s+here\b"
-    r"|\b(?:step|stage|item|point|rule|case)s?\s+\d+\s+(?:above|below)\b"
-)  # fmt: skip
+_ABOVE = _PATTERNS.one("above")
 
 
-_ZH_NEIGHBOUR = re.compile(
-    r"(?<![基日资成根样标])本[章节](?![程鱼法点约气目奏拍制律])"
-    r"|(?:上|下|前|后)(?:面)?[一几]?[章节](?=[中里将已所我讨介给的，,。]|会)"
-    r"|(?<![天月目史上以提先])(?:上|下|前)文(?![化明件献学字物档人本言书体坛])"
-    r"|(?<![一二三四五六七八九十])[这该]一?(?:章节?|小节)(?=[将中里会主讨介])|这一[章节](?=[将中里会主讨介])"
-    r"|(?:前|后|上|下)面的?(?:例子|示例|例题|定理|讨论|证明|推导)|[由从]上例|上例[中的]"
-    r"|如(?:前|后|上|下)面(?:这样|所[示述]|提到|讲到)"
-    r"|(?:前|后|上|下)面(?:已经?|曾经?|将会?|会|还会|再)?(?:提到|讲到|讲过|介绍|讨论|说明过|证明)"
-    r"|后续章节|以后的?章节|(?:前|后)几[章节]|详见(?:后文|下文|附录)|本(?:教材|附录)(?=[中将第所的]|$)"
-    r"|(?:如)?(?:前|上)(?:面)?所述|见第\s*\d+\s*页|[见参]本书|(?<![哪这那一二两三四五几数每某])本书(?=[中将第所的])"
-)  # fmt: skip
+_BELOW = _PATTERNS.one("below")
 
 
-# What carries a number of its own in the book.
-_NUMBERED = re.compile(
-    rf"\b(?:(?:[Ee]quations?|Eqs?\.|Eqns?\.|EQ\.)\s*(?:{_ROUND}|{_DIGITS}(?!\w)(?!\s*[-+*/=^]))"
-    rf"|(?:[Ff]ormulas?|[Ff]ormulae|[Ee]xpressions?|[Ii]nequalit(?:y|ies)|[Rr]elations?)"
-    rf"\s*(?:{_ROUND}|\d+[.\-]\d+\b)"
-    rf"|[Rr]eactions?\s*(?:{_ROUND}|\d+[.\-]\d+\b)|Scheme\s+{_DIGITS}"
-    rf"|(?:Theorem|Lemma|Corollary|Definition)s?\s+{_DIGITS}"
-    rf"|(?:Proposition|Example|Exercise|Problem|Remark|Axiom)s?\s+\d+[.\-]\d+"
-    rf"|(?:[Rr]eferences?|[Rr]efs?\.)\s*\[?\d+\]?)"
-    rf"|\b(?:from|into|using|substituting|combining|by)\s+(?:both\s+)?\(\d+(?:[.\-]\d+)*[a-z]?\)"
-    rf"|\b(?:in|of|with|and|see)\s+\(\d+[.\-]\d+[a-z]?\)"
-)
+_ARGUED_ABOVE = _PATTERNS.one("argued_above")
 
 
-_ZH_NUMBERED = re.compile(
-    rf"(?:公式|方程组?|方程式|反应式?|不等式|表达式|关系式|[由将把从代入按据见与及和]\s*式|^式|[，。；,]式)"
-    rf"\s*(?:{_ZH_ROUND}|\d+[-–.．]\d+)"
-    rf"|[（(]\d+[-–.．]\d+[)）]\s*(?:式|两式)"
-    rf"|(?:定理|引理|推论|定义|命题|例题?|习题)\s*\d+[-–.．]\d+|(?:文献|参考文献)\s*[\[［]\d+"
-)
+_ARGUED_BESIDE = _PATTERNS.one("argued_beside")
 
 
-# A formula beside the text: pointed at by its place, so it must stand there.
-_KINDS = r"(?:chemical\s+)?(?:equation|formula|expression|reaction|inequality)s?"
+_ARGUED_BELOW = _PATTERNS.one("argued_below")
 
 
-_ABOVE = re.compile(
-    rf"\b[Tt]he\s+(?:above|preceding|previous|last)\s+{_KINDS}\b|上(?:述|面的)?(?:公式|方程式?|反应式?|式)"
-)
-
-
-_BELOW = re.compile(
-    rf"\b[Tt]he\s+following\s+{_KINDS}\b|(?:下|以下|下述|下面的)(?:列)?(?:公式|方程式?|反应式?|式)(?!样)"
-)
-
-
-# Parts of an argument beside the text, in keeping with what stands in it.
-_ARGUMENT = (
-    r"(?P<noun>example|discussion|argument|proof|theorem|lemma|definition|derivation|exercise|corollary|"
-    r"proposition|sidebar|listing)s?"
-)
-
-
-_ARGUED_ABOVE = re.compile(rf"\b[Tt]he\s+(?:above|preceding|previous|foregoing)\s+{_ARGUMENT}\b")
-
-
-_ARGUED_BESIDE = re.compile(rf"\b[Tt]he\s+{_ARGUMENT}\s+(?:above|below|overleaf)\b")
-
-
-_ARGUED_BELOW = re.compile(rf"\b[Tt]he\s+following\s+{_ARGUMENT}\b(?!\s+of\b)")
-
-
-# "Reaction (b)", "case (ii)", "反应②": one of a list, which then stands in the text.
-_LABELLED = re.compile(
-    r"\b(?:[Rr]eaction|[Ee]quation|[Ss]tep|[Cc]ase|[Pp]art|[Ss]tatement|[Cc]ondition|[Ee]xpression|"
-    r"[Ff]ormula|[Pp]roperty)\s+(?P<label>\((?:[a-z]|[ivx]+|\d{1,2})\))(?!\w)"
-    r"|(?:反应|步骤|方程|条件|结论|性质|[由将从式]式?)\s*(?P<circled>[①-⑳])"
-)
+_LABELLED = _PATTERNS.one("labelled")
 
 
 def _outside_laws(pattern: re.Pattern[str], laws: re.Pattern[str], text: str) -> Iterator[str]:
@@ -543,103 +371,19 @@ def _place(one: Candidate) -> tuple[str, bool, Stratum]:
     return plain(one), one.is_falsified, one.stratum
 
 
-_N = r"(?:[A-Z](?=[.\-–]?\d))?\d+(?:[.\-–]\d+)*[a-z]?"
+_REMOVED = _PATTERNS.each("removed")
 
 
-_NS = rf"\(?{_N}\)?(?:\s*(?:,|and|to|or|–|-|&)\s*\(?{_N}\)?)*"
+_CITED = _PATTERNS.one("cited")
 
 
-_WHAT = (
-    r"(?:[Ff]ig(?:ure)?s?\.?|[Tt]ab(?:le)?s?\.?|[Cc]hap(?:ter)?s?\.?|[Cc]h\.|[Ss]ec(?:tion|t)?s?\.?|"
-    r"§+|[Ee]q(?:uation|n)?s?\.?|[Ff]ormulas?|[Aa]ppendix|[Pp]ages?|pp?\.|[Rr]eactions?|[Ss]cheme|"
-    r"[Ee]xamples?|[Tt]heorems?|[Ll]emmas?|[Dd]efinitions?|[Rr]efs?\.|[Rr]eferences?)"
-)
+_NO_CITATION = _PATTERNS.one("no_citation", re.IGNORECASE)
 
 
-_LEAD = (
-    r"(?:(?:[Ss]ee|cf\.|[Cc]f|compare|refer to|as (?:shown|seen|in)(?: in)?|shown in|e\.g\.,?)"
-    r"\s+(?:also\s+)?)"
-)
+_TAGS = _PATTERNS.each("tags")
 
 
-_LEADS_TO = rf"{_WHAT}\s*(?:{_NS}|[A-Z]\b)"
-
-
-_NEAR = (
-    r"(?:above|below|earlier|overleaf|previous(?:ly)?|"
-    r"the (?:previous|next|following) (?:chapter|section))"
-)
-
-
-_ZH_N = r"[（(]?\s*[A-Z]?[\d一二三四五六七八九十]+(?:\s*[-–.．·]\s*\d+)*\s*[)）]?"
-
-
-_ZH_WHAT = (
-    rf"(?:图|表|公式|式|方程|例|附录)\s*{_ZH_N}|第\s*{_ZH_N}\s*[章节页]|文献\s*[\[［]\d+[\]］]"
-)
-
-
-_ZH_LEADS_TO = rf"(?:{_ZH_WHAT})(?:\s*[、,，和及与至]\s*(?:{_ZH_WHAT}|{_ZH_N}))*"
-
-
-_DID = (
-    r"(?:shown|seen|illustrated|depicted|discussed|described|mentioned|noted|stated|explained|"
-    r"defined|given|indicated|introduced)"
-)
-
-
-_REMOVED = (
-    # In round brackets: "(see Section 3.2)", "(Fig. 4-1a)", "（见图3-2）".
-    re.compile(rf"\s*[(\[]\s*{_LEAD}?{_LEADS_TO}(?:\s*(?:[,;]|and)\s*{_LEAD}?{_LEADS_TO})*\s*[)\]]"),
-    re.compile(rf"\s*\(\s*{_LEAD}(?:[^()]{{0,20}}\s)?{_NEAR}\s*\)"),
-    re.compile(rf"\s*[（(]\s*(?:详|参|请)?[见如参]?[见阅考]?\s*{_ZH_LEADS_TO}(?:所示)?\s*[)）]"),
-    re.compile(r"\s*[（(]\s*(?:详|参)?[见如][前后上下](?:文|述|图|表|面)\s*[)）]"),
-    # Clauses that only lead there: "As shown in Figure 3.2, ", ", as discussed in Chapter 5,".
-    re.compile(
-        rf"(?:(?<=^)|(?<=[.!?:] ))(?:[Aa]s|[Aa]s it is|[Aa]s we have)\s+{_DID}\s+"
-        rf"(?:in\s+{_LEADS_TO}|{_NEAR}|in\s+{_NEAR}),\s*"
-    ),
-    re.compile(rf",\s*as\s+{_DID}\s+(?:in\s+{_LEADS_TO}|{_NEAR}|in\s+{_NEAR})\s*(?:,|(?=[.;]))"),
-    re.compile(rf"(?:(?<=^)|(?<=[，。；：,;]))\s*(?:正?如|见|由|从)?{_ZH_LEADS_TO}(?:中)?所[示述列]\s*[，,]\s*"),
-    re.compile(r"(?:(?<=^)|(?<=[，。；：,;]))\s*如(?:[上下左右前后附](?:文|图|表|面|式)?)?(?:图|表)?所[示述]\s*[，,]\s*"),
-    re.compile(rf"[，,]\s*(?:正?如|见|参见|详见){_ZH_LEADS_TO}(?:所[示述列])?(?=[。；，,]|$)"),
-    re.compile(r"[，,]\s*如[上下前后左右]?[图表文]所[示述](?=[。；，,]|$)"),
-)  # fmt: skip
-
-
-# Marks of citation: not an interval, an index, an isotope or a ring size.
-_CITED = re.compile(
-    r"(?P<before>\s?)[\[［](?P<numbers>\s*\d{1,3}(?:\s*[,，;–-]\s*\d{1,3})*\s*)[\]］]"
-    r"(?=[\s.,;:!?)。，；：、！？）]|$|[一-鿿])"
-)
-
-
-_NO_CITATION = re.compile(
-    r"(?:\b(?:intervals?|range|segment|domain|on|in|over|from|at|between|to|array|list|vector|matrix|"
-    r"tuple|index|set|is|are|returns?|equals?|gives?|[A-Za-z]|\w*[_\d\]])|区间|集合|向量|点|范围|上|在|于|为|是|等于|数组|列表|"
-    r"references?|refs?\.|文献|[=∈⊂+*/<>,(\[]|\ufffc)\s*$",
-    re.IGNORECASE,
-)
-
-
-# The number of a formula inside or right behind it, and the number of a theorem at the head.
-_TAGS = (
-    re.compile(r"\s*\\tag\*?\{[^{}]*\}"),
-    re.compile(r"\s*\\eqno\s*\(?\{?[\d.\-]+\}?\)?"),
-    re.compile(r"\s*(?:\\q?quad|\\hfill|\\cdots|\\ldots|…+|\.{3,})+\s*\(\d+(?:[.\-]\d+)*[a-z]?\)(?=\s*(?:\$|\\\]))"),
-    re.compile(r"(?<=\$\$)\s*[（(]\d+(?:[.\-]\d+)*[a-z]?[)）]"),
-)  # fmt: skip
-
-
-_KIND = r"(?:Definition|Theorem|Lemma|Corollary|Proposition|Axiom|Example|Remark)"
-
-
-_HEADS = (
-    re.compile(rf"^(?P<kept>{_KIND})\s+\d+(?:[.\-]\d+)*(?=\s*(?:[.:]\s|\())"),
-    re.compile(rf"^\d+(?:\.\d+)+\.?\s+(?P<kept>{_KIND}\b)"),
-    re.compile(r"^(?P<kept>定理|定义|引理|推论|命题|例)\s*\d+(?:[-.．]\d+)*(?=\s*[：:（(。\s])"),
-    re.compile(r"^(?P<kept>)(?:§\s*)?\d+(?:\.\d+){1,3}\.?\s+(?=[A-Z一-鿿][\w一-鿿 ]*[:：])"),
-)
+_HEADS = _PATTERNS.each("heads")
 
 
 _HAS_WORD = re.compile(r"[^\W\d_]{2}|[一-鿿]{2}")

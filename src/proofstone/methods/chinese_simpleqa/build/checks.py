@@ -48,6 +48,7 @@ from proofstone.records.runs import Reply, Score
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
 from proofstone.search.near_duplicates import near_duplicates
+from proofstone.texts.templates import Patterns
 
 # Pairs that would do harm if they were published: by a judge of its own, where one is named.
 
@@ -241,20 +242,11 @@ async def _revised(
 
 # The type of each answer: by rule where that is certain, else by the judges.
 
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-)
+
+_PATTERNS = Patterns(__package__)
 
 
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-
-
-_DATE = re.compile(
-    r"\A(?:\d{4}-\d{2}(?:-\d{2})?"
-    rf"|(?:{_DAY} )?{_MONTH},? \d{{3,4}}|{_MONTH} {_DAY},? \d{{3,4}}"
-    r"|(?:公元前?)?\d{1,4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?)\Z",
-    re.IGNORECASE,
-)
+_DATE = _PATTERNS.one("date", re.IGNORECASE)
 
 
 _YEAR = re.compile(r"\A\d{3,4}\Z")

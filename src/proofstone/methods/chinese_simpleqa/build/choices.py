@@ -30,6 +30,7 @@ from proofstone.records.builds import Drop, Kept, Pipeline, Step, StepBuilder, S
 from proofstone.records.calls import Message
 from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.verdicts import JudgeQuestion
+from proofstone.texts.templates import Patterns
 
 _UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"
 
@@ -364,46 +365,22 @@ AMONG, NAMES_OPTIONS, YES_OR_NO = (
 )
 
 
-_AMONG_ENGLISH = re.compile(
-    r"\bof the following\b"
-    r"|\bthe following (?:statements?|options?|sentences?|pairs?|items?|claims?|answers?|is|are|"
-    r"was|were|best|does|do|would|can|will|could|has|have|cannot)\b"
-    r"|\b(?:of|among|from|between) (?:these|those|the (?:given )?(?:options|choices))\b"
-    r"|\b(?:options?|choices?|answers?|statements?) (?:below|above|given|listed)\b"
-    r"|\bexcept(?: for)?\b[\s:.?_-]*\Z",
-    re.IGNORECASE,
-)
+_PATTERNS = Patterns(__package__)
 
 
-# In capitals alone: what is asked for is what does not fit, and of that there is no end.
-_NEGATED = re.compile(r"\b(?:NOT|EXCEPT|LEAST|INCORRECT|FALSE)\b")
+_AMONG_ENGLISH = _PATTERNS.one("among_english", re.IGNORECASE)
 
 
-_AMONG_CHINESE = re.compile(
-    r"下列|下述|下面(?:[各哪几四]|关于|对|有关|属于|不|的)"
-    r"|以下(?:[各哪几四]|关于|对|有关|属于|不|说法|叙述|表述|选项|陈述)"
-    r"|(?:哪个|哪一个|各|备)选项"
-    r"|(?:[不非]|错误|有误)[^，。；？?]{0,12}的(?:一项|选项|说法|叙述|表述)?(?:是|有|为)"
-    r"|(?:错误|不正确|不当|有误)的(?:一项|选项|说法|叙述|表述)"
-)
+_NEGATED = _PATTERNS.one("negated")
 
 
-_OF_OPTIONS = re.compile(
-    r"\A\W*(?:"
-    r"(?:all|none|neither|both|any|either|some|two)(?: of)?(?: the)? "
-    r"(?:above|below|others?|these|those|them|options|choices|answers|following)\b.*"
-    r"|(?:以上|上述|前面)(?:都|皆|均|全|各|选|答|说|三|两|四|皆|几).*"
-    r"|(?:都|皆|均|全)(?:不?是|不?对|正确|错误|不正确)"
-    r"|[①-⑳㈠-㈩ⅰ-ⅹⅠ-Ⅹ]{2,}|[①-⑳](?:[和、与及,，\s]*[①-⑳])+"
-    r")\W*\Z",
-    re.IGNORECASE | re.DOTALL,
-)
+_AMONG_CHINESE = _PATTERNS.one("among_chinese")
 
 
-_LETTERS = re.compile(
-    r"\A\W*(?i:both |either |neither |only )?"
-    r"\(?[A-J]\)?(?:\s*(?:,|and|or|nor|&|和|、|与|及|或)+\s*\(?[A-J]\)?)+\W*\Z"
-)
+_OF_OPTIONS = _PATTERNS.one("of_options", re.IGNORECASE | re.DOTALL)
+
+
+_LETTERS = _PATTERNS.one("letters")
 
 
 _YES_NO = frozenset(
