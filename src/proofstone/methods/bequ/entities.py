@@ -29,7 +29,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import Fields, came
-from proofstone.records.items import Item, LoadedItem, item_id
+from proofstone.records.items import Item, LoadedItem, identified_item
 from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
@@ -270,6 +270,9 @@ _Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+_ALIASES = ("aliases", "redirects", "also_known_as")
+
+
 _ONCE = ("description", "wikidata", "wikipedia", "page_id", "length", "statements", "popularity")
 
 
@@ -312,13 +315,15 @@ def _draft(fields: Fields) -> _Draft:
     entity = Entity(
         name=_name(fields),
         description=fields.text("description").strip(),
-        aliases=tuple(filter(None, map(str.strip, _aliases(fields)))),
+        aliases=tuple(
+            filter(None, (each.strip() for name in _ALIASES for each in fields.texts(name)))
+        ),
         wikidata=_wikidata(fields, is_fictional=is_fictional),
         wikipedia="" if is_fictional else fields.text("wikipedia", "url").strip(),
         page_id="" if is_fictional else fields.key("page_id", "pageid"),
         length=fields.number("length"),
-        statements=_count(fields, "statements", "wikidata_statements"),
-        popularity=_count(fields, "popularity", "page_views"),
+        statements=fields.number(fields.find("statements", "wikidata_statements")[0]),
+        popularity=fields.number(fields.find("popularity", "page_views")[0]),
         is_fictional=is_fictional,
         fiction=fiction,
     )
@@ -355,14 +360,6 @@ def _fictional(fields: Fields) -> tuple[bool, Fiction | UnsetType]:
     return bool(fields.truth("fictional", "is_fictional")), UNSET
 
 
-def _aliases(fields: Fields) -> tuple[str, ...]:
-    return (
-        *fields.texts("aliases"),
-        *fields.texts("redirects"),
-        *fields.texts("also_known_as"),
-    )
-
-
 def _wikidata(fields: Fields, *, is_fictional: bool) -> str:
     name, value = fields.find("wikidata", "wikidata_id", "wikibase_item", "qid")
     if value is None or is_fictional:
@@ -372,10 +369,6 @@ def _wikidata(fields: Fields, *, is_fictional: bool) -> str:
         fields.wrong(name, f"expected a Wikidata number such as Q42, came {came(value)}")
         return ""
     return found[1]
-
-
-def _count(fields: Fields, *names: str) -> int | None:
-    return fields.number(fields.find(*names)[0])
 
 
 def _places(fields: Fields) -> tuple[str, str]:
@@ -436,15 +429,16 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
 
 
 def _item(draft: _Draft, language: str) -> Item:
-    item = Item(
-        kind="bequ.entity",
-        payload=draft.entity,
-        language=language,
-        stratum=Stratum(discipline=draft.domain, field=draft.tier),
-        number=draft.number,
-        corrects=draft.corrects,
+    return identified_item(
+        Item(
+            kind="bequ.entity",
+            payload=draft.entity,
+            language=language,
+            stratum=Stratum(discipline=draft.domain, field=draft.tier),
+            number=draft.number,
+            corrects=draft.corrects,
+        )
     )
-    return structs.replace(item, id=item_id(item))
 
 
 def write_entity(loaded: LoadedItem) -> dict[str, Any]:
@@ -455,12 +449,7 @@ def write_entity(loaded: LoadedItem) -> dict[str, Any]:
         "aliases": list(entity.aliases),
         "domain": item.stratum.discipline,
         "tier": item.stratum.field,
-        "wikidata": entity.wikidata,
-        "wikipedia": entity.wikipedia,
-        "page_id": entity.page_id,
-        "length": entity.length,
-        "statements": entity.statements,
-        "popularity": entity.popularity,
+        **{name: getattr(entity, name) for name in _ONCE[1:]},
         "fictional": entity.is_fictional if entity.fiction is UNSET else entity.fiction,
         "corrects": item.corrects.hex() if item.corrects else "",
     }

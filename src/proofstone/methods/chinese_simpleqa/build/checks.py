@@ -409,7 +409,8 @@ def evidence_step(judges: SeatedJudges, n: int, searches: Sequence[str], scope: 
         support = _by_rule(row, texts) or await _by_judges(row, texts, judges, context)
         if support is None:
             return Drop(_REASONS["insufficient"], row.question)
-        address = next((each.address for each in found if _is_of_web(each, support)), "")
+        said_by = (each for each in found if each.is_web and each.source == support.source)
+        address = next((each.address for each in said_by), "")
         if not address:
             return structs.replace(row, support=support)
         urls = tuple(dict.fromkeys([*row.urls, address]))
@@ -461,10 +462,6 @@ def _texts(row: Draft, found: Sequence[FoundText], n: int, scope: Scope) -> list
         return [row.ground, *(_ground(each, row.ground) for each in same[: n - 1])]
     own = [row.ground] if row.ground.text and not row.ground.passage else []
     return [*own, *(_ground(each, row.ground) for each in found)]
-
-
-def _is_of_web(found: FoundText, support: Ground) -> bool:
-    return found.is_web and found.source == support.source
 
 
 def _ground(found: FoundText, own: Ground) -> Ground:

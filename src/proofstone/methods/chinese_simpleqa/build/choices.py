@@ -72,6 +72,15 @@ def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
     """Each pair with ``wanted`` wrong options; dropped where the rounds bring fewer, with those
     that were refused."""
 
+    async def why_refused(
+        option: str, row: Draft, known: Sequence[str], context: StepContext
+    ) -> str:
+        if reason := why_no_option(option, row, known):
+            return reason
+        question = distractor_question(row, option)
+        verdict = await QUESTIONS.ask(judges, context, "distractor", question)
+        return "" if verdict.label == "wrong" else verdict.label or "undecided"
+
     async def close(row: Draft, context: StepContext) -> Kept:
         taken: list[str] = []
         refused: dict[str, str] = {}
@@ -82,9 +91,14 @@ def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
             new = await ask_for(call, name, [Message("user", prompt)], _Written, _SCHEMA)
             if isinstance(new, str):
                 return Drop(_UNREADABLE, new)
-            await _sort(row, new.options, wanted, taken, refused, judges, context)
-            if len(taken) == wanted:
-                return _closed(row, taken, context)
+            for option in (" ".join(text.split()) for text in new.options):
+                reason = await why_refused(option, row, [*taken, *refused], context)
+                if not reason:
+                    taken.append(option)
+                elif option:
+                    refused.setdefault(option, reason)
+                if len(taken) == wanted:
+                    return _closed(row, taken, context)
         told = "; ".join(f"{option} ({reason})" for option, reason in refused.items())
         found = f"{len(taken)} of {wanted} for {row.question}"
         return Drop(_TOO_FEW, f"{found}; refused: {told}" if told else found)
@@ -104,31 +118,6 @@ def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
         asks=("author", *judges.asks),
         draws=True,
     )
-
-
-async def _sort(
-    row: Draft,
-    offered: Sequence[str],
-    wanted: int,
-    taken: list[str],
-    refused: dict[str, str],
-    judges: SeatedJudges,
-    context: StepContext,
-) -> None:
-    """Puts what is offered among the taken, or the refused with the reason, until enough are
-    taken."""
-    for option in (" ".join(text.split()) for text in offered):
-        if len(taken) == wanted:
-            return
-        reason = why_no_option(option, row, [*taken, *refused])
-        if not reason:
-            question = distractor_question(row, option)
-            verdict = await QUESTIONS.ask(judges, context, "distractor", question)
-            reason = "" if verdict.label == "wrong" else verdict.label or "undecided"
-        if not reason:
-            taken.append(option)
-        elif option:
-            refused.setdefault(option, reason)
 
 
 def why_no_option(option: str, row: Draft, known: Sequence[str]) -> str:

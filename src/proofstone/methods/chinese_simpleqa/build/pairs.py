@@ -32,12 +32,10 @@ from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.builds import Drop, Kept, Step, StepContext, seats_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, canonical_json, digest
-from proofstone.records.items import Item
 from proofstone.records.knowledge import (
     BuiltFact,
     Fact,
     Role,
-    RoleName,
     SourcedPassage,
     Stratum,
     fact_id,
@@ -168,47 +166,33 @@ def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Dr
     """The pairs of files (question, answer, and what else a file of questions has), each with the
     ``passage`` that it rests on where its row has one. Raises BadInput with every problem of a
     file."""
-    valid_at = params["valid_at"]
     primary, secondary = params["primary_category"], params["secondary_category"]
     for name in inputs:
         for item, passage in read_checked(Path(name), read_pairs):
-            yield _draft(item, passage, primary, secondary, valid_at)
-
-
-def _draft(item: Item, passage: str, primary: str, secondary: str, valid_at: str) -> Draft:
-    asked: ShortQuestion = item.payload
-    own = structs.replace(
-        asked,
-        aliases=with_names(asked.answer, asked.aliases),
-        valid_at=asked.valid_at or valid_at or UNSET,
-    )
-    return Draft(
-        **structs.asdict(own),
-        language=item.language,
-        stratum=placed(item.stratum, primary, secondary),
-        ground=Ground(text=passage),
-    )
+            asked: ShortQuestion = item.payload
+            own = structs.replace(
+                asked,
+                aliases=with_names(asked.answer, asked.aliases),
+                valid_at=asked.valid_at or params["valid_at"] or UNSET,
+            )
+            yield Draft(
+                **structs.asdict(own),
+                language=item.language,
+                stratum=placed(item.stratum, primary, secondary),
+                ground=Ground(text=passage),
+            )
 
 
 # What is behind the last step as facts of a bank.
-
-_ROLES: tuple[tuple[RoleName, str], ...] = (
-    ("checked", "checker"),
-    ("checked", "judge"),
-    ("checked", "sensitive"),
-)
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
     """The facts of pairs, each with the passage that supports it (else the one it was written
     from), and with the models of the build by seat as those who had a hand in them."""
     wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
-    roles = tuple(
-        dict.fromkeys(
-            Role(name, model) for name, role in _ROLES for model in seats_of(role, models).values()
-        )
-    )
-    roles += filtered_roles(seats_of("panel", models))
+    looked = (seats_of(role, models) for role in ("checker", "judge", "sensitive"))
+    checked = dict.fromkeys(Role("checked", model) for seats in looked for model in seats.values())
+    roles = (*checked, *filtered_roles(seats_of("panel", models)))
 
     def facts(drafts: Iterable[Draft]) -> Iterator[BuiltFact]:
         for draft in drafts:
@@ -219,7 +203,17 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[
 
 def _fact(draft: Draft) -> Fact:
     ground = draft.support if draft.support.passage else draft.ground
-    payload = _payload(draft)
+    asked, closed = structs.asdict(draft.asked()), draft.closed
+    payload: Pair | Twin = Pair(**asked)
+    if closed is not None:
+        payload = Twin(
+            **asked,
+            closed_question=closed.question,
+            options=closed.options,
+            gold=closed.gold,
+            origin=draft.origin,
+            made=draft.made,
+        )
     fact = Fact(
         kind=str(type(payload).__struct_config__.tag),
         payload=payload,
@@ -230,21 +224,6 @@ def _fact(draft: Draft) -> Fact:
         page=ground.page,
     )
     return structs.replace(fact, id=fact_id(fact))
-
-
-def _payload(draft: Draft) -> Pair | Twin:
-    asked = structs.asdict(draft.asked())
-    if draft.closed is None:
-        return Pair(**asked)
-    closed = draft.closed
-    return Twin(
-        **asked,
-        closed_question=closed.question,
-        options=closed.options,
-        gold=closed.gold,
-        origin=draft.origin,
-        made=draft.made,
-    )
 
 
 # Worked examples for who writes pairs: carried ones, or a person's own from a file.
@@ -342,37 +321,32 @@ def read_shots(n: int, file: str) -> Shots:
     every problem of the file."""
     if n < 0:
         raise BadUsage(f"--shots is 0 or more, not {n}")
-    own = _examples_read(Path(file)) if file else ()
+    if file and not Path(file).is_file():
+        raise BadUsage(f"--examples {Path(file)}: there is no such file")
+    own = read_checked(Path(file), _examples) if file else ()
     most = len(own) or min(len(_carried("en")), len(_carried("zh")))
     if n > most:
         raise BadUsage(f"there are {most} examples, and --shots asks for {n} a prompt")
     return Shots(n, own)
 
 
-def _examples_read(path: Path) -> tuple[PairExample, ...]:
-    if not path.is_file():
-        raise BadUsage(f"--examples {path}: there is no such file")
-    return read_checked(path, _examples)
-
-
 def _examples(rows: Iterable[Row]) -> tuple[PairExample, ...]:
     problems: list[Problem] = []
-    found = tuple(_example(Fields(row, problems)) for row in rows)
+    found = tuple(
+        PairExample(
+            passage=fields.required_text("passage"),
+            question=fields.required_text("question"),
+            answer=fields.required_text("answer"),
+            category=fields.label("category", "primary_category").strip(),
+            aliases=tuple(fields.texts("aliases")),
+        )
+        for fields in (Fields(row, problems) for row in rows)
+    )
     if problems:
         raise BadInput("The examples cannot be read.", problems)
     if not found:
         raise BadInput("There is no example in the file.")
     return found
-
-
-def _example(fields: Fields) -> PairExample:
-    return PairExample(
-        passage=fields.required_text("passage"),
-        question=fields.required_text("question"),
-        answer=fields.required_text("answer"),
-        category=fields.label("category", "primary_category").strip(),
-        aliases=tuple(fields.texts("aliases")),
-    )
 
 
 def _carried(language: str) -> tuple[PairExample, ...]:
