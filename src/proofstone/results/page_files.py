@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, structs
 
@@ -29,14 +28,16 @@ from proofstone.page.section import (
     Figure,
     Mark,
     PageTable,
+    ReadColumn,
     Section,
     Span,
     Table,
-    Unit,
+    column,
     estimate_mark,
     flat_rows,
     shown_estimate,
     shown_share,
+    table_of,
     tie_letters,
 )
 from proofstone.page.tex import tex_document, tex_paragraphs, tex_table
@@ -344,26 +345,6 @@ def write_text(path: Path, text: str) -> None:
 # What a page says of how it came about, as tables: files, forms, respondents, what they took.
 
 
-Field: TypeAlias = tuple[Column, Callable[[Any], Cell]]
-
-
-def _field(
-    key: str, name: str, of: Callable[[Any], Cell], *, unit: Unit = "", digits: int = 2
-) -> Field:
-    """A column, and what stands in it of a row's thing."""
-    return Column(key=key, name=name, unit=unit, digits=digits), of
-
-
-def _table(title: str, things: Iterable[Any], fields: Sequence[Field], note: str = "") -> Table:
-    """A row each of ``things``, by the same fields."""
-    return Table(
-        title=title,
-        columns=tuple(column for column, _of in fields),
-        rows=tuple(tuple(of(thing) for _column, of in fields) for thing in things),
-        note=note,
-    )
-
-
 def asked_tables(data: PageData) -> Iterator[PageTable]:
     """Those that have rows. Nothing of any question or reply stands in them."""
     board = data.board
@@ -375,47 +356,47 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
     )
     once = say("All were made with the same parameters.") if same_recipe(data.forms) else ""
     tables = {
-        "outcomes": _table(say("What each outcome counts as"), counts, [
-            _field("outcome", say("outcome"), lambda each: word(each[0])),
-            _field("counts_as", say("counts as"), lambda each: word(each[1])),
-        ], denominator),
-        "files": _table(say("Files that were read"), data.files, [
-            _field("file", say("file"), attrgetter("name")),
-            _field("kind", say("what it is"), attrgetter("kind")),
-            _field("holds", say("what it holds"), attrgetter("holds")),
-            _field("columns", say("columns, as they were understood"), attrgetter("columns")),
-        ]),
-        "forms": _table(say("Forms that were asked"), data.forms, [
-            _field("form", say("form"), attrgetter("name")),
-            _field("seed", say("seed"), attrgetter("seed")),
-            _field("n", say("items"), attrgetter("n_items")),
-            _field("recipe", say("made with"), lambda form: _pairs(form.recipe)),
-            _field("id", say("id"), attrgetter("id")),
-        ], once),
-        "respondents": _table(say("Respondents and their settings"), data.asked, [
-            _field("respondent", say("respondent"), attrgetter("label")),
-            _field("settings", say("settings sent"), lambda each: _pairs(each.settings)),
-            _field("dropped", say("not taken"), lambda each: joined(each.dropped) or None),
-            _field("served", say("model the endpoint named"),
+        "outcomes": table_of(say("What each outcome counts as"), counts,
+            column("outcome", say("outcome"), lambda each: word(each[0])),
+            column("counts_as", say("counts as"), lambda each: word(each[1])),
+            note=denominator,
+        ),
+        "files": table_of(say("Files that were read"), data.files,
+            column("file", say("file"), "name"),
+            column("kind", say("what it is")),
+            column("holds", say("what it holds")),
+            column("columns", say("columns, as they were understood")),
+        ),
+        "forms": table_of(say("Forms that were asked"), data.forms,
+            column("form", say("form"), "name"),
+            column("seed", say("seed")),
+            column("n", say("items"), "n_items"),
+            column("recipe", say("made with"), lambda form: _pairs(form.recipe)),
+            column("id", say("id")),
+            note=once,
+        ),
+        "respondents": table_of(say("Respondents and their settings"), data.asked,
+            column("respondent", say("respondent"), "label"),
+            column("settings", say("settings sent"), lambda each: _pairs(each.settings)),
+            column("dropped", say("not taken"), lambda each: joined(each.dropped) or None),
+            column("served", say("model the endpoint named"),
                    lambda each: joined(each.served_models) or None),
-            _field("fingerprints", say("fingerprints"),
+            column("fingerprints", say("fingerprints"),
                    lambda each: joined(each.fingerprints) or None),
-            _field("first", say("first reply"), lambda each: each.first_call or None),
-            _field("last", say("last reply"), lambda each: each.last_call or None),
-        ]),
-        "spent": _table(say("Tokens, cost and time"), data.asked, [
-            _field("respondent", say("respondent"), attrgetter("label")),
-            _field("calls", say("calls"), attrgetter("calls")),
-            _field("prompt_tokens", say("prompt tokens"), attrgetter("usage.prompt")),
-            _field("reply_tokens", say("reply tokens"), attrgetter("usage.completion")),
-            _field("reasoning_tokens", say("of these reasoning"), attrgetter("usage.reasoning")),
-            _field("cost_usd", say("cost, USD"), attrgetter("cost_usd"), digits=4),
-            _field("estimated_usd", say("of this estimated"), attrgetter("estimated_usd"),
-                   digits=4),
-            _field("mean_logprob", say("mean log-probability"), attrgetter("mean_logprob"),
-                   digits=3),
-            _field("median_latency_s", say("median latency, s"), attrgetter("median_latency_s")),
-        ]),
+            column("first", say("first reply"), lambda each: each.first_call or None),
+            column("last", say("last reply"), lambda each: each.last_call or None),
+        ),
+        "spent": table_of(say("Tokens, cost and time"), data.asked,
+            column("respondent", say("respondent"), "label"),
+            column("calls", say("calls")),
+            column("prompt_tokens", say("prompt tokens"), "usage.prompt"),
+            column("reply_tokens", say("reply tokens"), "usage.completion"),
+            column("reasoning_tokens", say("of these reasoning"), "usage.reasoning"),
+            column("cost_usd", say("cost, USD"), digits=4),
+            column("estimated_usd", say("of this estimated"), digits=4),
+            column("mean_logprob", say("mean log-probability"), digits=3),
+            column("median_latency_s", say("median latency, s")),
+        ),
     }  # fmt: skip
     for name, table in tables.items():
         if table.rows:
@@ -450,40 +431,40 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
         yield averages.name, _averages(group, averages)
     yield "incomplete", _incomplete(data, group)
     hands = [row for row in group.rows if row.hand is not None]
-    yield "hands", _table(say("Contestants that had a hand in the items"), hands, [
+    yield "hands", table_of(say("Contestants that had a hand in the items"), hands,
         *_who(group),
-        _field("did", say("what it did"), lambda row: deeds(row.hand)),
-        _field("touched", say("items it touched"), attrgetter("hand.n_touched")),
-        _field("rest", say("on the others"), unit="points",
-               of=lambda row: row.hand.untouched if row.hand.untouched.n else None),
-        _field("rank_rest", say("rank there"), attrgetter("hand.rank")),
-    ])  # fmt: skip
-    yield "rulings", _table(say("Rulings by people"), ruled_rows(group), [
+        column("did", say("what it did"), lambda row: deeds(row.hand)),
+        column("touched", say("items it touched"), "hand.n_touched"),
+        column("rest", say("on the others"), unit="points",
+               cell=lambda row: row.hand.untouched if row.hand.untouched.n else None),
+        column("rank_rest", say("rank there"), "hand.rank"),
+    )  # fmt: skip
+    yield "rulings", table_of(say("Rulings by people"), ruled_rows(group),
         *_who(group),
         *(
-            _field(name.replace(" ", "_"), word(name), partial(_ruling, at))
+            column(name.replace(" ", "_"), word(name), partial(_ruling, at))
             for at, name in enumerate(RULING_HEADS)
         ),
-    ])  # fmt: skip
+    )  # fmt: skip
 
 
-def _who(group: Standings) -> list[Field]:
+def _who(group: Standings) -> list[ReadColumn]:
     """What names a respondent: the way, settings and judge only where any has one."""
     rows = group.rows
     names = {"way": say("way"), "settings": say("settings"), "judge": say("judge")}
     return [
-        _field("model", say("model"), attrgetter("name")),
+        column("model", say("model"), "name"),
         *(
-            _field(key, name, attrgetter(key))
+            column(key, name)
             for key, name in names.items()
             if any(getattr(row, key) for row in rows)
         ),
     ]
 
 
-def _facts(data: PageData) -> list[Field]:
+def _facts(data: PageData) -> list[ReadColumn]:
     """What the models' cards say."""
-    return [_field(f"card_{name}", word(name), partial(_fact, name)) for name in data.card_columns]
+    return [column(f"card_{name}", word(name), partial(_fact, name)) for name in data.card_columns]
 
 
 def _fact(name: str, row: BoardRow) -> Cell:
@@ -506,29 +487,26 @@ def _ranking(data: PageData, group: Standings) -> Table:
     told = [name for name in _OUTCOMES if any(row.rate(name).n for row in rows)]
     groups = {id(rows[place]): each.name for each in group.groups for place in each.ranked}
     ranks = [
-        _field("rank", say("rank"), attrgetter("rank")),
-        _field("tied", say("tied"), lambda row: " ".join(tie_letters(tie) for tie in row.ties)),
+        column("rank", say("rank")),
+        column("tied", say("tied"), lambda row: " ".join(tie_letters(tie) for tie in row.ties)),
     ]
-    hand = _field("hand", say("hand in items"), lambda row: HAND_MARK if row.hand else "")
-    named = _field("group", word(board.group_by), lambda row: groups.get(id(row), ""))
-    spread = _field(
+    hand = column("hand", say("hand in items"), lambda row: HAND_MARK if row.hand else "")
+    named = column("group", word(board.group_by), lambda row: groups.get(id(row), ""))
+    spread = column(
         "sd_samples", say("SD over samples"), unit="points",
-        of=lambda row: row.average.sd if row.average else None,
+        cell=lambda row: row.average.sd if row.average else None,
     )  # fmt: skip
-    return _table(say("Leaderboard"), rows, [
+    return table_of(say("Leaderboard"), rows,
         *(ranks if group.has_ranks else []),
         *_who(group),
         *([hand] if has_hands else []),
         *([named] if group.groups else []),
         *_facts(data),
-        _field("n", say("n"), attrgetter("estimate.n")),
-        _field(board.measure, word(board.measure), attrgetter("estimate"), unit="points"),
+        column("n", say("n"), "estimate.n"),
+        column(board.measure, word(board.measure), "estimate", unit="points"),
         *([spread] if has_samples else []),
-        *(
-            _field(name, word(name), partial(_rate, name), unit="share")
-            for name in told
-        ),
-    ])  # fmt: skip
+        *(column(name, word(name), partial(_rate, name), unit="share") for name in told),
+    )  # fmt: skip
 
 
 def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
@@ -554,14 +532,14 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
 def _averages(group: Standings, averages: EstimateTable) -> Table:
     who = _who(group)
     columns = (
-        *(column for column, _of in who),
+        *(each.column for each in who),
         *(
             Column(key=key, name=name, help=denominator, unit="points")
             for key, (name, denominator) in zip(averages.keys, averages.heads, strict=True)
         ),
     )
     rows = tuple(
-        (*(of(row) for _column, of in who), *cells)
+        (*(each.cell(row) for each in who), *cells)
         for row, cells in zip(group.ranked, averages.cells, strict=True)
     )
     title = averages.about[:1].upper() + averages.about[1:]
@@ -570,24 +548,24 @@ def _averages(group: Standings, averages: EstimateTable) -> Table:
 
 def _incomplete(data: PageData, group: Standings) -> Table:
     """``failed`` stands only where calls are known to have: files of results do not tell it."""
-    failed = _field("failed", say("of these failed"), attrgetter("failed"))
+    failed = column("failed", say("of these failed"))
     fields = [
         *_who(group),
         *_facts(data),
-        _field("replies", say("replies"), attrgetter("n_replies")),
-        _field("missing", say("missing"), attrgetter("missing")),
+        column("replies", say("replies"), "n_replies"),
+        column("missing", say("missing")),
         *([failed] if any(row.failed for row in group.incomplete) else []),
-        _field("lowest", say("lowest"), lambda row: row.bounds and row.bounds.low, unit="points"),
-        _field(
+        column("lowest", say("lowest"), lambda row: row.bounds and row.bounds.low, unit="points"),
+        column(
             "highest", say("highest"), lambda row: row.bounds and row.bounds.high, unit="points"
         ),
-        _field("so_far", say("so far"), attrgetter("estimate"), unit="points"),
+        column("so_far", say("so far"), "estimate", unit="points"),
     ]
     note = say(
         "Replies are missing. The bounds count them all wrong, then all right; the truth lies "
         "between."
     )
-    return _table(say("Incomplete, not ranked"), group.incomplete, fields, note)
+    return table_of(say("Incomplete, not ranked"), group.incomplete, *fields, note=note)
 
 
 def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
