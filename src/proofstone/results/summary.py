@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
-from proofstone.page.section import Cell, Column, Table, points, two_digits
+from proofstone.page.section import ReadColumn, Table, column, points, table_of, two_digits
 from proofstone.records.runs import Outcome
+from proofstone.records.scores import Respondent
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.measured_scores import Sheet
@@ -340,154 +342,108 @@ def endings_of(sheet: Sheet, respondent: int) -> Endings:
 _MOST_ROWS = 7
 
 
-_Key: TypeAlias = tuple[str, str, str, bool]
-
-
-_Filled: TypeAlias = tuple[Column, Sequence[Cell]]
-
-
 def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
     """The table of the first seven, best first, then those that are incomplete. Columns of which
     nothing is known are left out; None where it would only repeat the leaderboard."""
-    rows = group.rows
-    shown = rows[:_MOST_ROWS]
+    shown = group.rows[:_MOST_ROWS]
     columns = [*_spent_columns(shown)]
     if sheet is not None:
-        places = places_of(sheet)
-        chosen = [places[_key(row)] for row in shown]
-        columns += _token_column(sheet, chosen)
+        places = {_key(who): place for place, who in enumerate(sheet.table.respondents)}
+        of = {key: places[key] for key in map(_key, shown)}
+        columns += _token_column(sheet, of)
         if columns or sheet.table.tells_outcomes:
-            columns += _ending_columns(sheet, chosen)
+            columns += _ending_columns(sheet, of)
     if not columns or not shown:
         return None
-    cells = zip(*(filled for _column, filled in columns), strict=True)
-    more = len(rows) - len(shown)
-    return Table(
-        title=say("Quality, cost, time and kinds of error"),
-        columns=(
-            Column(key="model", name=word("model")),
-            Column(
-                key="score",
-                name=word("score"),
-                unit="points",
-                help=say("out of 100, with its confidence interval in brackets"),
-            ),
-            *(column for column, _filled in columns),
+    more = len(group.rows) - len(shown)
+    return table_of(
+        say("Quality, cost, time and kinds of error"),
+        shown,
+        column("model", word("model"), lambda row: called(group, row)),
+        column(
+            "score", word("score"), "estimate", unit="points",
+            help=say("out of 100, with its confidence interval in brackets"),
         ),
-        rows=tuple(
-            (called(group, row), row.estimate, *of) for row, of in zip(shown, cells, strict=True)
-        ),
+        *columns,
         note=say("{n} more stand in the leaderboard below.", n=more) if more > 0 else "",
-    )
+    )  # fmt: skip
 
 
-def places_of(sheet: Sheet) -> Mapping[_Key, int]:
-    """The places of the respondents in the score table, by what makes a row of the leaderboard."""
-    return {
-        (who.name, who.way, who.settings, who.simulated): place
-        for place, who in enumerate(sheet.table.respondents)
-    }
+_Key: TypeAlias = tuple[str, str, str, bool]
 
 
-def _key(row: BoardRow) -> _Key:
+def _key(row: BoardRow | Respondent) -> _Key:
+    """What makes a row of the leaderboard."""
     return row.name, row.way, row.settings, row.simulated
 
 
-def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[_Filled]:
-    costs = [cost_of_thousand(row) for row in rows]
-    digits = _digits(costs)
-    if any(cost is not None for cost in costs):
-        yield (
-            Column(
-                key="usd_per_thousand",
-                name=say("USD for 1,000 questions"),
-                digits=digits,
-                help=say("by what these questions cost; a dash where a price is not known"),
-            ),
-            [bounded_cell(row, cost, digits) for row, cost in zip(rows, costs, strict=True)],
-        )
-    times = [row.pace.median_latency_s for row in rows]
-    if any(time is not None for time in times):
-        yield (
-            Column(
-                key="median_latency_s",
-                name=say("typical seconds"),
-                digits=1 if min(time for time in times if time is not None) >= 1 else 2,
-                help=say("half of the replies came within this time (the median)"),
-            ),
-            times,
-        )
+def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
+    costs = [cost for row in rows if (cost := cost_of_thousand(row)) is not None]
+    if costs:  # with enough places for a digit of the smallest
+        least = min(filter(None, costs), default=1.0)
+        digits = max(2, -math.floor(math.log10(least)))
+        yield column(
+            "usd_per_thousand", say("USD for 1,000 questions"),
+            lambda row: bounded_cell(row, cost_of_thousand(row), digits), digits=digits,
+            help=say("by what these questions cost; a dash where a price is not known"),
+        )  # fmt: skip
+    times = [time for row in rows if (time := row.pace.median_latency_s) is not None]
+    if times:
+        yield column(
+            "median_latency_s", say("typical seconds"), "pace.median_latency_s",
+            digits=1 if min(times) >= 1 else 2,
+            help=say("half of the replies came within this time (the median)"),
+        )  # fmt: skip
 
 
-def _digits(costs: Sequence[float | None]) -> int:
-    """Enough places for a digit of the smallest cost."""
-    least = min((cost for cost in costs if cost), default=1.0)
-    return max(2, -math.floor(math.log10(least)))
-
-
-def _token_column(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
+def _token_column(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColumn]:
     """How long replies are, where a file tells it: a hint at cost where no price is known."""
     tokens = sheet.table.tokens
     if tokens is None:
         return
-    of = [tokens[sheet.table.respondent == place] for place in places]
-    known = [each[~np.isnan(each)] for each in of]
-    yield (
-        Column(
-            key="median_tokens",
-            name=say("typical tokens"),
-            digits=0,
-            help=say("a token is a piece of a word; half of the replies have no more than this"),
-        ),
-        [float(np.median(each)) if len(each) else None for each in known],
-    )
+
+    def median(row: BoardRow) -> float | None:
+        of = tokens[sheet.table.respondent == places[_key(row)]]
+        known = of[~np.isnan(of)]
+        return float(np.median(known)) if len(known) else None
+
+    yield column(
+        "median_tokens", say("typical tokens"), median, digits=0,
+        help=say("a token is a piece of a word; half of the replies have no more than this"),
+    )  # fmt: skip
 
 
-def _ending_columns(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
+def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColumn]:
     """Shares of the replies, those of kinds that nobody has left out."""
-    ends = [endings_of(sheet, place) for place in places]
-    yield (
-        Column(key="replies", name=say("replies")),
-        [each.n for each in ends],
-    )
-    kinds = {
-        "partly": (say("partly right"), ""),
-        "wrong": (say("wrong"), say("answers that were read and are wrong")),
-    }
+    ends = {key: endings_of(sheet, place) for key, place in places.items()}
+    yield column("replies", say("replies"), lambda row: ends[_key(row)].n)
+    kinds = {"wrong": (say("wrong"), say("answers that were read and are wrong"))}
+    if any(each.partly for each in ends.values()):
+        kinds = {"partly": (say("partly right"), ""), **kinds}
     if sheet.table.tells_outcomes:
-        kinds |= {
-            kind: said
-            for kind, said in _without_answer(judged=sheet.judged).items()
-            if kind not in sheet.table.unknown_outcomes
-        }
-    for kind, (name, what) in kinds.items():
-        if kind != "partly" or any(each.partly for each in ends):
-            column = Column(key=kind, name=name, unit="share", help=what)
-            yield column, [_known(each, kind) for each in ends]
-    if any(each.failed for each in ends):
-        yield (
-            Column(
-                key="failed",
-                name=say("no reply"),
-                help=say("calls that brought none: no error of the model, and no score"),
-            ),
-            [each.failed for each in ends],
+        unread = (
+            say("judges gave no label, so the reply has no grade")
+            if sheet.judged
+            else say("no answer could be found in the reply")
         )
+        without = {
+            "refused": (say("refused"), say("the model would not answer")),
+            "unparsed": (say("unreadable"), unread),
+            "truncated": (say("cut off"), say("the reply reached its longest length first")),
+        }
+        unknown = sheet.table.unknown_outcomes
+        kinds |= {kind: said for kind, said in without.items() if kind not in unknown}
 
+    def share(kind: str, row: BoardRow) -> float | None:
+        return ends[_key(row)].share(kind) if ends[_key(row)].n else None
 
-def _without_answer(*, judged: bool) -> dict[str, tuple[str, str]]:
-    unread = say("no answer could be found in the reply")
-    if judged:
-        unread = say("judges gave no label, so the reply has no grade")
-    return {
-        "refused": (say("refused"), say("the model would not answer")),
-        "unparsed": (say("unreadable"), unread),
-        "truncated": (say("cut off"), say("the reply reached its longest length first")),
-    }
-
-
-def _known(ends: Endings, kind: str) -> float | None:
-    return ends.share(kind) if ends.n else None
+    for kind, (name, what) in kinds.items():
+        yield column(kind, name, partial(share, kind), unit="share", help=what)
+    if any(each.failed for each in ends.values()):
+        yield column(
+            "failed", say("no reply"), lambda row: ends[_key(row)].failed,
+            help=say("calls that brought none: no error of the model, and no score"),
+        )  # fmt: skip
 
 
 # What is not decided among the best, and how many more questions at what price would decide it.
