@@ -219,14 +219,12 @@ def _optional_columns(group: Standings) -> list[str]:
 
 
 def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: int) -> list[str]:
-    who = printable(marked(row)), printable(f"{row.way} {row.settings}".strip())
     estimate = row.estimate
     interval = shown_interval(estimate.low, estimate.high)
     value = f"{points(estimate.value):>{digits}} {interval}"
     return [
         shown_rank(row.rank),
-        *who,
-        *(printable(word(card_value(row.card, column))) for column in cards),
+        *_who(row, cards),
         f"{estimate.n:,}" if estimate.n else MISSING,
         value,
         *(_optional_cell(row, column) for column in columns),
@@ -273,11 +271,7 @@ def _spending(rows: Sequence[BoardRow]) -> list[str]:
 def _rulings(group: Standings, width: int) -> list[str]:
     """What people ruled, by respondent; nothing where they ruled on none."""
     rows = [
-        [
-            printable(row.name),
-            printable(f"{row.way} {row.settings}".strip()),
-            *(f"{n:,}" for n in ruling_cells(row)),
-        ]
+        [printable(row.name), _asked(row), *(f"{n:,}" for n in ruling_cells(row))]
         for row in ruled_rows(group)
     ]
     if not rows:
@@ -287,27 +281,27 @@ def _rulings(group: Standings, width: int) -> list[str]:
 
 
 def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
-    expected = row.n_replies + row.missing
+    expected = counted(row.n_replies + row.missing, "reply", "replies")
+    score = shown_estimate(row.estimate)
     return [
-        printable(marked(row)),
-        printable(f"{row.way} {row.settings}".strip()),
-        *(printable(word(card_value(row.card, column))) for column in cards),
-        say(
-            "{n:,} of {replies}",
-            n=row.n_replies,
-            replies=counted(expected, "reply", "replies"),
-        ),
+        *_who(row, cards),
+        say("{n:,} of {replies}", n=row.n_replies, replies=expected),
         f"{points(bounds.low)} .. {points(bounds.high)}",
-        _so_far(row),
+        say("so far {score}, {n:,} failed", score=score, n=row.failed)
+        if row.failed
+        else say("so far {score}", score=score),
     ]
 
 
-def _so_far(row: BoardRow) -> str:
-    """The score of the replies that came, with the calls that are known to have failed."""
-    score = shown_estimate(row.estimate)
-    if row.failed:
-        return say("so far {score}, {n:,} failed", score=score, n=row.failed)
-    return say("so far {score}", score=score)
+def _asked(row: BoardRow) -> str:
+    """The way of asking, with its settings."""
+    return printable(f"{row.way} {row.settings}".strip())
+
+
+def _who(row: BoardRow, cards: Sequence[str]) -> list[str]:
+    """The respondent: its name, how it was asked, and these facts of its card."""
+    facts = (printable(word(card_value(row.card, column))) for column in cards)
+    return [printable(marked(row)), _asked(row), *facts]
 
 
 def _labelled(label: str, text: str) -> str:
@@ -367,35 +361,31 @@ def _tables(
     board: Leaderboard, group: Standings, breakdown: Breakdown, width: int
 ) -> Iterator[str]:
     """The headline by group, and the other measures that are shown so."""
-    others = breakdown.other_measures
-    notes = _few(breakdown)
-    if len(group.ranked) == 1 and others:
-        head = [breakdown.by, "n", board.measure, *(other.label for other in others)]
-        rows = [
-            [
-                *_named(entry.name, entry.n),
-                *(_cell(e) for e in (*entry.estimates, *(o.estimates[0] for o in entry.others))),
-            ]
-            for entry in breakdown.groups
-        ]
-        yield _text([*_fitted(head, rows, width), *notes])
-        return
+    others, notes = breakdown.other_measures, _few(breakdown)
     labels = [printable(row.label) for row in group.ranked]
-    title = f"{breakdown.by}, {board.measure}" if others else breakdown.by
-    rows = [
-        [*_named(entry.name, entry.n), *map(_cell, entry.estimates)] for entry in breakdown.groups
-    ]
-    yield _text([*_fitted([title, "n", *labels], rows, width), *notes])
-    for place, other in enumerate(others):
+    of_score = [each.estimates for each in breakdown.groups]
+    of_others = [[other.estimates for other in each.others] for each in breakdown.groups]
+
+    def table(head: str, names: Sequence[str], cells: Iterable[Sequence[Estimate]]) -> list[str]:
         rows = [
-            [*_named(entry.name, entry.n), *map(_cell, entry.others[place].estimates)]
-            for entry in breakdown.groups
+            [printable(each.name) or "not stated", str(each.n), *map(_cell, own)]
+            for each, own in zip(breakdown.groups, cells, strict=True)
         ]
-        yield _text(_fitted([f"{breakdown.by}, {other.label}", "n", *labels], rows, width))
+        return _fitted([head, "n", *names], rows, width)
 
-
-def _named(name: str, n: int) -> list[str]:
-    return [printable(name) or "not stated", str(n)]
+    if len(labels) == 1 and others:
+        names = [board.measure, *(other.label for other in others)]
+        own = [
+            (*score, *(each[0] for each in more))
+            for score, more in zip(of_score, of_others, strict=True)
+        ]
+        yield _text([*table(breakdown.by, names, own), *notes])
+        return
+    title = f"{breakdown.by}, {board.measure}" if others else breakdown.by
+    yield _text([*table(title, labels, of_score), *notes])
+    for place, other in enumerate(others):
+        cells = [more[place] for more in of_others]
+        yield _text(table(f"{breakdown.by}, {other.label}", labels, cells))
 
 
 def _cell(estimate: Estimate) -> str:

@@ -35,7 +35,7 @@ from proofstone.page.section import (
 )
 from proofstone.page.text import visible
 from proofstone.records.runs import FLAGS, Estimate
-from proofstone.results.board import BoardRow, Standings
+from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
@@ -159,11 +159,12 @@ def page_environment(*packages: str) -> Environment:
         "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
-        "is_long_word": _is_long_word,
+        "is_long_word": lambda head: any(len(part) > 14 for part in head.split()),
         "has_lanes": _has_lanes,
-        "has_judges": _has_judges,
-        "has_ways": _has_ways,
-        "rank_place": _rank_place,
+        "has_judges": lambda board: any(row.judge for row in board.rows),
+        "has_ways": lambda board: any(row.way or row.settings for row in board.rows),
+        # In percent of the space of all ranks.
+        "rank_place": lambda rank, group: round(100 * (rank - 1) / len(group.ranked), 2),
         "has_averages": _has_averages,
         "number_columns": number_columns,
         "open_questions": open_questions,
@@ -177,7 +178,7 @@ def page_environment(*packages: str) -> Environment:
         "dot_plot": dot_plot,
         "estimate_tables": estimate_tables,
         "hand_sentence": hand_sentence,
-        "has_samples": _has_samples,
+        "has_samples": lambda rows: any(row.average and row.average.k > 1 for row in rows),
         "lanes": _lanes,
         "numbers_table": numbers_table,
         "ruled_rows": ruled_rows,
@@ -243,39 +244,15 @@ def _tells_any(board: Leaderboard) -> bool:
     return bool(board.counts) and (not groups or any(map(_told_outcomes, groups)))
 
 
-def _is_long_word(head: str) -> bool:
-    """Whether a column's head may be broken anywhere, as models' names are."""
-    return any(len(word) > 14 for word in head.split())
-
-
 def _has_lanes(group: Standings) -> bool:
     """Whether ties are few enough to be drawn side by side, with a letter each."""
     return max(_lanes(group), default=0) < MOST_LANES
-
-
-def _has_judges(board: Leaderboard) -> bool:
-    """Whether judges graded any respondent."""
-    return any(row.judge for row in board.rows)
-
-
-def _has_ways(board: Leaderboard) -> bool:
-    """Whether any respondent has a way of asking, or settings, beside its name."""
-    return any(row.way or row.settings for row in board.rows)
-
-
-def _rank_place(rank: int, group: Standings) -> float:
-    """Where a rank begins, in percent of the space of all ranks."""
-    return round(100 * (rank - 1) / len(group.ranked), 2)
 
 
 def _has_averages(data: PageData) -> bool:
     """Whether there is more than the one average that the leaderboard shows."""
     groups = [group for group in data.board.standings if group.ranked]
     return any(row.levels or row.others for group in groups for row in group.ranked)
-
-
-def _has_samples(rows: Sequence[BoardRow]) -> bool:
-    return any(row.average is not None and row.average.k > 1 for row in rows)
 
 
 def _by_respondent(questions: Sequence[QuestionShown]) -> dict[str, list[QuestionShown]]:
