@@ -292,7 +292,12 @@ def _columns_of(layout: Layout) -> list[str]:
 def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
     problems = [] if layout.way else _repeats(table, layout.model)
     counting = count_records(table, layout.model)
-    names = _row_names(table, layout)
+    names = _texts(table, layout.model)
+    if layout.way:  # what else tells rows of one model apart
+        names = [
+            f"{name} ({how})" if name and how else name
+            for name, how in zip(names, _texts(table, layout.way), strict=True)
+        ]
     rows = [record for record, name in enumerate(names) if name and record not in counting]
     scores = [*layout.models, *([layout.overall] if layout.overall else [])]
     columns = [_cells(table, name, rows, layout, problems) for name in scores]
@@ -324,21 +329,14 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
         total=sizes.total,
         n_of=n_of,
         stderr=stderr,
-        metrics=tuple(_shown(table, name, rows) for name in _beside(table, layout)),
+        metrics=tuple(
+            PrintedColumn(name=name, cells=tuple(texts[record] for record in rows))
+            for name in _beside(table, layout)
+            for texts in [_texts(table, name)]
+        ),
         checks=found.checks,
         misprints=found.misprints,
     )
-
-
-def _row_names(table: FileColumns, layout: Layout) -> list[str]:
-    """What each row is called: its model, and what else tells rows of one model apart."""
-    names = _texts(table, layout.model)
-    if not layout.way:
-        return names
-    ways = _texts(table, layout.way)
-    return [
-        f"{name} ({how})" if name and how else name for name, how in zip(names, ways, strict=True)
-    ]
 
 
 def _texts(table: FileColumns, name: str) -> list[str]:
@@ -424,11 +422,6 @@ def _beside(table: FileColumns, layout: Layout) -> list[str]:
         if name != layout.stderr or quantity_of(name) == "stderr"
         if name in layout.metrics or quantity_of(name) in quantities
     ]
-
-
-def _shown(table: FileColumns, name: str, rows: Sequence[int]) -> PrintedColumn:
-    texts = _texts(table, name)
-    return PrintedColumn(name=name, cells=tuple(texts[record] for record in rows))
 
 
 def _repeats(table: FileColumns, column: str) -> list[Problem]:
@@ -535,12 +528,8 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
     model, score = table.columns[layout.model], table.columns[layout.score]
     by = layout.strata[0] if layout.strata else ""
     stratum = table.columns[by] if by else Coded(np.zeros(len(table), dtype=np.int32), ("all",))
-    reading = read_scores(score, percent=bool(layout.percent))
-    problems = [
-        problem_at(table, record, reading.wrong[int(code)], layout.score)
-        for record, code in enumerate(score.codes.tolist())
-        if code in reading.wrong
-    ]
+    problems: list[Problem] = []
+    values = _cells(table, layout.score, list(range(len(table))), layout, problems)
     cells = np.full((len(model.names), len(stratum.names)), np.nan)
     first: dict[tuple[int, int], int] = {}
     for record in np.flatnonzero((model.codes >= 0) & (stratum.codes >= 0)).tolist():
@@ -549,42 +538,27 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
             what = f"the same model and {by or 'table'} came before, at {place(table, first[cell])}"
             problems.append(problem_at(table, record, what))
         first[cell] = record
-        cells[cell] = reading.values[record]
+        cells[cell] = values[record]
     if problems:
         raise refused(table, problems)
-    is_all = [is_named(name, "overall") for name in stratum.names]
-    kept = [code for code, overall in enumerate(is_all) if not overall]
-    overall = cells[:, is_all.index(True)] if any(is_all) else np.full(len(cells), np.nan)
-    counts = _counts_of(table, layout, stratum)
-    strata = tuple(stratum.names[code] for code in kept)
-    of = {name: given.get(name, 0 if given else int(counts[code]))
-          for code, name in enumerate(stratum.names)}  # fmt: skip
-    whole = stratum.names[is_all.index(True)] if any(is_all) else ""
+    names = stratum.names
+    kept = [code for code, name in enumerate(names) if not is_named(name, "overall")]
+    whole = next((name for name in names if is_named(name, "overall")), "")
+    strata = tuple(names[code] for code in kept)
+    counts = _counts_of(table, layout, stratum).tolist()
+    of = {name: given.get(name, 0 if given else n) for name, n in zip(names, counts, strict=True)}
     strata_counts = [of[name] for name in strata]
     total = given.get("", of.get(whole, 0)) or (sum(strata_counts) if all(strata_counts) else 0)
     metric = metrics_of([layout.score]).get(layout.score)
-    read = Accuracies(
-        name=table.name,
-        models=model.names,
-        strata=strata,
-        value=cells[:, kept],
-        overall=overall,
-        counts=np.array(strata_counts, dtype=np.int64),
-        by=plain(by) or "stratum",
-        is_mean=metric is None or metric.is_mean,
-        total=total,
-    )
     texts = printed_column(score, range(len(table)))
     grid: dict[str, list[Printed | None]] = {}
-    for code, name in enumerate(stratum.names):
+    for code, name in enumerate(names):
         at = [first.get((m, code)) for m in range(len(model.names))]
         grid[name] = [None if record is None else texts[record] for record in at]
-    top = 100.0 if layout.percent else 1.0
-    n = {name: [of[name] * runs] * len(model.names) for name in stratum.names}
-    if whole:
-        n[whole] = [total * runs] * len(model.names)
+    sizes = of | ({whole: total} if whole else {})
+    n = {name: [size * runs] * len(model.names) for name, size in sizes.items()}
     found = check_table(
-        PrintedTable(model.names, grid, dict.fromkeys(grid, top), n),
+        PrintedTable(model.names, grid, dict.fromkeys(grid, 100.0 if layout.percent else 1.0), n),
         CheckedRoles(
             overall=whole,
             strata=strata,
@@ -594,7 +568,19 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
             runs=runs,
         ),
     )
-    return replace(read, checks=found.checks, misprints=found.misprints)
+    return Accuracies(
+        name=table.name,
+        models=model.names,
+        strata=strata,
+        value=cells[:, kept],
+        overall=cells[:, names.index(whole)] if whole else np.full(len(cells), np.nan),
+        counts=np.array(strata_counts, dtype=np.int64),
+        by=plain(by) or "stratum",
+        is_mean=metric is None or metric.is_mean,
+        total=total,
+        checks=found.checks,
+        misprints=found.misprints,
+    )
 
 
 def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np.int64]:
