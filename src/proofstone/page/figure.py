@@ -12,6 +12,7 @@ from concurrent.futures import BrokenExecutor, Future
 from functools import cache
 from html import escape
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -96,15 +97,11 @@ def _range(figure: Figure) -> Sequence[str]:
     rows = counted(len({mark.row for mark in figure.marks}), "row")
     if figure.kind in {"sets", "map"}:
         return (rows,)
-    low, high = min(known, key=_value), max(known, key=_value)
+    low, high = (pick(known, key=attrgetter("value")) for pick in (min, max))
     ends = {"low": _at(low, figure), "high": _at(high, figure)}
     if low.value == high.value:
         return (rows, say("all {value}", value=ends["low"]))
     return (rows, say("from {low} to {high}", **ends))
-
-
-def _value(mark: Mark) -> float:
-    return mark.value
 
 
 def _at(mark: Mark, figure: Figure) -> str:
@@ -375,28 +372,24 @@ def use_fonts(folder: Path) -> None:
 def has_chinese_font(figures: Sequence[Figure]) -> bool:
     """Whether a PNG shows these figures' Chinese: there is none in them, or there is a font for it
     and not the empty box of a missing character."""
-    texts = (text for figure in figures for text in _texts(figure))
-    return not any(_CHINESE.search(text) for text in texts) or _draws("\u56fd")
-
-
-def _texts(figure: Figure) -> Sequence[str]:
-    names = [name for mark in figure.marks for name in (mark.row, mark.column)]
-    return [figure.title, figure.subtitle, *names]
+    texts = (
+        text for figure in figures
+        for text in (figure.title, figure.subtitle, *figure.rows(), *figure.columns())
+    )  # fmt: skip
+    return not any(map(_CHINESE.search, texts)) or _draws("\u56fd")
 
 
 @cache
 def _draws(character: str) -> bool:
     """Whether a character looks unlike one that no font has."""
-    with_it, without = (_drawn(each) for each in (character, "\U0010fffd"))
-    return with_it != without
-
-
-def _drawn(character: str) -> bytes:
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
-        f'<text x="4" y="30" font-size="24" font-family="sans-serif">{character}</text></svg>'
+    with_it, without = (
+        needed("vl_convert").svg_to_png(
+            '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
+            f'<text x="4" y="30" font-size="24" font-family="sans-serif">{each}</text></svg>'
+        )
+        for each in (character, "\U0010fffd")
     )
-    return bytes(needed("vl_convert").svg_to_png(svg))
+    return bytes(with_it) != bytes(without)
 
 
 # Figures of a page that are drawn elsewhere while the rest of it is made.

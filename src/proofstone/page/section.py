@@ -287,13 +287,13 @@ def table_lines(table: Table) -> list[str]:
     left = [
         place
         for place, column in enumerate(table.columns)
-        if not place or (not column.unit and any(_is_words(row[place]) for row in table.rows))
+        if not place
+        or (
+            not column.unit
+            and any(isinstance(row[place], str) and row[place] for row in table.rows)
+        )
     ]
     return aligned(text_cells(table), left=left)
-
-
-def _is_words(cell: Cell) -> bool:
-    return isinstance(cell, str) and cell != ""
 
 
 def section_text(section: Section) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from proofstone.judging.panel import LeftOut, PanelRanking, PanelStanding, leave_each_out
 from proofstone.page.section import (
+    Cell,
     Column,
     Figure,
     Mark,
@@ -234,20 +235,15 @@ _DRAWN = {
 
 def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> Table:
     more = len(found.annotators) - len(listed)
-    rows = []
-    for place in listed.tolist():
+
+    def row(place: int) -> tuple[Cell, ...]:
         own, others = found.ratings[:, place], np.delete(found.ratings, place, axis=1)
         shared = (own >= 0) & (others >= 0).any(axis=1)
+        agrees = _with_others(own[shared], others[shared], found.item[shared], drawn)
         without = krippendorff_alpha(others, **drawn) if (others >= 0).any() else None
-        rows.append(
-            (
-                found.annotators[place],
-                int((own >= 0).sum()),
-                int(shared.sum()),
-                _with_others(own[shared], others[shared], found.item[shared], drawn),
-                None if without is None or math.isnan(without.value) else without,
-            )
-        )
+        known = None if without is None or math.isnan(without.value) else without
+        return found.annotators[place], int((own >= 0).sum()), int(shared.sum()), agrees, known
+
     return Table(
         title=say("Each annotator beside the others"),
         columns=(
@@ -259,7 +255,7 @@ def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> 
             Column(key="alpha_without", name=say("alpha without"), digits=3,
                    help=say("Krippendorff's alpha, nominal, of all others")),
         ),
-        rows=tuple(rows),
+        rows=tuple(map(row, listed.tolist())),
         note=say("{n:,} more with fewer labels are not shown.", n=more) if more else "",
     )  # fmt: skip
 
@@ -385,10 +381,8 @@ def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str
     if values is None or values.min() < 0 or values.max() > 1:
         for code, label in enumerate(judged.labels):
             worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
-            yield (
-                _SHARE.format(label=label),
-                _rate(judged, worth, slice(None), keys, level),
-            )
+            rate = _rate(judged, worth, slice(None), keys, level)
+            yield _SHARE.format(label=label), rate
         return
     yield "all records", _rate(judged, values, slice(None), keys, level)
     if len(judged.models) > 1:
@@ -418,23 +412,17 @@ def _rate(
 
 def _judge_finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
     kappa = found["Cohen's kappa"]
-    agree = {
-        "share": shown_estimate(table.accuracy),
-        "records": counted(n, "record"),
-    }
-    if math.isnan(kappa.value):
-        return say(
-            "Judge and people agree on {share}% of {records}; both use one label only, so that "
-            "chance cannot be taken out.",
-            **agree,
-        )
     return say(
-        "Judge and people agree on {share}% of {records}; kappa {value:.2f} [{low:.2f}, "
+        "Judge and people agree on {share}% of {records}; both use one label only, so that "
+        "chance cannot be taken out."
+        if math.isnan(kappa.value)
+        else "Judge and people agree on {share}% of {records}; kappa {value:.2f} [{low:.2f}, "
         "{high:.2f}].",
+        share=shown_estimate(table.accuracy),
+        records=counted(n, "record"),
         value=kappa.value,
         low=kappa.low,
         high=kappa.high,
-        **agree,
     )
 
 
@@ -448,18 +436,17 @@ _SHARE = noted("share of {label}")
 
 
 def _judge_cannot(rates: dict[str, JudgedRate], n: int) -> str:
-    first = next(iter(rates.values()))
-    parts = []
-    if n < _FEW:
-        parts.append(
-            say(
-                "{records} with labels by people are few to validate a judge by.",
-                records=counted(n, "record"),
-            )
+    return paragraph(
+        say(
+            "{records} with labels by people are few to validate a judge by.",
+            records=counted(n, "record"),
         )
-    if not first.helps:
-        parts.append(say("The judge does not narrow the interval of the human-labeled estimate."))
-    return paragraph(*parts)
+        if n < _FEW
+        else "",
+        ""
+        if next(iter(rates.values())).helps
+        else say("The judge does not narrow the interval of the human-labeled estimate."),
+    )
 
 
 def _matrix(judged: Judged, table: Confusion) -> Table:

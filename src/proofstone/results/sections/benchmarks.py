@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -149,7 +149,7 @@ def _finding(pairs: Sequence[_Pair], known: Sequence[_Pair], models: Sequence[st
             value=tau.models.value,
             low=tau.items.low,
             high=tau.items.high,
-            moved=_moved(pair, models),
+            moved=_moved(pair.moves, models, lambda names: joined(names, 4)),
         )
     low = min(known, key=lambda pair: pair.tau.models.value)
     high = max(known, key=lambda pair: pair.tau.models.value)
@@ -167,15 +167,17 @@ def _finding(pairs: Sequence[_Pair], known: Sequence[_Pair], models: Sequence[st
     )
 
 
-def _moved(pair: _Pair, models: Sequence[str]) -> str:
-    names = [models[move.model] for move in pair.moves if move.moved]
+def _moved(
+    moves: Sequence[RankMove], models: Sequence[str], told: Callable[[Sequence[str]], str]
+) -> str:
+    names = [models[move.model] for move in moves if move.moved]
     if not names:
         return say("no model moves significantly (Holm-adjusted)")
     return say_of(
         len(names),
         "{models} moves significantly (Holm-adjusted)",
         "{models} move significantly (Holm-adjusted)",
-        models=joined(names, 4),
+        models=told(names),
     )
 
 
@@ -421,8 +423,8 @@ def study_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = 
             column("rank_second", say("rank"), lambda at: _rank(second, at, moves[at].rank_second),
                    unit="mixed"),
             column("move", say("climbs"),
-                   lambda at: _climbs(moves[at]),
-                   unit="mixed"),
+                   lambda at: f"{moves[at].move:+d} [{moves[at].low:+z.0f}, "
+                              f"{moves[at].high:+z.0f}]", unit="mixed"),
             column("moved", say("significant"),
                    lambda at: None if math.isnan(moves[at].p_holm)
                    else say("yes") if moves[at].moved else say("no"), unit="mixed"),
@@ -447,10 +449,6 @@ def _both(part: Part, beside: Part | Accuracies) -> _Both:
     tau, rho = rank_agreement(first.drawn, second.drawn, confidence=part.confidence)
     moves = rank_moves(first.drawn, second.drawn, confidence=part.confidence)
     return _Both(tuple(pair.name for pair in pairs), first, second, tau, rho, moves)
-
-
-def _climbs(move: RankMove) -> str:
-    return f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]"
 
 
 def _rank(benchmark: Benchmark, at: int, place: int) -> str:
@@ -505,15 +503,7 @@ def _beyond(both: _Both) -> str:
     """Who stands elsewhere by more than noise, where there are models enough to tell."""
     if all(math.isnan(move.p_holm) for move in both.moves):
         return say("at least five models are needed to test moves")
-    moved = [both.models[move.model] for move in both.moves if move.moved]
-    if not moved:
-        return say("no model moves significantly (Holm-adjusted)")
-    return say_of(
-        len(moved),
-        "{models} moves significantly (Holm-adjusted)",
-        "{models} move significantly (Holm-adjusted)",
-        models=listed(moved),
-    )
+    return _moved(both.moves, both.models, listed)
 
 
 def _most(both: _Both) -> Iterator[str]:

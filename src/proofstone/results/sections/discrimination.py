@@ -547,17 +547,15 @@ def _reliability(alpha: Reliability) -> str:
     """KR-20 with its interval, and what an interval that includes 0 leaves open."""
     if np.isnan(alpha.low):
         return say("KR-20 is undefined: too few independent groups of items, or no spread.")
-    ends = {"value": alpha.value, "low": alpha.low, "high": alpha.high}
-    models = counted(alpha.n_respondents, "model")
-    if alpha.low > 0.0:
-        return say(
-            "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}.", models=models, **ends
-        )
     return say(
-        "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}. The interval includes 0, so "
-        "these items do not show that the models differ in skill.",
-        models=models,
-        **ends,
+        "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}."
+        if alpha.low > 0.0
+        else "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}. The interval includes 0, "
+        "so these items do not show that the models differ in skill.",
+        value=alpha.value,
+        low=alpha.low,
+        high=alpha.high,
+        models=counted(alpha.n_respondents, "model"),
     )
 
 

@@ -181,10 +181,8 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
     chosen = tuple(places[row.name, row.way, row.settings, row.simulated] for row in group.ranked)
     units = np.flatnonzero(~np.isnan(sheet.values[:, list(chosen)]).any(axis=1))
     names = sheet.table.stratum_names
-    levels = sorted(
-        (level for level in names if len(names[level]) > 1), key=lambda x: len(names[x])
-    )
-    level = levels[0] if levels else ""
+    several = (level for level in names if len(names[level]) > 1)
+    level = min(several, key=lambda level: len(names[level]), default="")
     return RankedValues(
         group=group,
         sheet=sheet,
@@ -195,18 +193,13 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
         level=level,
         strata=sheet.table.strata[level][units] if level else None,
         stratum_names=names[level] if level else (),
-        weighting=_weighting(evidence, sheet, units),
+        weighting=group_weights(sheet.table.strata[weighed][units])
+        if (weighed := evidence.board.level) in sheet.table.strata
+        else equal_weights(len(units)),
         estimand=evidence.estimand,
         confidence=evidence.board.confidence,
         seed=evidence.seed,
     )
-
-
-def _weighting(evidence: Evidence, sheet: Sheet, units: NDArray[np.int64]) -> Weighting:
-    level = evidence.board.level
-    if level not in sheet.table.strata:
-        return equal_weights(len(units))
-    return group_weights(sheet.table.strata[level][units])
 
 
 # Scores and answers of the ranked respondents, by item, respondent and sample.
@@ -288,10 +281,12 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     if documents is not None:
         documents = replace(documents, names=_short_names(documents.names, "document"))
     masks = _masked_answers((*table.answers, *table.golds), keep)
+    # Of a file a key may be a text of its own, as an item's name may; ids of our own facts stay.
+    keys = {key: f"key {place}" for place, key in enumerate(sorted(table.key_names), start=1)}
     return replace(
         table,
         item_names=tuple(f"item {place}" for place, _ in enumerate(table.item_names, start=1)),
-        key_names=_masked_keys(table),
+        key_names=keys if table.item_names else table.key_names,
         answers=tuple(masks[name] for name in table.answers),
         golds=tuple(masks[name] for name in table.golds),
         stratum_names={
@@ -302,14 +297,6 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
         },
         documents=documents,
     )
-
-
-def _masked_keys(table: ScoreTable) -> Mapping[int, str]:
-    """Names of what items share: of a file a key may be a text of its own, as an item's name may;
-    ids of our own facts stay."""
-    if not table.item_names:
-        return table.key_names
-    return {key: f"key {place}" for place, key in enumerate(sorted(table.key_names), start=1)}
 
 
 def judged_for(judged: Judged | None, audience: Audience) -> Judged | None:
@@ -335,14 +322,12 @@ def annotated_for(annotated: Annotated | None, audience: Audience) -> Annotated 
 
 def _masked_answers(names: Sequence[str], keep: Collection[str]) -> Mapping[str, str]:
     """Each answer with what stands for it; different ones stay different."""
-    texts = [name for name in dict.fromkeys(names) if name not in keep and not _is_closed(name)]
+    closed = {name for name in names if _LETTERS.fullmatch(name) or name.lower() in _VERDICTS}
+    closed.update(keep)
+    texts = [name for name in dict.fromkeys(names) if name not in closed]
     return {name: name for name in names} | {
         name: f"answer {place}" for place, name in enumerate(texts, start=1)
     }
-
-
-def _is_closed(name: str) -> bool:
-    return _LETTERS.fullmatch(name) is not None or name.lower() in _VERDICTS
 
 
 def _short_names(names: Sequence[str], word: str) -> tuple[str, ...]:

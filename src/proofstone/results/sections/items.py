@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from proofstone.page.section import Section, Table, column, table_of
 from proofstone.page.text import counted_keys, key_column
 from proofstone.records.ids import short
 from proofstone.records.scores import DocumentPages, ScoreTable
-from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
@@ -27,6 +27,7 @@ from proofstone.results.sections.evidence import (
     replies_of,
 )
 from proofstone.results.sections.strata import document_column, documents_text
+from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.items import (
     ITEM_FLAGS,
     ItemFlag,
@@ -90,20 +91,17 @@ def statements_section(evidence: Evidence) -> Section | None:
 
 def _cannot(found: DescribedStatements) -> str:
     n = len(found.ranked.respondents)
-    if n < _FEWEST and found.columns:
+    if n < _FEWEST:
         return say(
             "{n} models are too few to tell a wrong key in {column} from a hard one (at least "
-            "eight are needed).",
+            "eight are needed)."
+            if found.columns
+            else "{n} models are too few to tell a wrong statement from a hard one (at least eight "
+            "are needed).",
             column=key_column(found.columns),
             n=n,
         )
-    if n < _FEWEST:
-        return say(
-            "{n} models are too few to tell a wrong statement from a hard one (at least eight "
-            "are needed).",
-            n=n,
-        )
-    alone = sum(1 for each in found.statements if each.by_items is None)
+    alone = sum(each.by_items is None for each in found.statements)
     if not alone:
         return ""
     return say(
@@ -216,15 +214,15 @@ def _items_finding(found: DescribedItems, n_flagged: int) -> str:
     n = len(found.ranked.respondents)
     if n < _FEWEST:
         return say("{models} are too few to judge single items by.", models=counted(n, "model"))
-    looked = {"items": counted(n_flagged, "item"), "n": len(found.ranked.units)}
     known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
-    if not known:
-        return say("{items} of {n:,} should be looked at.", **looked)
     return say(
         "{items} of {n:,} should be looked at; half of the items correlate with the rest by "
-        "{median:.2f} or less.",
-        median=float(np.median(known)),
-        **looked,
+        "{median:.2f} or less."
+        if known
+        else "{items} of {n:,} should be looked at.",
+        items=counted(n_flagged, "item"),
+        n=len(found.ranked.units),
+        median=float(np.median(known)) if known else math.nan,
     )
 
 
@@ -367,13 +365,11 @@ def described_statements(evidence: Evidence) -> DescribedStatements | None:
     names = sheet.table.key_names
     if not names or ranked.keys.groups is not None:
         return None
-    by_items = _described(names, describe_keys(
-        ranked.values, ranked.keys, fewest_units=_FEWEST_HOLDING))  # fmt: skip
+    by_items = _described(names, ranked.values, ranked.keys, _FEWEST_HOLDING)
     by_answers: dict[str, KeyStatistics] = {}
-    if evidence.statements is not None:
-        by_answers = _described(
-            evidence.statements.table.key_names, _by_answers(evidence.statements)
-        )
+    if (alone := evidence.statements) is not None:
+        asked = alone.values[:, ~np.isnan(alone.values).all(axis=0)]
+        by_answers = _described(alone.table.key_names, asked, alone.keys, 1)
     known = sheet.table.documents
     found = [
         DescribedStatement(
@@ -385,15 +381,10 @@ def described_statements(evidence: Evidence) -> DescribedStatements | None:
 
 
 def _described(
-    names: Mapping[int, str], found: Sequence[KeyStatistics]
+    names: Mapping[int, str], values: NDArray[np.float64], keys: SharedKeys, fewest: int
 ) -> dict[str, KeyStatistics]:
+    found = describe_keys(values, keys, fewest_units=fewest)
     return {names[each.key]: each for each in found if each.key in names}
-
-
-def _by_answers(sheet: Sheet) -> tuple[KeyStatistics, ...]:
-    there = ~np.isnan(sheet.values)
-    asked = np.flatnonzero(there.any(axis=0))
-    return describe_keys(sheet.values[:, asked], sheet.keys, fewest_units=1)
 
 
 def _lift(found: DescribedStatement) -> float:
@@ -402,14 +393,11 @@ def _lift(found: DescribedStatement) -> float:
 
 
 def _told(found: KeyStatistics, what: str) -> str:
-    if math.isnan(found.discrimination):
-        return say(
-            "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest.",
-            what=what, score=100 * found.mean, lift=100 * found.lift,
-        )  # fmt: skip
     return say(
-        "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest; correlation with the rest "
-        "{r:+.2f}.",
+        "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest."
+        if math.isnan(found.discrimination)
+        else "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest; correlation with the "
+        "rest {r:+.2f}.",
         what=what, score=100 * found.mean, lift=100 * found.lift, r=found.discrimination,
     )  # fmt: skip
 
@@ -491,7 +479,12 @@ def described_items(evidence: Evidence) -> DescribedItems | None:
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or len(ranked.respondents) < 3:
         return None
-    return DescribedItems(sheet.table, ranked, _item_work_described(sheet, ranked))
+    replies = replies_of(sheet, ranked)
+    if not (replies.answers >= 0).any():  # without answers there are no distractors
+        return DescribedItems(sheet.table, ranked, describe_items(ranked.values))
+    gold = gold_codes(sheet, ranked)
+    found = describe_items(ranked.values, answers=replies.answers, gold=gold)
+    return DescribedItems(sheet.table, ranked, found)
 
 
 def work_list(evidence: Evidence) -> tuple[WorkRow, ...]:
@@ -514,15 +507,6 @@ def work_rows(rows: Sequence[WorkRow]) -> Iterator[dict[str, str | int | float |
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in values.items()
         }
-
-
-def _item_work_described(sheet: Sheet, ranked: RankedValues) -> Sequence[ItemStatistics]:
-    """The statistics of each ranked unit; distractors where answers are known."""
-    replies = replies_of(sheet, ranked)
-    if (replies.answers >= 0).any():
-        gold = gold_codes(sheet, ranked)
-        return describe_items(ranked.values, answers=replies.answers, gold=gold)
-    return describe_items(ranked.values)
 
 
 def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:

@@ -271,17 +271,12 @@ def _parts(ranked: RankedValues, who: int) -> Iterator[tuple[float, Estimate]]:
 
 
 def _finding(found: LengthEffect) -> str:
-    over = _signed(found.over_items)
-    if math.isnan(found.within_items.value):
-        return say(
-            "Over items, a reply twice as long scores {over} points; nothing is known within "
-            "items.",
-            over=over,
-        )
     return say(
-        "Over items, a reply twice as long scores {over} points; compared on the same item, "
+        "Over items, a reply twice as long scores {over} points; nothing is known within items."
+        if math.isnan(found.within_items.value)
+        else "Over items, a reply twice as long scores {over} points; compared on the same item, "
         "{within}.",
-        over=over,
+        over=_signed(found.over_items),
         within=_signed(found.within_items),
     )
 
@@ -364,7 +359,8 @@ def study_lengths(parts: Sequence[Part]) -> Analysis:
             if estimate.n
         ]
         right = values[:, 0] >= 0.5
-        tokens_of = (_mean(each) for each in (length, length[right], length[~right]))
+        lengths = (length, length[right], length[~right])
+        tokens_of = (float(each.mean()) if len(each) else None for each in lengths)
         rows.append((label, len(known), *tokens_of, *(e if e.n else None for e in estimates)))
     return make_analysis(
         "length",
@@ -406,10 +402,6 @@ def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[
     sums = np.bincount(units[known], weights=tokens[known], minlength=n)
     found: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return np.where(np.isnan(part.sheet.values[:, part.complete[label]]), np.nan, found)
-
-
-def _mean(length: NDArray[np.float64]) -> float | None:
-    return float(length.mean()) if len(length) else None
 
 
 def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:

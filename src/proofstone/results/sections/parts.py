@@ -440,7 +440,9 @@ def part_of(
     view: View = CURRENT,
 ) -> Part:
     """A selection's scores, as ``view`` wants them, as one part."""
-    table = _named(method, with_shared_part(read_scores(store, method, selection, view=view)))
+    table = with_shared_part(read_scores(store, method, selection, view=view))
+    if method.grouping is not None:
+        table = replace(table, level_names=dict(method.grouping.level_names))
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
     runs = {run.id: run for _key, run in selection.runs}
@@ -469,12 +471,6 @@ def part_of(
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
     )
-
-
-def _named(method: Method, table: ScoreTable) -> ScoreTable:
-    if method.grouping is None:
-        return table
-    return replace(table, level_names=dict(method.grouping.level_names))
 
 
 def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[bytes, ...]:

@@ -162,7 +162,7 @@ def _accuracy(form: str) -> Callable[[_Asked], Estimate]:
 
 
 def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[bytes]) -> _Asked:
-    forms = list(by_form)
+    forms, no_grade = list(by_form), outcome_code("unparsed")
     of = by_form[forms[0]][0]
     values = np.stack([_values(by_form[form], label, common) for form in forms], axis=1)
     graded = values[~np.isnan(values).any(axis=1)]
@@ -183,7 +183,10 @@ def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[b
         accuracies=dict(zip(forms, estimates, strict=True)),
         change=change,
         drop=drop,
-        ungraded={form: _ungraded(by_form[form], label) for form in forms},
+        ungraded={
+            form: sum(int(part.sheet.outcomes[part.complete[label], no_grade]) for part in parts)
+            for form, parts in by_form.items()
+        },
     )
 
 
@@ -196,11 +199,6 @@ def _values(parts: Sequence[Part], label: str, common: Sequence[bytes]) -> Float
         units = [place[origin] for origin in common]
         of_parts.append(part.sheet.values[units, part.complete[label]])
     return np.asarray(np.mean(of_parts, axis=0))
-
-
-def _ungraded(parts: Sequence[Part], label: str) -> int:
-    code = outcome_code("unparsed")
-    return sum(int(part.sheet.outcomes[part.complete[label], code]) for part in parts)
 
 
 def _marks(found: Sequence[_Asked]) -> Iterator[Mark]:
@@ -308,8 +306,11 @@ def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
         estimate = part.estimates([label])[label]
         if cell not in cells or estimate.n > cells[cell].n:
             cells[cell] = estimate
+    by_model: dict[str, list[Mapping[str, Any]]] = {}
+    for (model, _key), own in options.items():
+        by_model.setdefault(model, []).append(own)
     return {
-        (_row(model, options[model, key], _of_model(options, model)), column): estimate
+        (_row(model, options[model, key], by_model[model]), column): estimate
         for (model, key, column), estimate in cells.items()
     }
 
@@ -324,12 +325,6 @@ def _cell(part: Part, asked: HowAsked, options: Mapping[str, Any]) -> tuple[str,
     """The model, its options and the column of a run."""
     column = f"{part.recipe.get('setting', part.kind)}, {asked.way}"
     return asked.model, canonical_json(options).decode(), column
-
-
-def _of_model(
-    options: Mapping[tuple[str, str], Mapping[str, Any]], model: str
-) -> list[Mapping[str, Any]]:
-    return [own for (name, _key), own in options.items() if name == model]
 
 
 def _row(model: str, own: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
@@ -483,11 +478,11 @@ def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
     """The forms that differ by their number of options alone, fewest first, with that number."""
     sweeps: dict[bytes, list[tuple[int, Part]]] = {}
     for part in parts:
-        number = _n_options(part)
-        if number is not None:
+        numbers = np.unique(part.table.n_options).tolist()
+        if len(numbers) == 1:
             others = {name: value for name, value in part.recipe.items() if name != "options"}
             key = canonical_json([part.kind, part.seed, others])
-            sweeps.setdefault(key, []).append((number, part))
+            sweeps.setdefault(key, []).append((int(numbers[0]), part))
     found = [sweep for sweep in sweeps.values() if len({number for number, _part in sweep}) > 1]
     if len(found) != 1 or len({number for number, _part in found[0]}) < len(found[0]):
         raise BadUsage(
@@ -496,12 +491,6 @@ def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
             hint="proofstone build form BANK --sweep options=4..10, then name those forms",
         )
     return sorted(found[0], key=lambda pair: pair[0])
-
-
-def _n_options(part: Part) -> int | None:
-    """The number of options of all of a form's questions; None where they differ."""
-    numbers = set(np.unique(part.table.n_options).tolist())
-    return int(numbers.pop()) if len(numbers) == 1 else None
 
 
 def _options_change(first: Part, last: Part, label: str) -> Estimate:
