@@ -158,7 +158,6 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def verify_triples_command(
     file: Path,
     reference: Path,
-    people: Path | None,
     output: Path | None,
     tables: Path | None,
     by: tuple[str, ...],
@@ -169,7 +168,6 @@ def verify_triples_command(
     yes: bool,
     budget: str | None,
     encoding: str,
-    folder: Path | None,
     as_json: bool,
     quiet: bool,
     settings: VerifySettings,
@@ -208,15 +206,14 @@ def verify_triples_command(
             return
         made = opened.verify(
             judge=judge or (),
-            people=people,
             output=output,
             tables=tables,
-            folder=folder,
             ask_egress=TerminalEgress(yes=yes, quiet=quiet),
             max_connections=max_connections,
             cache=cache,
             budget=budget,
             watch=partial(tell_done, called="triples") if is_watched else None,
+            **options,  # people and folder
         )
     print_json(made) if as_json else print_verification(made, by)
     for path in filter(None, (output, tables)):

@@ -7,7 +7,7 @@ and ``is_true``, whether the triple is true by any source at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -106,15 +106,14 @@ _LEAST_LABELLED = 0.9  # of those drawn up to the last that is labelled; one may
 _RIGHT = {"precision": {"entailment"}, "recall": {"entailment", "covered"}}
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(NamedTuple):
     """One direction of a group as 0 and 1: right by ``people`` and by the judge on the ``same``
     triples (n, with their ``entity``), and by the judge on the rest (``elsewhere``)."""
 
     people: NDArray[np.float64]
     same: NDArray[np.float64]
-    entity: NDArray[np.int64]
     elsewhere: NDArray[np.float64]
+    entity: NDArray[np.int64]
     entity_elsewhere: NDArray[np.int64]
 
 
@@ -224,14 +223,15 @@ def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
     seen = [each for each in own if _said(each)]
     rest = [each for each in own if not _said(each)]
 
-    def judged(among: Sequence[Checked]) -> NDArray[np.float64]:
-        return np.array([each.label in right for each in among], dtype=np.float64)
-
-    def entities(among: Sequence[Checked]) -> NDArray[np.int64]:
-        return np.array([each.entity for each in among], dtype=np.int64)
-
+    halves = (seen, rest)
+    same, elsewhere = (
+        np.array([each.label in right for each in half], dtype=np.float64) for half in halves
+    )
+    entity, entity_elsewhere = (
+        np.array([each.entity for each in half], dtype=np.int64) for half in halves
+    )
     people = np.array([_said(each) in right for each in seen], dtype=np.float64)
-    return _Side(people, judged(seen), entities(seen), judged(rest), entities(rest))
+    return _Side(people, same, elsewhere, entity, entity_elsewhere)
 
 
 def _f1(
@@ -247,16 +247,11 @@ def _f1(
             (side.elsewhere, side.entity_elsewhere),
         )
     ]
-    n = max((int(entity.max(initial=-1)) for _values, entity in parts), default=-1) + 1
+    n = 1 + max(int(entity.max(initial=-1)) for _values, entity in parts)
     tops = [np.bincount(entity, weights=values, minlength=n) for values, entity in parts]
-    bottoms = [np.bincount(entity, minlength=n).astype(np.float64) for _values, entity in parts]
-    drawn = draw_ratios(
-        np.stack(tops, axis=1),
-        np.stack(bottoms, axis=1),
-        clusters="entities",
-        n_draws=n_draws,
-        seed=seed,
-    )
+    bottoms = [np.bincount(entity, minlength=n) for _values, entity in parts]
+    sums = [np.stack(each, axis=1).astype(np.float64) for each in (tops, bottoms)]
+    drawn = draw_ratios(*sums, clusters="entities", n_draws=n_draws, seed=seed)
 
     def corrected(ratios: NDArray[np.float64], at: int, rate: JudgedRate) -> NDArray[np.float64]:
         moved = rate.trust * (ratios[:, at + 2] - ratios[:, at + 1]) if rate.trust else 0.0
@@ -298,12 +293,10 @@ def _share(
     if not among:
         return None
     unit = _units(np.array([each.entity for each in among]))
-    n = int(unit.max()) + 1
-    tops, bottoms = np.zeros((n, 1)), np.zeros((n, 1))
-    np.add.at(tops[:, 0], unit, [float(is_so(each)) for each in among])
-    np.add.at(bottoms[:, 0], unit, 1.0)
-    drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
-    return drawn.ratio(0)
+    right = np.array([is_so(each) for each in among], dtype=np.float64)
+    counts = (np.bincount(unit, weights=weights) for weights in (right, np.ones_like(right)))
+    sums = [np.asarray(each, dtype=np.float64)[:, None] for each in counts]
+    return draw_ratios(*sums, clusters="entities", n_draws=n_draws, seed=seed).ratio(0)
 
 
 def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:

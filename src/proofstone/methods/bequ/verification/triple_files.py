@@ -16,8 +16,7 @@ from proofstone.files.tables import read_checked
 from proofstone.files.write import check_target, write_rows
 from proofstone.methods.bequ.records import (
     BREAKDOWNS,
-    EntityFacts,
-    Group,
+    DIRECTIONS,
     Measured,
     Verified,
     VerifySettings,
@@ -152,7 +151,6 @@ class OpenedTriples:
         people: Path | None = None,
         output: Path | None = None,
         tables: Path | None = None,
-        by: bool = True,
         folder: Path | None = None,
         ask_egress: AskEgress | None = None,
         max_connections: int | None = None,
@@ -192,16 +190,22 @@ class OpenedTriples:
                         max_connections=max_connections,
                         cache=cache, budget=budget,
                     )  # fmt: skip
-            made = self._measured(found, spec, by=by)
-            self._write(found, made, output, tables)
+            made = self._measured(found, spec)
+            if output is not None:
+                write_rows(output, found.rows(self._gathered))
+            if tables is not None:
+                tables.mkdir(parents=True, exist_ok=True)
+                detailed = {"results_detailed.csv": found.rows(self._gathered)}
+                for name, rows in {**result_tables(made.measured, made.parts), **detailed}.items():
+                    write_rows(tables / name, rows)
         return made
 
-    def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
+    def _measured(self, found: _Found, spec: JudgeSpec | None) -> Verification:
         groups, seed = self._gathered.groups, self._settings.seed
         entities = self._gathered.named
         parts = (
             part
-            for name in (BREAKDOWNS if by else ())
+            for name in BREAKDOWNS
             for part in measure_by(found.counted, groups, entities, name, seed=seed)
         )
         return Verification(
@@ -216,18 +220,6 @@ class OpenedTriples:
             troubles=dict(found.troubles.most_common()),
             people_elsewhere=found.people_elsewhere,
         )
-
-    def _write(
-        self, found: _Found, made: Verification, output: Path | None, tables: Path | None
-    ) -> None:
-        groups, entities = self._gathered.groups, self._gathered.named
-        if output is not None:
-            write_rows(output, found.rows(groups, entities))
-        if tables is not None:
-            tables.mkdir(parents=True, exist_ok=True)
-            for name, rows in result_tables(made.measured, made.parts).items():
-                write_rows(tables / name, rows)
-            write_rows(tables / "results_detailed.csv", found.rows(groups, entities))
 
 
 class _Found:
@@ -259,11 +251,10 @@ class _Found:
             if self._people and (checked := checked_of(each, self._people)) is not None:
                 self.checked.append(checked)
 
-    def rows(
-        self, groups: Sequence[Group], entities: Sequence[EntityFacts]
-    ) -> Iterator[dict[str, Any]]:
+    def rows(self, gathered: Gathered) -> Iterator[dict[str, Any]]:
         """A row a triple, precision's first, with what people said of it."""
-        for direction in ("precision", "recall"):
+        groups, entities = gathered.groups, gathered.named
+        for direction in DIRECTIONS:
             for place in range(self._kept.count(direction)):
                 found = self._kept.read(direction, place)
                 row = verdict_row(found, groups, entities)
