@@ -1,6 +1,6 @@
 """The process that reads documents, one job after the other, until its input ends.
 
-Started by ``reader_process`` with a limit of memory; whatever a file does to it, the process that
+Started by ``documents.reader`` with a limit of memory; whatever a file does to it, the process that
 started it goes on.
 """
 

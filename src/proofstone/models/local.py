@@ -102,7 +102,7 @@ def _near(path: Path) -> str:
 # A child process from its first line of JSON to its end, on any operating system.
 #
 # The child says once on stdout how it is to be reached, prints what it likes on stderr, and ends
-# when its stdin closes. See ``local_child``.
+# when its stdin closes. See ``models.local_process``.
 
 _TAIL_BYTES = 4096
 

@@ -353,8 +353,8 @@ class SourcePlace(Struct, frozen=True, gc=False):
 class ModelRole(Struct, frozen=True, kw_only=True):
     """What a model is asked for in a build, with its default settings (max_tokens, ...).
     ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
-    seat of its own (``records.seats_of``); a step of theirs ``asks`` the seats. ``has_option``: its
-    models are named by an option of its name, as ``--panel A,B``."""
+    seat of its own (``seats_of``); a step of theirs ``asks`` the seats. ``has_option``: its models
+    are named by an option of its name, as ``--panel A,B``."""
 
     help: str
     purpose: Purpose = "build"
@@ -378,9 +378,9 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     ``make`` gives the pipeline for parameters and for the models by seat (the role, where one model
     holds it). ``rows`` reads what
     enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
-    their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
-    ``records.SampledSource``. ``regions`` names the parameter that says which regions of their
-    pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
+    their passages enter as ``SourcedPassage``, or they themselves (``enters``) as
+    ``SampledSource``. ``regions`` names the parameter that says which regions of their
+    pages enter instead, where it says any, as ``PageRegion``, and the role whose model sees
     them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
     read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
     those.

@@ -105,7 +105,7 @@ ANSWER_STATES: tuple[AnswerState, ...] = get_args(AnswerState)
 
 class AnswerPolicy(Struct, frozen=True, kw_only=True):
     """What an answer must rest on: at least so many different pages (``urls``), at least so many of
-    them of ``sources``. These are sites as ``review.addresses.read_site`` gives them, sorted.
+    them of ``sources``. These are sites as ``review.sheet_answers.read_site`` gives them, sorted.
     Without any page it rests on the document that the question was made from."""
 
     urls: int = 2

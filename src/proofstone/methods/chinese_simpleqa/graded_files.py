@@ -23,7 +23,7 @@ from proofstone.stats.ratios import ratio_estimate
 
 # Replies from a file, and what became of them: ``grade FILE``.
 #
-# Columns, beside those of a question (``question_rows``): ``reply`` | ``response`` |
+# Columns, beside those of a question (``questions.py``): ``reply`` | ``response`` |
 # ``prediction``, the text as it came (an empty one is a reply without an answer); ``ask``, the way
 # in which the question was put, direct where nothing is said. All columns are kept.
 

@@ -618,8 +618,8 @@ class _Deck:
 
 # The ids of composed items, from parts that are encoded once.
 #
-# The same bytes as ``records.item_id`` hashes (a test compares them), at half the price: composing
-# a million questions spends a third of its time on ids.
+# The same bytes as ``records.items.item_id`` hashes (a test compares them), at half the price:
+# composing a million questions spends a third of its time on ids.
 
 _TEXT = (
     b'item\n["encyclo_k.composed",{"asks_correct":%b,"gold":%d,"options":[%b],"template":%d,'
