@@ -130,8 +130,6 @@ def _schema_name(schema: Mapping[str, Any]) -> str:
     return kept[:64] or "reply"
 
 
-# Messages with images as OpenAI-compatible endpoints take them: ``data:`` URLs among the texts.
-
 # Conversations as one text, for models that only go on with a text.
 #
 # A method writes the whole text itself where it can (``Way.as_text``); then there is one user

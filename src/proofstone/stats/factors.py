@@ -515,8 +515,6 @@ def _basic(value: float, draws: Floats, confidence: float, *, known: bool, least
     return Apart(value, max(least, 2 * value - high), max(least, 2 * value - low))
 
 
-# What groups of items, or two benchmarks, measure: the same, or different things.
-
 # What two benchmarks would correlate if both had endless items.
 #
 # Noise of the items hides agreement: the correlation of observed means is the true one times the

@@ -4,7 +4,7 @@ Sources with the same content under another title or license are copies, and go 
 from a source are its passages; facts of it or of them; facts that correct such a fact or
 name one in their payload (a falsified statement names its true one); facts without a source, and
 items, that quote it or what builds made of it (exports that were imported again); items that rest
-on such facts; rows of builds (``purged_builds``); and the prompts and replies in which those items
+on such facts; rows of builds; and the prompts and replies in which those items
 were asked and those rows were worked on. Beyond that every stored prompt and reply is searched for
 the texts: worked examples and builders quote them too.
 """
