@@ -158,8 +158,6 @@ def alike_step(least: float) -> BatchStep:
     )
 
 
-# Statements from a passage: one knowledge point each, in the passage's own terms.
-
 # Prompts, and questions to judges: one judge or a panel of them.
 
 _PROMPTS = Prompts(__package__)
@@ -403,7 +401,7 @@ def reason_step(judges: SeatedJudges) -> Step:
     )
 
 
-# How much of a statement stands in its passage's own words, and the filters of M2.
+# How much of a statement is in its passage's own words, and the filters.
 
 _OF_PASSAGE = "speaks of its passage"
 

@@ -1,7 +1,8 @@
-"""Statements that lean on another part of their book: a chapter, a numbered formula, a reaction.
+"""The filters of statements (Encyclo-K 3.1.1, appendix C): by rule and without a model.
 
-What a chapter is of decides: the chapters of laws, treaties and scriptures are knowledge, those of
-the textbook are not. A formula that stands in the statement itself may be pointed at.
+Dropped are statements that need a picture, false ones that are too short, and those that point at
+something outside themselves. Of references, the chapters of laws, treaties and scriptures are
+knowledge, those of the textbook are not; a formula in the statement itself may be pointed at.
 """
 
 from __future__ import annotations
@@ -249,8 +250,6 @@ def find_reference(text: str) -> str:
     words = words_only(text)
     return next((found.strip() for search in _SEARCHES for found in search(words)), "")
 
-
-# Cross-reference numbers taken out of a statement that says all it says without them.
 
 # A row of a file as the filters see it: its text and what binds it to other rows of the file.
 

@@ -300,8 +300,6 @@ def open_prompt(row: ChoiceRow, told: str = "") -> str:
     )
 
 
-# Which questions over options certainly have no open form: what a rule can tell without a model.
-
 # Choices as sets have them, and pairs that get options: each with the fact that it is.
 
 
