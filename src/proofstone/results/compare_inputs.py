@@ -157,8 +157,8 @@ def compare_targets(
     Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of results; two
     files need no session. ``rescore`` first scores the stored replies of runs that an older scorer
     scored, asking nobody. ``texts``: of how many items won and lost the first words are wanted
-    (None: all). ``reading`` says how a file is to be read. ``asked``: ``estimand``, ``confidence``,
-    ``seed``.
+    (None: all). ``reading`` says how a file is to be read. ``asked`` are fields of
+    ``results.request.Ask``.
     """
     sides = Sides.read(session, before, after, rescore=rescore, view=view, reading=reading)
     if session is None and Path(str(before)).resolve() == Path(str(after)).resolve():

@@ -534,9 +534,9 @@ def _places(table: ScoreTable) -> list[tuple[int, int, int]]:
 def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leaderboard:
     """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
 
-    ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
-    ``view`` says which scores are read (``results.table.View``). With ``by_document`` its
-    standings have ``documents``.
+    ``options`` are fields of ``results.request.BoardAsked``. ``group_by`` and ``where``
+    ("kind=reasoning,openness=open") go by the models' cards; ``view`` says which scores are read.
+    With ``by_document`` its standings have ``documents``.
     """
     return board_of(session, selection_of(session, targets), BoardAsked(**options)).board
 
@@ -601,6 +601,7 @@ def write_report(
     """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
     and figures where they are asked for; for the ``audience`` "public" without any text of
     items and replies. Where the file of one may not be written, neither is the page.
+    ``options`` as of ``leaderboard``.
 
     Of triples that were verified it is their page, unless ``unverified`` is asked for."""
     selection = selection_of(session, targets)
@@ -627,7 +628,8 @@ def write_report(
 
 
 def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
-    """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
+    """What runs, forms or a bank show: the leaderboard and the sections that follow from it.
+    ``options`` as of ``leaderboard``."""
     asked = BoardAsked(**{**options, "by_document": True})
     made = board_of(session, selection_of(session, targets), asked)
     audit = audit_evidence(made.evidence, made.selection, asked.audience)
@@ -639,7 +641,7 @@ def write_item_work_list(
     session: Session, /, *targets: Target, path: Path | str, **options: Any
 ) -> int:
     """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
-    many there are."""
+    many there are. ``options`` as of ``leaderboard``."""
     made = board_of(session, selection_of(session, targets), BoardAsked(**options))
     return write_work_list(work_list(made.evidence), Path(path))
 
