@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from scripted_server import Act, Script, ScriptedServer
 
 __all__ = ["PATIENCE_S", "HurriedClock", "configure", "running", "serving", "settled", "wait_until"]

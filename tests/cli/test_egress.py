@@ -14,7 +14,7 @@ from proofstone.errors import EgressRefused
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.models.names import Destination
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.session.egress import Load, clear_loads, keep_local
 from proofstone.session.permits import Leaving, Outgoing, Permits
 from proofstone.session.terminal import describe

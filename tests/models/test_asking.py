@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from proofstone.models.ask import Asker, Retries, request_hash
-from proofstone.models.rate_limits import Limiter
+from proofstone.models.ask import Asker, request_hash
+from proofstone.models.concurrency import Limiter
 from proofstone.models.replies import read_reply
+from proofstone.models.retries import Retries
 from proofstone.records.calls import (
     Attempt,
     CallRecord,

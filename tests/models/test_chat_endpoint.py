@@ -19,7 +19,7 @@ from proofstone.models.client import ChatEndpoint
 from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry
 from proofstone.models.names import parse_model_name
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.runs import Usage

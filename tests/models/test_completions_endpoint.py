@@ -18,9 +18,9 @@ from proofstone.models.config import Endpoint, ModelConfig, resolve
 from proofstone.models.entries import Entry, read_tables
 from proofstone.models.local import open_local
 from proofstone.models.names import parse_model_name
-from proofstone.models.rate_limits import SystemClock
 from proofstone.models.registry import open_model
 from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.retries import SystemClock
 from proofstone.models.wire import checked_stop
 from proofstone.records.calls import Attempt, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest

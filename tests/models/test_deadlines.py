@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import virtual_time
-from proofstone.models.rate_limits import Deadlines
+from proofstone.models.retries import Deadlines
 
 LIMIT_S = 10.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proofstone.models.budget import Bounds, Budget, Purse, Spending, charge, cost_usd
-from proofstone.models.rate_limits import Halt
+from proofstone.models.retries import Halt
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.models import Price
 from proofstone.records.runs import Usage

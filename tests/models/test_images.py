@@ -15,7 +15,7 @@ from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.models.ask import request_hash
 from proofstone.models.client import ChatEndpoint, CompletionsEndpoint
 from proofstone.models.config import Endpoint
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import (
     MAX_IMAGE_BYTES,
     ImagePart,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.models.rate_limits import Feedback, Halt, Limiter, Limiters, Stopped
+from proofstone.models.concurrency import Feedback, Limiter, Limiters
+from proofstone.models.retries import Halt, Stopped
 
 
 def fill(limiter: Limiter) -> list[int]:

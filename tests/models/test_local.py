@@ -22,7 +22,7 @@ from proofstone.models.local import (
     open_gguf,
     open_local,
 )
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from serving import PATIENCE_S, wait_until

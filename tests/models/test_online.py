@@ -14,7 +14,7 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.egress import EgressGate, EgressPolicy
 from proofstone.models.entries import Entry, Tables
 from proofstone.models.names import destination_of
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from scripted_proxy import ScriptedProxy
 from scripted_server import Act, ScriptedServer, answer, error, html
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from proofstone.errors import BadUsage, CallFailed, EndpointUnusable, NotFound
-from proofstone.models.ask import Asked, Asker, Retries
+from proofstone.models.ask import Asked, Asker
 from proofstone.models.check import check_model
+from proofstone.models.concurrency import Limiters
 from proofstone.models.config import ModelConfig, load_config
 from proofstone.models.entries import Entry
-from proofstone.models.rate_limits import Limiters, SystemClock
 from proofstone.models.registry import list_models, open_asker, open_model
+from proofstone.models.retries import Retries, SystemClock
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.models import Price

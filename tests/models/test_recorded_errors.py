@@ -9,10 +9,11 @@ import pytest
 from test_asking import Calls, TestClock, request
 from test_chat_endpoint import client
 
-from proofstone.models.ask import Asker, Retries
+from proofstone.models.ask import Asker
+from proofstone.models.concurrency import Limiter
 from proofstone.models.failures import classify, treatment
-from proofstone.models.rate_limits import Limiter, delay_in_body
 from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.retries import Retries, delay_in_body
 from recorded import PROVIDERS, Recorded, recorded
 from scripted_server import ScriptedServer
 

@@ -17,14 +17,15 @@ from test_asking import PRICE, Calls, TestClock, request
 from test_chat_endpoint import client, endpoint
 
 from proofstone.errors import EndpointUnusable, NotAsked
-from proofstone.models.ask import Asker, Retries
+from proofstone.models.ask import Asker
 from proofstone.models.budget import Spending, read_budget
 from proofstone.models.client import CompletionsEndpoint
+from proofstone.models.concurrency import Limiter
 from proofstone.models.config import load_config, resolve
 from proofstone.models.embeddings import EmbeddingsEndpoint, UnreadableVectorsError, read_vectors
 from proofstone.models.failures import treatment
 from proofstone.models.names import parse_model_name
-from proofstone.models.rate_limits import Limiter, SystemClock
+from proofstone.models.retries import Retries, SystemClock
 from proofstone.records.models import Price
 from proofstone.records.runs import Usage
 from recorded import ALL_REPLIES, RecordedReply, recorded_replies, replies_by_name

@@ -9,7 +9,7 @@ import pytest
 
 from proofstone.models.check import Checked, Listing, call_roll, list_is_telling, read_listing
 from proofstone.models.config import ModelConfig, load_config
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from scripted_server import Act, ScriptedServer, Seen, answer, error, html, models_list
 
 KEY = "sk-a-key-of-the-tests"

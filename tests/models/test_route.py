@@ -19,7 +19,7 @@ from proofstone.models.connections import Trust, choose_proxy, choose_trust, tls
 from proofstone.models.egress import EgressGate
 from proofstone.models.entries import Entry
 from proofstone.models.names import Destination, parse_model_name
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from scripted_proxy import ScriptedProxy

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.models.budget import Budget, BudgetSpent, Exposure, Spending
-from proofstone.models.rate_limits import Halt, Stopped
+from proofstone.models.retries import Halt, Stopped
 from proofstone.records.calls import CallRecord
 from proofstone.records.runs import Usage
 from serving import settled

@@ -8,7 +8,8 @@ import pytest
 
 from models.test_asking import GOOD, LIMITED, Calls, ScriptedModel, TestClock, asker, request
 from proofstone.errors import CallFailed
-from proofstone.models.rate_limits import Limiter, Stopped
+from proofstone.models.concurrency import Limiter
+from proofstone.models.retries import Stopped
 from proofstone.records.calls import Attempt
 from serving import PATIENCE_S, settled
 

@@ -19,7 +19,7 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.method import Method, find_method
 from proofstone.methods.encyclo_k.ask import messages
 from proofstone.methods.encyclo_k.method import METHOD
-from proofstone.models.rate_limits import Limiters
+from proofstone.models.concurrency import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.models.tokens import counted_tokens, most_tokens
 from proofstone.records.calls import Call, ImagePart, Message, TextPart

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.session.askers import lease_held
 from serving import PATIENCE_S
 

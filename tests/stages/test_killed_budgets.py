@@ -15,7 +15,7 @@ from killing import SOME, kill_after, seen_at
 from proofstone.api import Workspace, create_workspace
 from proofstone.keep.backup import STORE
 from proofstone.models.budget import money
-from proofstone.models.rate_limits import Halt
+from proofstone.models.retries import Halt
 from proofstone.session.askers import on_record, session_askers
 from proofstone.session.folders import MARK
 from proofstone.store.calls import Expense

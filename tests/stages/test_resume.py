@@ -11,7 +11,7 @@ import pytest
 
 from proofstone.api import Workspace
 from proofstone.methods.encyclo_k.method import METHOD
-from proofstone.models.rate_limits import Limiters
+from proofstone.models.concurrency import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.records.calls import Judge
 from proofstone.records.items import ItemSet, Unit

@@ -14,7 +14,8 @@ from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import measure_contrasts
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.factors import analyse_factor, wald
-from proofstone.stats.intervals import equal_weights, holm
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.multiple_comparisons import holm
 from proofstone.stats.ranks import rank_all
 
 Floats = NDArray[np.float64]

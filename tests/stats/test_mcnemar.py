@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, false_discovery_control
 
 from proofstone.stats.comparisons import McNemar, mcnemar, mcnemar_p
-from proofstone.stats.intervals import benjamini_hochberg
+from proofstone.stats.multiple_comparisons import benjamini_hochberg
 
 
 def table(both: int, only_first: int, only_second: int, neither: int) -> McNemar:

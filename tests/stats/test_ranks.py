@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import measure_spread
-from proofstone.stats.intervals import equal_weights, holm, t_two_sided_p
+from proofstone.stats.intervals import equal_weights, t_two_sided_p
+from proofstone.stats.multiple_comparisons import holm
 from proofstone.stats.ranks import Ranking, RankInterval, rank_all, tied_runs
 
 

@@ -22,7 +22,8 @@ from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, mcnemar
 from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.factors import length_effect
-from proofstone.stats.intervals import benjamini_hochberg, equal_weights, holm, share_interval
+from proofstone.stats.intervals import equal_weights, share_interval
+from proofstone.stats.multiple_comparisons import benjamini_hochberg, holm
 from proofstone.stats.ratios import ratio_spread
 from proofstone.stats.scaling import slope_of
 

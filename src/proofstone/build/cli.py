@@ -18,7 +18,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.options import Parameter
 from proofstone.run.cli_models import with_preset
-from proofstone.run.cli_options import (
+from proofstone.run.cli_request import (
     connections_option,
     dry_run_list,
     max_tokens_option,

@@ -19,7 +19,8 @@ import numpy as np
 
 from proofstone.documents.passages import Block
 from proofstone.documents.pdf import PdfPage, PrintedPage, blocks_on, open_pdf
-from proofstone.documents.pdf_blocks import EdgeRow, Mender, edge_rows, furniture
+from proofstone.documents.pdf_blocks import Mender
+from proofstone.documents.pdf_headings import EdgeRow, edge_rows, furniture
 from proofstone.documents.pdf_lines import Font, Segment, Style, style_of
 from proofstone.documents.reader import INSTALL_OCR, Draw, is_ocr_installed
 from proofstone.documents.sources import kind_of, plain_name

@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proofstone.documents.passages import Block, BlockLine, Said, box_around, garbled
-from proofstone.documents.pdf_blocks import (
+from proofstone.documents.pdf_blocks import Mender, blocks_of, reading_order
+from proofstone.documents.pdf_headings import (
     WINDOW,
     EdgeRow,
-    Mender,
     Titles,
-    blocks_of,
     edge_rows,
     furniture,
     plain_title,
-    reading_order,
 )
 from proofstone.documents.pdf_lines import (
     Line,

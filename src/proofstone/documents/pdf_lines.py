@@ -1,4 +1,4 @@
-"""Lines of print from the characters of a PDF page, and what each line is."""
+"""Lines of print from the characters of a PDF page: text, equation, code, contents or table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Formats that no reader here takes, and the command that turns a file of one into a readable one.
-
-Each command is one that Debian and Ubuntu package; the package is named beside it.
+"""Rows of files of any format, checked, and advice for formats that no reader here takes: the
+command that makes a readable file of one, with the package of Debian and Ubuntu that has it.
 """
 
 from __future__ import annotations

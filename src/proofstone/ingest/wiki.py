@@ -34,7 +34,7 @@ from proofstone.models.credentials import Secret
 from proofstone.models.entries import Entry
 from proofstone.models.http_session import open_session
 from proofstone.models.names import destination_of
-from proofstone.models.rate_limits import read_retry_after
+from proofstone.models.retries import read_retry_after
 from proofstone.records.calls import Clock
 from proofstone.session.folders import MARK
 from proofstone.session.session import Session

@@ -19,7 +19,7 @@ from proofstone.session.terminal import TerminalEgress, pasted, print_json, prin
 if TYPE_CHECKING:
     from proofstone.keep.purge import PurgeReport
     from proofstone.models.config import Effective
-    from proofstone.run.cli_options import AskedFor
+    from proofstone.run.cli_request import AskedFor
     from proofstone.run.effective_settings import Section
     from proofstone.session.session import Session
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool) -> None:
     """Prints what a run with these words would use, section by section."""
     from proofstone.run.cli import run_command
-    from proofstone.run.cli_options import read_request
+    from proofstone.run.cli_request import read_request
     from proofstone.session.session import open_session
 
     context = run_command.make_context("proofstone run", list(run_words))

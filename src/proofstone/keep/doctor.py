@@ -28,7 +28,7 @@ from proofstone.models.check import Online, online_names
 from proofstone.models.check import look_online as look_at_model
 from proofstone.models.config import ModelConfig, load_config, redacted_settings, scrubber_of
 from proofstone.models.credentials import scrub
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.page.text import aligned, printable
 from proofstone.records.calls import CallRecord
 from proofstone.records.models import ModelCheck

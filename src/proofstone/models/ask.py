@@ -26,9 +26,10 @@ from proofstone.models.budget import (
     open_purse,
     total_tokens,
 )
+from proofstone.models.concurrency import Feedback, Limiter
 from proofstone.models.failures import UNREACHED, advise, treatment
-from proofstone.models.rate_limits import Feedback, Halt, Limiter, Stopped
 from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
+from proofstone.models.retries import Halt, Retries, Stopped
 from proofstone.records.calls import (
     Attempt,
     CacheUse,
@@ -48,17 +49,6 @@ _PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
 
 # Before an endpoint has ever answered, being out of reach is rather a wrong address than a fault.
 _TRIES_TO_REACH = 2
-
-
-class Retries(Struct, frozen=True, gc=False, kw_only=True):
-    """How often and how late a transient failure is tried again: ``most`` times after the first,
-    each after a uniform draw below ``first_s`` doubled each time up to ``longest_s``, or after what
-    the endpoint asks for; one that asks for more than ``patience_s`` is not waited for."""
-
-    most: int = 5
-    first_s: float = 0.5
-    longest_s: float = 30.0
-    patience_s: float = 300.0
 
 
 class Asked(Struct, frozen=True, gc=False):
@@ -333,17 +323,12 @@ class Asker:
 
     def _wait(self, retry: int, attempt: Attempt) -> float | None:
         """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
-        rules = self._retries
-        most = rules.most
+        most = self._retries.most
         if attempt.error in UNREACHED and not self._has_answered:
             most = min(most, _TRIES_TO_REACH)
         if retry >= most or not self._is_retried(attempt.error):
             return None
-        jitter = self._rng.random() * min(rules.longest_s, rules.first_s * 2.0**retry)
-        if attempt.retry_after_s is None:
-            return jitter
-        # Jitter on top: all that were told the same moment must not come back in it.
-        return attempt.retry_after_s + jitter if attempt.retry_after_s <= rules.patience_s else None
+        return self._retries.wait(retry, attempt.retry_after_s, self._rng.random())
 
     def _is_retried(self, kind: str) -> bool:
         # A page for people, once the endpoint has answered, is a gateway's and no wrong address.

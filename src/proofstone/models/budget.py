@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage, BudgetReached, NoPrice, UnboundedReply
-from proofstone.models.rate_limits import Halt
+from proofstone.models.retries import Halt
 from proofstone.records.calls import Attempt, CallRecord, Model, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.models import Price, SearchPrice

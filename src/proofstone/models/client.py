@@ -20,8 +20,8 @@ from proofstone.models.config import Endpoint
 from proofstone.models.credentials import Scrubber
 from proofstone.models.failures import classify
 from proofstone.models.http_session import open_session, what_broke
-from proofstone.models.rate_limits import Deadlines, delay_in_body, read_retry_after
 from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.retries import Deadlines, delay_in_body, read_retry_after
 from proofstone.models.wire import (
     ImageReader,
     messages_with_images,

@@ -18,12 +18,12 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import EndpointUnusable
-from proofstone.models.ask import Retries
 from proofstone.models.budget import RequestPurse, cost_usd, may_be_billed
 from proofstone.models.client import ChatEndpoint
 from proofstone.models.config import Endpoint
 from proofstone.models.failures import advise, classify, treatment
 from proofstone.models.replies import salvage_usage
+from proofstone.models.retries import Retries
 from proofstone.records.calls import Attempt, Clock
 from proofstone.records.runs import Usage
 

@@ -31,7 +31,7 @@ from proofstone.models.client import ChatEndpoint, CompletionsEndpoint, completi
 from proofstone.models.config import TIMEOUT_S, Endpoint
 from proofstone.models.credentials import Secret
 from proofstone.models.entries import CARRIED, Entry, carried_file, thinking_fields, thinking_tokens
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.models.wire import sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
 

@@ -9,8 +9,9 @@ from random import Random
 from msgspec import Struct, UnsetType
 
 from proofstone.errors import BadUsage, ProofstoneError
-from proofstone.models.ask import Asker, Retries
+from proofstone.models.ask import Asker
 from proofstone.models.budget import FREE, Spending
+from proofstone.models.concurrency import Limiter, Limiters
 from proofstone.models.config import (
     MAX_CONNECTIONS,
     Endpoint,
@@ -23,7 +24,7 @@ from proofstone.models.config import (
 )
 from proofstone.models.entries import Entry, merged
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
-from proofstone.models.rate_limits import Limiter, Limiters
+from proofstone.models.retries import Retries
 from proofstone.models.wire import ImageReader
 from proofstone.records.calls import CacheUse, CallStore, Clock, Model
 from proofstone.records.models import Card, ModelCheck, Price

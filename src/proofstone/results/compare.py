@@ -32,7 +32,8 @@ from proofstone.results.request import Ask
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import McNemar, SignFlip, compare_pair, mcnemar, sign_flip
 from proofstone.stats.estimates import mean_estimates, measure_spread
-from proofstone.stats.intervals import equal_weights, holm
+from proofstone.stats.intervals import equal_weights
+from proofstone.stats.multiple_comparisons import holm
 from proofstone.stats.power import Resolution, resolution_after
 from proofstone.stats.resampling import disjoint_clusters
 from proofstone.wording.messages import counted, joined

@@ -1,4 +1,4 @@
-"""What a thousand questions cost a respondent, and what is said of cost and time."""
+"""The half page that opens a report: who is best, at what cost and time, and what is open."""
 
 from __future__ import annotations
 

@@ -15,7 +15,14 @@ from proofstone.records.ids import short
 from proofstone.records.items import context_of, left_out_of, own_prompt_of, shown_name
 from proofstone.records.options import Opt
 from proofstone.records.runs import run_label
-from proofstone.run.cli_options import (
+from proofstone.run.cli_reference import (
+    next_of_study,
+    print_verified,
+    show_study,
+    verify_at_once,
+    waiting_line,
+)
+from proofstone.run.cli_request import (
     connections_option,
     judge_options,
     model_options,
@@ -23,13 +30,6 @@ from proofstone.run.cli_options import (
     read_asked,
     read_request,
     tell_judges,
-)
-from proofstone.run.cli_reference import (
-    next_of_study,
-    print_verified,
-    show_study,
-    verify_at_once,
-    waiting_line,
 )
 from proofstone.run.self_preference import run_lines, tell_lines
 from proofstone.session.options import (

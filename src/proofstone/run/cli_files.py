@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from proofstone.run.cli_options import judge_options, read_asked
+from proofstone.run.cli_request import judge_options, read_asked
 from proofstone.session.options import (
     budget_option,
     cache_option,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.run.cli_options import judge_options, read_asked, tell_judges
 from proofstone.run.cli_reference import (
     ReferenceCommand,
     check_options,
     reference_options,
     waiting_line,
 )
+from proofstone.run.cli_request import judge_options, read_asked, tell_judges
 from proofstone.session.options import (
     budget_option,
     cache_option,

@@ -20,7 +20,7 @@ from msgspec import Struct, structs
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.files.tables import SUFFIXES, RowReader
 from proofstone.method import USUAL_METHOD, Method, every_method, find_method
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import Clock
 from proofstone.records.ids import canonical_json, content_id, short
 from proofstone.records.items import (

@@ -1,12 +1,4 @@
-"""All pairs of a large set of vectors that are near each other, by a glance at a part of each.
-
-A random rotation spreads what two vectors have in common evenly over all dimensions, whatever the
-data look like (Johnson and Lindenstrauss, 1984). So the cosine of their first m rotated dimensions
-lies about their own, with a spread of (1 - cosine^2) / sqrt(m), that of a correlation over m draws.
-Every two are compared by 64 dimensions; who comes within four spreads of the bar is compared by
-256, and who still does, whole. What is found is exact; what is missed is a pair whose glance was
-four spreads too low, one of some thousands at the bar itself and none well above it.
-"""
+"""Texts that are near each other: pairs by words, short texts by runs of letters, and vectors."""
 
 from __future__ import annotations
 
@@ -133,6 +125,16 @@ def _runs(text: str) -> frozenset[str]:
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     shared = len(one & other)
     return shared / (len(one) + len(other) - shared)
+
+
+# All pairs of a large set of vectors that are near each other, by a glance at a part of each.
+#
+# A random rotation spreads what two vectors have in common evenly over all dimensions, whatever the
+# data look like (Johnson and Lindenstrauss, 1984). So the cosine of their first m rotated
+# dimensions lies about their own, with a spread of (1 - cosine^2) / sqrt(m), that of a correlation
+# over m draws. Every two are compared by 64 dimensions; who comes within four spreads of the bar is
+# compared by 256, and who still does, whole. What is found is exact; what is missed is a pair whose
+# glance was four spreads too low, one of some thousands at the bar itself and none well above it.
 
 
 _GLANCES = (64, 256)  # dimensions, the fewest first

@@ -18,7 +18,7 @@ from proofstone.models.budget import RequestPurse, Spending, open_request_purse
 from proofstone.models.config import ModelConfig
 from proofstone.models.credentials import Secret
 from proofstone.models.names import destination_of
-from proofstone.models.rate_limits import read_retry_after
+from proofstone.models.retries import read_retry_after
 from proofstone.records.calls import Clock
 from proofstone.records.ids import content_id
 from proofstone.records.knowledge import Source

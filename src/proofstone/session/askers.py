@@ -13,9 +13,9 @@ from typing import Any, Protocol, TypeVar
 from proofstone.errors import NoPrice, StoreFailed
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Exposure, Spending, no_price, unbounded_reply
+from proofstone.models.concurrency import Limiters
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry
-from proofstone.models.rate_limits import Limiters
 from proofstone.models.registry import open_asker
 from proofstone.records.calls import CacheUse, CallRecord, CallStore, Clock
 from proofstone.session.progress import Background

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from proofstone.errors import BadUsage, NotFound
 from proofstone.method import Method, find_method, find_payload
 from proofstone.models.credentials import scrub
-from proofstone.models.rate_limits import SystemClock
+from proofstone.models.retries import SystemClock
 from proofstone.records.calls import Clock
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet

@@ -25,14 +25,13 @@ from proofstone.stats.comparisons import Contrasts, measure_contrasts
 from proofstone.stats.estimates import DrawnMeans
 from proofstone.stats.intervals import (
     covariance_root,
-    holm,
-    over_known,
     percentiles,
     quadratic_p,
     t_quantile,
     t_test_p,
     unknown,
 )
+from proofstone.stats.multiple_comparisons import holm, over_known
 from proofstone.stats.ranks import FEWEST_MODELS, models_drawn, weighted_correlation
 from proofstone.stats.resampling import bootstrapped, generator
 

@@ -15,14 +15,13 @@ from scipy.special import expit, gammaincc
 
 from proofstone.stats.clusters import Dependence, SharedKeys
 from proofstone.stats.intervals import (
-    benjamini_hochberg,
     divided,
     normal_two_sided_p,
-    over_known,
     quadratic_p,
     t_two_sided_p,
     unknown,
 )
+from proofstone.stats.multiple_comparisons import benjamini_hochberg, over_known
 
 Floats = NDArray[np.float64]
 

@@ -24,16 +24,15 @@ from proofstone.stats.estimates import DrawnMeans, Spread
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     covariance_root,
-    holm,
     is_rare,
     normal_quantile,
     normal_two_sided_p,
-    over_known,
     percentiles,
     share_interval,
     t_quantile,
     t_two_sided_p,
 )
+from proofstone.stats.multiple_comparisons import holm, over_known
 from proofstone.stats.resampling import Strata, bootstrap_counts, generator, ranks_of
 
 Floats = NDArray[np.float64]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.records.runs import Estimate, Flag
-from proofstone.stats.intervals import holm, normal_quantile, t_quantile, t_test_p, unknown
+from proofstone.stats.intervals import normal_quantile, t_quantile, t_test_p, unknown
+from proofstone.stats.multiple_comparisons import holm
 
 # Whether scores go on rising with the logarithm of size, or level off.
 #

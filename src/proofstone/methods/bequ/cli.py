@@ -15,8 +15,8 @@ from msgspec import structs
 
 from proofstone.errors import ProofstoneError
 from proofstone.methods.bequ.records import VerifySettings
-from proofstone.run.cli_options import judge_options, read_judges
 from proofstone.run.cli_reference import tell_done
+from proofstone.run.cli_request import judge_options, read_judges
 from proofstone.session.options import (
     asked_for,
     budget_option,

@@ -19,7 +19,7 @@ from proofstone.stats.calibration import (
     RiskPoint,
     calibrate,
 )
-from proofstone.stats.intervals import holm
+from proofstone.stats.multiple_comparisons import holm
 from proofstone.wording.messages import counted, paragraph, say, say_of
 
 # Stated confidence as figures: the reliability diagram, and risk against coverage.

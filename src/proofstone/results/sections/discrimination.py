@@ -35,8 +35,9 @@ from proofstone.results.sections.parts import (
 from proofstone.results.sections.strata import document_column
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.factors import DimensionCheck, check_dimension
-from proofstone.stats.intervals import benjamini_hochberg, equal_weights, over_known
+from proofstone.stats.intervals import equal_weights
 from proofstone.stats.items import ItemResponse, fit_two_parameter
+from proofstone.stats.multiple_comparisons import benjamini_hochberg, over_known
 from proofstone.stats.stability import (
     Discrimination,
     Reliability,

@@ -26,7 +26,7 @@ from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
 from proofstone.stats.comparisons import mcnemar_p
-from proofstone.stats.intervals import benjamini_hochberg
+from proofstone.stats.multiple_comparisons import benjamini_hochberg
 from proofstone.stats.power import Resolution, Separation, resolution_after
 from proofstone.stats.ranks import Comparison, tiers
 from proofstone.wording.messages import counted, joined, listed, paragraph, say, word

@@ -1,4 +1,4 @@
-"""The options of ``run``, and what a command means by them: its run file, if it names one, with its
+"""What a command of ``run`` asks for: its run file, if it names one, with its
 options over it. What the installed methods declare is asked only when help is."""
 
 from __future__ import annotations
