@@ -23,7 +23,14 @@ from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
 from proofstone.records.knowledge import Passage, Source, Stratum, permits_publication
-from proofstone.records.pages import Box, Page, model_that_read, naming_request, requests_named
+from proofstone.records.pages import (
+    Box,
+    Page,
+    model_that_read,
+    naming_request,
+    page_ranges,
+    requests_named,
+)
 from proofstone.records.runs import Run, replies_wanted, run_label
 from proofstone.results.plan import describe_plan
 from proofstone.results.trace import PURGED, Ancestry, call_line, history_lines, replies_of
@@ -543,17 +550,6 @@ def describe_page(store: Store, page: Page) -> Description:
     return _described(
         f"page:{short(page.source)}/{page.number}", lines, filter(None, (passages, page.text))
     )
-
-
-def page_ranges(numbers: Sequence[int]) -> str:
-    """Page numbers as people write them: 3, 7-12."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
 
 
 def _read_by_models(store: Store, source: bytes) -> dict[str, list[int]]:

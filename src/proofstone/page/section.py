@@ -396,6 +396,11 @@ def points(share: float) -> str:
     return MISSING if math.isnan(share) else f"{100 * share:z.1f}"
 
 
+def signed_points(share: float) -> str:
+    """A difference in points, with its sign."""
+    return f"+{points(share)}" if share > 0 else points(share)
+
+
 def shown_share(share: float) -> str:
     """A share with its percent sign: ``3.3%``; a dash for NaN."""
     return MISSING if math.isnan(share) else f"{100 * share:z.1f}%"

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.errors import BadInput, Problem
+from proofstone.files.fields import collapsed
 from proofstone.records.reviews import (
     QUESTIONS,
     Review,
@@ -353,7 +354,7 @@ class _Row:
 
 def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
     """What is wrong with a row of a known statement."""
-    if shown and _spaced(row.text("text")) != _spaced(shown):
+    if shown and collapsed(row.text("text")) != collapsed(shown):
         yield Problem(row.at("text"), _CHANGED[task.name in QUESTIONS])
     said, why = row.text("verdict"), row.text("why")
     if not said:
@@ -383,7 +384,7 @@ def _wording_problems(
     if verdict in task.needs_text:
         if not new:
             yield Problem(row.at("new"), f"{words!r} needs the new wording, and there is none")
-        elif _spaced(new) == _spaced(shown):
+        elif collapsed(new) == collapsed(shown):
             yield Problem(row.at("new"), "the new wording is the old one")
         yield from _claim_problems(row)
     elif new or row.text("claim"):
@@ -449,12 +450,7 @@ def _labels(task: Task) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     """A head or a label as it is known again."""
-    return _spaced(text).casefold()
-
-
-def _spaced(text: str) -> str:
-    """A text as cells are compared: spreadsheets change line ends and spaces around."""
-    return " ".join(text.split())
+    return collapsed(text).casefold()
 
 
 # The cells of a sheet in which a question is answered: the answer and the pages that say so.

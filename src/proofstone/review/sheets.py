@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct, UnsetType, structs
 
 from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.fields import collapsed
 from proofstone.files.xlsx import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.method import Answers, Reviewing
 from proofstone.records.ids import Draws, short
@@ -388,19 +389,16 @@ def _answer_rows(
     whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
     said. ``grounds`` are the passages that questions about private documents are answered from."""
 
-    def on_a_line(text: str) -> str:
-        return " ".join(text.split())
-
     rows, checked = {}, {one.target: one for one in found}
     for fact in facts:
         shown, one = method.review_text(fact), checked[fact.id]
-        apart = ("\n".join((on_a_line(answer), *urls)) for answer, urls in one.answers)
+        apart = ("\n".join((collapsed(answer), *urls)) for answer, urls in one.answers)
         rows[fact.id] = structs.replace(
             grounds.get(fact.id, SheetRow(text="")),
             text=shown.text,
             valid_at=shown.valid_at,
-            found=on_a_line(one.answer) if one.answer else "\n\n".join(apart),
-            model="\n".join(map(on_a_line, answers.model_answers(fact))),
+            found=collapsed(one.answer) if one.answer else "\n\n".join(apart),
+            model="\n".join(map(collapsed, answers.model_answers(fact))),
         )
     return rows
 

@@ -16,6 +16,7 @@ from importlib.resources import files
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
+from proofstone.files.fields import collapsed
 from proofstone.method import Answers, Reviewing
 from proofstone.methods.chinese_simpleqa.payloads import Pair, ShortAnswer
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
@@ -197,12 +198,7 @@ def _is_about(one: Review, answer: str, asked: ShortAnswer) -> bool:
     """Whether a comparison was of these two texts; one that names none is of those that stand."""
     model = str(one.rubric.get("model", "")) or asked.answer
     texts = ((one.answer or answer, answer), (model, asked.answer))
-    return all(plain_answer(_line(seen)) == plain_answer(_line(now)) for seen, now in texts)
-
-
-def _line(text: str) -> str:
-    """A text as it stands in a cell: on one line."""
-    return " ".join(text.split())
+    return all(plain_answer(collapsed(seen)) == plain_answer(collapsed(now)) for seen, now in texts)
 
 
 def _reasons(reviews: Sequence[Review]) -> str:

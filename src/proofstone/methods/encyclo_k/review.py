@@ -10,7 +10,7 @@ from proofstone.method import ComparedQuestion, Contrast, Contrasts, JudgedText,
 from proofstone.methods.encyclo_k.extraction import Claim, Draft
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
 from proofstone.records.items import LoadedItem
-from proofstone.records.knowledge import Fact
+from proofstone.records.knowledge import Fact, source_of
 from proofstone.records.reviews import ReviewText
 
 # What reviewers are shown of a statement: its text alone, and apart from it what it is meant to
@@ -98,7 +98,7 @@ def fact_contrasts(facts: Iterable[Fact]) -> Iterator[Contrast]:
         yield Contrast(
             text=fact.payload.text,
             is_second=not fact.payload.correct,
-            source=_source(fact),
+            source=source_of(fact),
             row=fact.id,
         )
 
@@ -117,16 +117,11 @@ def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
             texts = list(payload.options)
         else:
             continue
-        source = _source(loaded.facts[0]) if loaded.facts else loaded.item.id.hex()
+        source = source_of(loaded.facts[0]) if loaded.facts else loaded.item.id.hex()
         for place, text in enumerate(texts):
             yield Contrast(
                 text=text, is_second=place == payload.gold, source=source, row=loaded.item.id
             )
-
-
-def _source(fact: Fact) -> str:
-    """The book, else the document, else the fact itself: nothing says that it shares one."""
-    return fact.stratum.book or (fact.source or fact.id).hex()
 
 
 CONTRASTS = Contrasts(

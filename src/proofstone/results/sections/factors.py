@@ -22,6 +22,7 @@ from proofstone.page.section import (
     column,
     estimate_mark,
     points,
+    signed_points,
     table_of,
 )
 from proofstone.records.ids import canonical_json
@@ -187,10 +188,10 @@ def _change(each: AverageEffect, levels: list[str]) -> str:
         "[{low}, {high}]",
         base=levels[0],
         level=levels[each.level],
-        points=_signed(mean.value),
+        points=signed_points(mean.value),
         models=counted(each.n_models, "model"),
-        low=_signed(mean.low),
-        high=_signed(mean.high),
+        low=signed_points(mean.low),
+        high=signed_points(mean.high),
     )
 
 
@@ -249,10 +250,6 @@ def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
                help=say("how much more it changes than the mean of the other models")),
         column("p_beyond", say("p (Holm)"), unit="probability"),
     )  # fmt: skip
-
-
-def _signed(share: float) -> str:
-    return f"+{points(share)}" if share > 0 else points(share)
 
 
 # Hybrid models thinking against not (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).

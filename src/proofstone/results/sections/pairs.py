@@ -18,6 +18,7 @@ from proofstone.page.section import (
     Table,
     column,
     points,
+    signed_points,
     table_of,
     two_digits,
 )
@@ -145,7 +146,7 @@ def _cannot(group: Standings) -> str:
             "{first} and {second} ({difference} points)",
             first=group.ranked[pair.first].label,
             second=group.ranked[pair.second].label,
-            difference=_signed(pair.difference),
+            difference=signed_points(pair.difference),
         )
         for pair in open_pairs[:3]
     ]
@@ -294,7 +295,7 @@ def _matrix(group: Standings) -> Iterator[Figure]:
             low=pair.low,
             high=pair.high,
             n=group.n_items,
-            text=_signed(pair.difference) if pair.resolved else "",
+            text=signed_points(pair.difference) if pair.resolved else "",
         )
         for pair in group.compared
     ]
@@ -312,10 +313,6 @@ def _matrix(group: Standings) -> Iterator[Figure]:
         value_axis=say("difference in points"),
         table=2,
     )
-
-
-def _signed(share: float) -> str:
-    return f"+{points(share)}" if share > 0 else points(share)
 
 
 def resolution_section(evidence: Evidence) -> Section | None:
