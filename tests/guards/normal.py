@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,7 +65,3 @@ class Normal:
             text = text.replace(day, "TODAY")
         # The last digits of a float are the machine's.
         return _LONG.sub(lambda found: f"{float(found[0]):.6g}", text)
-
-    def digest(self, text: str) -> str:
-        """The SHA-256 of a page without what differs."""
-        return hashlib.sha256(self.text(text).encode()).hexdigest()

@@ -6,15 +6,14 @@ modules stand.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from guards.endpoint import endpoint
 from guards.normal import Normal
 from proofstone.cli import main
 
-__all__ = ["PRINTED", "Printed", "help_digests", "printed_by_commands"]
+__all__ = ["PRINTED", "printed_by_commands"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 PRINTED = "printed"  # the folder of what was recorded
@@ -45,11 +44,29 @@ class Said(NamedTuple):
         return json.loads(self.out)
 
 
-class Printed(NamedTuple):
-    """What was printed, by the name of its chapter, and the digests of the pages written."""
+class _PageText(HTMLParser):
+    """Collect the words of a page, one line for each text node; scripts and styles left out."""
 
-    chapters: dict[str, str]
-    pages: dict[str, str]
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._hidden += tag in {"script", "style"}
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in {"script", "style"}
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden and data.strip():
+            self.lines.append(" ".join(data.split()))
+
+
+def _words_of_page(html: str) -> str:
+    parser = _PageText()
+    parser.feed(html)
+    return "\n".join(parser.lines) + "\n"
 
 
 class Session:
@@ -57,13 +74,13 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self.chapters: dict[str, str] = {}
-        self.pages: dict[str, str] = {}
         self._name = ""
         self._normal = Normal(folder)
 
     def chapter(self, name: str) -> None:
         """What is printed from here on stands under this name."""
-        self._name = f"{len(self.chapters) + 1:02}-{name}"
+        n_chapters = sum(not each.startswith("page-") for each in self.chapters)
+        self._name = f"{n_chapters + 1:02}-{name}"
         self.chapters[self._name] = ""
 
     def __call__(self, *words: object) -> Said:
@@ -91,15 +108,17 @@ class Session:
         self._add(f"< {path}\n{text}\n")
 
     def page(self, path: str) -> None:
-        """Records the digest of a page that a command wrote."""
-        self.pages[path] = self._normal.digest(Path(path).read_text(encoding="utf-8"))
+        """Record the words of a page that a command wrote, under a name of its own."""
+        name = "page-" + path.removesuffix(".html").replace("/", "-")
+        html = self._normal.text(Path(path).read_text(encoding="utf-8"))
+        self.chapters[name] = _words_of_page(html)
 
     def _add(self, text: str) -> None:
         self.chapters[self._name] += self._normal.text(text)
 
 
-def printed_by_commands(folder: Path) -> Printed:
-    """Makes the workspace in a new ``folder`` and asks all of it."""
+def printed_by_commands(folder: Path) -> dict[str, str]:
+    """Run every command in a new ``folder``; the texts by chapter, and the words of each page."""
     folder.mkdir()
     session = Session(folder)
     with _environment(folder), chdir(folder), endpoint() as url:
@@ -107,7 +126,7 @@ def printed_by_commands(folder: Path) -> Printed:
         _write_inputs(folder)
         for step in _STEPS:
             step(session)
-    return Printed(session.chapters, session.pages)
+    return session.chapters
 
 
 @contextmanager
@@ -649,19 +668,3 @@ _STEPS = (
     _begin, _refused, _documents, _statements_built, _bank, _forms, _plans, _runs, _read, _pages,
     _audits, _corrections, _reviews, _short_questions, _triples, _started, _ends,
 )  # fmt: skip
-
-
-def help_digests() -> dict[str, str]:
-    """The SHA-256 of the help of each command that docs/cli.md names, 80 columns wide; the texts
-    themselves stand there."""
-    commands = (_ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    names = re.findall(r"^## (proofstone.*)$", commands, re.MULTILINE)
-    made = {}
-    with tempfile.TemporaryDirectory() as folder, _environment(Path(folder)):
-        session = Session(Path(folder))
-        session.chapter("help")
-        for name in names:
-            said = session(*name.split()[1:], "--help")
-            assert said.code == 0, name
-            made[name] = hashlib.sha256(said.out.encode()).hexdigest()
-    return made
