@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ __all__ = [
     "completion",
     "drop",
     "drop_after_headers",
+    "echoing",
     "empty",
     "error",
     "half",
@@ -25,10 +27,13 @@ __all__ = [
     "html",
     "huge",
     "in_turn",
+    "listing_prompt",
     "malformed",
     "models_list",
+    "next_tokens",
     "text_answer",
     "with_faults",
+    "words_of",
 ]
 
 _PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"
@@ -119,6 +124,66 @@ def text_answer(text: str = " A", *, finish: str = "stop", model: str = "scripte
     choice = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": finish}
     usage = {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}
     body = {"object": "text_completion", "model": model, "choices": [choice], "usage": usage}
+    return Act(json.dumps(body).encode())
+
+
+def words_of(text: str) -> list[str]:
+    """``text`` in tokens: words, each with the white space before it."""
+    return re.findall(r"\s*\S+|\s+$", text)
+
+
+def echoing(logprob: Callable[[str, str], float]) -> Script:
+    """Echoes prompts with the log-probability of each token (a function of the prompt so far, and
+    the token), and generates one token more."""
+
+    def act(seen: Seen) -> Act:
+        prompt = seen.json["prompt"]
+        if not (seen.json.get("echo") and seen.json.get("logprobs")):
+            return text_answer(" more")
+        tokens, offsets, values = [*words_of(prompt), " more"], list[int](), list[float | None]()
+        for token in tokens:
+            begin = offsets[-1] + len(tokens[len(offsets) - 1]) if offsets else 0
+            values.append(logprob(prompt[:begin], token) if offsets else None)
+            offsets.append(begin)
+        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets}
+        return _scored({"text": prompt + " more", "logprobs": logprobs}, len(tokens) - 1)
+
+    return act
+
+
+def listing_prompt(logprob: Callable[[str, str], float]) -> Script:
+    """Ignores echo; lists the log-probabilities of the prompt where ``prompt_logprobs`` asks."""
+
+    def act(seen: Seen) -> Act:
+        if seen.json.get("prompt_logprobs") is None:
+            return text_answer(" more")
+        prompt, at = seen.json["prompt"], 0
+        listed: list[dict[str, Any] | None] = []
+        for number, token in enumerate(words_of(prompt)):
+            entry = {"logprob": logprob(prompt[:at], token), "rank": 9, "decoded_token": token}
+            listed.append({str(number): entry} if at else None)
+            at += len(token)
+        return _scored({"text": " more", "prompt_logprobs": listed}, len(listed))
+
+    return act
+
+
+def next_tokens(logprobs: Mapping[str, float], text: str = "A") -> Act:
+    """A chat response whose first token has these alternatives."""
+    listed = [{"token": token, "logprob": value} for token, value in logprobs.items()]
+    body = completion(text)
+    first = {"token": text, "logprob": max(logprobs.values()), "top_logprobs": listed}
+    body["choices"][0]["logprobs"] = {"content": [first]}
+    return Act(json.dumps(body).encode())
+
+
+def _scored(choice: Mapping[str, Any], n_prompt: int) -> Act:
+    body = {
+        "object": "text_completion",
+        "model": "scripted-1",
+        "choices": [{"index": 0, "finish_reason": "length", **choice}],
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": 1, "total_tokens": n_prompt + 1},
+    }
     return Act(json.dumps(body).encode())
 
 

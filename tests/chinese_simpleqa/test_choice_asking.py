@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from proofstone.choices.likelihood import LETTER, OPTION, VARIANTS
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.chinese_simpleqa.ask import STEPS, WAYS, messages, prepare
 from proofstone.methods.chinese_simpleqa.compose import compose, recipe
@@ -29,7 +30,7 @@ from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
 from proofstone.records.knowledge import Fact, fact_id
 from proofstone.records.runs import Reply
 
-OVER_OPTIONS = [way for way in WAYS if way != "as-published"]
+OVER_OPTIONS = [way for way in WAYS if way not in ("as-published", *VARIANTS)]
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORM = ItemSet(name="f", kind="form", method="chinese_simpleqa", recipe={"posed": "original"})
 CLOSED = {
@@ -92,6 +93,42 @@ def test_prompts_over_options_are_as_they_were_read(way: str, language: str) -> 
     text = "=== two examples\n".join(found[:2]) + "=== as one text\n" + found[2]
     path = SNAPSHOTS / f"choose_{way}.{language}.txt"
     assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", CLOSED)
+@pytest.mark.parametrize("way", VARIANTS)
+def test_prompts_of_options_that_are_scored_are_as_they_were_read(way: str, language: str) -> None:
+    """A text ends where an option begins. By letters, a chat's turns are of the same questions."""
+    shots = prepare(way, 2, FORM, None)
+    text = written(messages(loaded(language), replace(shots, as_text=True)))
+    if way == LETTER:
+        text += "=== as a chat\n" + written(messages(loaded(language), shots))
+    path = SNAPSHOTS / f"choose_{way}.{language}.txt"
+    assert text == path.read_text(encoding="utf-8")
+
+
+async def test_each_option_is_a_call_of_its_own() -> None:
+    way = replace(prepare(OPTION, 0, FORM, None), as_text=True)
+    asked: list[tuple[str, str]] = []
+
+    async def call(step: str, messages: list[Message], **_more: object) -> Reply:
+        asked.append((step, messages[-1].text))
+        return Reply(text="", token_logprobs=(-float(len(asked)),))
+
+    await METHOD.ask(loaded("zh"), way, call)
+    assert [text for _step, text in asked] == ["锡", "汞", "铅", "锌"]
+    replies = {
+        step: Reply(text="", token_logprobs=(-1.0 - (text != "汞"),)) for step, text in asked
+    }
+    (unit,) = METHOD.units(loaded("zh"), replies, 0)
+    graded = {score.measure: score for score in await METHOD.score([unit], None)}
+    assert (graded["correct"].answer, graded["correct"].value) == ("B", 1.0)
+    assert set(graded) == {"correct", "by_rule", "by_sum", SURE}
+
+
+def test_open_questions_have_no_options_to_score() -> None:
+    with pytest.raises(BadUsage, match="asks open questions; option-likelihood needs options"):
+        prepare(OPTION, 0, replace(FORM, recipe={}), None)
 
 
 def test_options_have_prompts_of_their_own_and_open_forms_keep_theirs() -> None:

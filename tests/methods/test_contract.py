@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proofstone.choices.likelihood import VARIANTS
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.method import Method, find_method, find_payload, method_names
 from proofstone.records.items import ItemSet, OwnPrompt
@@ -75,7 +76,11 @@ def test_a_way_prepared_twice_is_the_same(method: Method) -> None:
     """The prompts' hash enters a run's id, so it may not change between processes."""
     empty = ItemSet(name="empty", kind="form", method=method.name)
     for way in method.ways:
-        first = method.prepare(way, 0, empty, None)
+        try:
+            first = method.prepare(way, 0, empty, None)
+        except BadUsage:  # a form without options has none to be scored
+            assert way in VARIANTS
+            continue
         assert first == method.prepare(way, 0, empty, None)
         assert len(first.prompt_hash) == 32
 

@@ -105,3 +105,43 @@ def test_a_package_without_a_model_says_so() -> None:
     empty = CarriedModel(title="JSON", licence="none", module="json", install="-")
     with pytest.raises(EndpointUnusable, match=r"holds no \.gguf file"):
         carried_file(empty)
+
+
+_CAPITALS = {
+    "France": "Paris", "Japan": "Tokyo", "Egypt": "Cairo", "Peru": "Lima", "Kenya": "Nairobi",
+    "Norway": "Oslo", "Greece": "Athens", "Cuba": "Havana", "Iraq": "Baghdad", "Spain": "Madrid",
+    "Burkina Faso": "Ouagadougou", "Cameroon": "Yaound\u00e9",
+}  # fmt: skip
+
+
+@needs_model
+@pytest.mark.slow
+async def test_the_bundled_model_scores_given_texts() -> None:
+    """The text is forced token by token: each of its tokens has its log-probability, whatever the
+    model would rather say, and the same again. By the mean it knows most of these capitals."""
+    model = await open_local(f"{NAME}?ctx=512&parallel=2")
+
+    async def score(country: str, city: str) -> Reply:
+        question = Message("user", f"The capital of {country} is")
+        messages = (question, Message("assistant", f" {city}"))
+        made = await attempt(model, messages, likelihood="text", max_tokens=1, temperature=0.0)
+        assert made.reply is not None, made.detail
+        return made.reply
+
+    cities = list(_CAPITALS.values())
+    n_right = 0
+    try:
+        once, again = [await score("Burkina Faso", "Ouagadougou") for _ in range(2)]
+        for at, (country, city) in enumerate(_CAPITALS.items()):
+            options = [city, *((cities * 2)[at + 1 : at + 4])]
+            scored = {option: await score(country, option) for option in options}
+            means = {option: reply.mean_logprob or 0.0 for option, reply in scored.items()}
+            n_right += max(means, key=means.__getitem__) == city
+    finally:
+        await model.close()
+    assert once.text == "Ouagadougou"
+    assert len(once.token_logprobs) > 3
+    assert once.usage.prompt is not None
+    assert all(value < 0 for value in once.token_logprobs)
+    assert once.token_logprobs == pytest.approx(again.token_logprobs, abs=1e-3)
+    assert n_right >= 8, n_right  # of 12; 3 by chance

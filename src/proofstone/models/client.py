@@ -8,8 +8,8 @@ Nothing that an endpoint does raises: each attempt comes back with its raw body 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import aiohttp
 import orjson
@@ -20,7 +20,14 @@ from proofstone.models.config import Endpoint
 from proofstone.models.credentials import Scrubber
 from proofstone.models.failures import classify
 from proofstone.models.http_session import open_session, what_broke
-from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.replies import (
+    Continuation,
+    NotScoredError,
+    UnreadableReplyError,
+    place_in_echo,
+    read_reply,
+    scored_body,
+)
 from proofstone.models.retries import Deadlines, delay_in_body, read_retry_after
 from proofstone.models.wire import (
     ImageReader,
@@ -30,7 +37,7 @@ from proofstone.models.wire import (
     sent_settings,
     wire_fields,
 )
-from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
+from proofstone.records.calls import Attempt, Clock, Limits, Message, ModelRequest, Ticket
 from proofstone.records.runs import Reply
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
@@ -134,7 +141,21 @@ class ChatEndpoint:
         return self._last
 
     async def collect(self, ticket: Ticket) -> Attempt:
-        """One attempt, whatever comes of it."""
+        """One attempt, whatever comes of it. A likelihood without log-probabilities is a failure,
+        so that it is never scored."""
+        attempt = await self._collect(ticket)
+        if not ticket.request.settings.get("likelihood") or attempt.status != 200:
+            return attempt
+        return self._scored(ticket, attempt)
+
+    def _scored(self, _ticket: Ticket, attempt: Attempt) -> Attempt:
+        reply = attempt.reply
+        if reply is None or reply.next_tokens or reply.finish == "content_filter":
+            return attempt
+        detail = "it returns no top log-probabilities (choices[0].logprobs.content[0].top_logprobs)"
+        return structs.replace(attempt, reply=None, error="no_logprobs", detail=detail)
+
+    async def _collect(self, ticket: Ticket) -> Attempt:
         session = self._session or self._open()
         came = _Came(self._clock.monotonic())
         task = self._deadlines.enter()
@@ -294,6 +315,7 @@ class CompletionsEndpoint(ChatEndpoint):
     def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
         super().__init__(endpoint, clock=clock)
         self.limits = structs.replace(self.limits, images=False)
+        self._scores_by: Literal["echo", "prompt_logprobs"] = "echo"
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """See ``ChatEndpoint.sent_settings`` and ``completion_settings``."""
@@ -304,5 +326,43 @@ class CompletionsEndpoint(ChatEndpoint):
         sent, _dropped = self.sent_settings(request.settings)
         if any(message.images for message in request.messages):
             raise no_images(self.name)
+        if sent.pop("likelihood", None):
+            prompt, text = continued(request.messages)
+            sent.update(_SCORED_BY[self._scores_by])
+            fields = {"model": self.served_as, "prompt": prompt + text, **sent}
+            return Ticket(request, orjson.dumps(fields))
         text = prompt_text(request.messages)
         return Ticket(request, orjson.dumps({"model": self.served_as, "prompt": text, **sent}))
+
+    def _scored(self, ticket: Ticket, attempt: Attempt) -> Attempt:
+        """The attempt with the scored text. An endpoint that does not echo is asked again for the
+        log-probabilities of the prompt, and from then on only for these."""
+        prompt, text = continued(ticket.request.messages)
+        if attempt.reply is None or attempt.reply.finish == "content_filter":
+            return attempt
+        by = "prompt_logprobs" if ticket.body.endswith(b'"prompt_logprobs":0}') else "echo"
+        try:
+            start, end = (0, 0) if by != "echo" else place_in_echo(attempt.raw, prompt, text)
+            raw = scored_body(Continuation(text=text, by=by, start=start, end=end), attempt.raw)
+            return structs.replace(
+                attempt, raw=raw, reply=read_reply(self.wire, raw), error="", detail=""
+            )
+        except NotScoredError as error:
+            if by == "echo":
+                self._scores_by = "prompt_logprobs"
+            kind = "no_echo" if by == "echo" else "no_logprobs"
+            return structs.replace(attempt, reply=None, error=kind, detail=str(error))
+        except UnreadableReplyError as error:
+            return structs.replace(attempt, reply=None, error="unreadable", detail=str(error))
+
+
+# A text behind its prompt, token by token. One token is generated besides: many take no fewer.
+_SCORED_BY: Mapping[str, Mapping[str, Any]] = {
+    "echo": {"logprobs": 1, "echo": True},
+    "prompt_logprobs": {"prompt_logprobs": 0},
+}
+
+
+def continued(messages: Sequence[Message]) -> tuple[str, str]:
+    """Return the prompt, and the text behind it that is to be scored: the last message."""
+    return prompt_text(messages[:-1]), messages[-1].text

@@ -22,7 +22,7 @@ FailureKind = Literal[
     "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable", "malformed",
     "unreachable", "bad_certificate", "bad_key", "no_credit", "unknown_model",
     "unsupported_parameter", "not_an_api", "too_long", "content_filter", "bad_request",
-    "not_running", "no_such_host", "proxy_unreachable", "proxy_refused",
+    "not_running", "no_logprobs", "no_echo", "no_such_host", "proxy_unreachable", "proxy_refused",
 ]  # fmt: skip
 
 
@@ -90,6 +90,13 @@ KINDS: Mapping[str, Treatment] = {
     "not_running": Treatment(
         False, True, "the process of {model} ends too often or never starts: its last words say why"
     ),
+    "no_logprobs": Treatment(
+        False,
+        True,
+        "likelihood prompting methods need log-probabilities, which {model} at {endpoint} does not "
+        "return; use --ask direct, or an endpoint that returns them",
+    ),
+    "no_echo": Treatment(True, False, "the endpoint does not score given texts by echo"),
     "too_long": Treatment(
         False, False, "the prompt does not fit the model's window: lower --max-tokens or --shots"
     ),

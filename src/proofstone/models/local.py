@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import lru_cache
 from hashlib import file_digest
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -27,10 +28,21 @@ import msgspec
 from msgspec import UNSET, Struct, structs
 
 from proofstone.errors import BadUsage, EndpointUnusable, NotFound
-from proofstone.models.client import ChatEndpoint, CompletionsEndpoint, completion_settings
+from proofstone.models.client import (
+    ChatEndpoint,
+    CompletionsEndpoint,
+    completion_settings,
+    continued,
+)
 from proofstone.models.config import TIMEOUT_S, Endpoint
 from proofstone.models.credentials import Secret
 from proofstone.models.entries import CARRIED, Entry, carried_file, thinking_fields, thinking_tokens
+from proofstone.models.replies import (
+    Continuation,
+    UnreadableReplyError,
+    read_reply,
+    scored_body,
+)
 from proofstone.models.retries import SystemClock
 from proofstone.models.wire import sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
@@ -357,6 +369,10 @@ _RUNNER = "xllamacpp"
 _IGNORED = frozenset({"reasoning_effort", "repetition_penalty"})
 
 
+# Of the answer to a scored text those fields that are read: the rest is as long as a page.
+_FIELDS = ("completion_probabilities", "tokens_evaluated", "tokens_predicted", "model")
+
+
 _BROKEN = frozenset({"dropped", "unreachable", "timeout"})
 
 
@@ -412,6 +428,7 @@ class LocalModel:
         self._thinking = thinking_fields(self._entry)
         self._address: ServerAddress | None = None
         self._chat: ChatEndpoint | None = None
+        self._native: ChatEndpoint | None = None  # the server's own interface, for likelihoods
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The settings that reach the model, and the names of those dropped.
@@ -441,21 +458,66 @@ class LocalModel:
         except EndpointUnusable as error:
             return Attempt(error="not_running", detail=str(error))
         asked = ticket.request.settings
-        sent = {**self.sent_settings(asked)[0], "thinking": asked.get("thinking")}
-        attempt = await chat.collect(
-            await chat.submit(structs.replace(ticket.request, settings=sent))
-        )
+        if asked.get("likelihood"):
+            attempt = await self._scored(ticket.request)
+        else:
+            sent = {**self.sent_settings(asked)[0], "thinking": asked.get("thinking")}
+            attempt = await chat.collect(
+                await chat.submit(structs.replace(ticket.request, settings=sent))
+            )
         if attempt.reply is not None:
             self._server.worked()
         elif attempt.error in _BROKEN and (death := await self._server.death()):
             return structs.replace(attempt, error="dropped", detail=death)
         return attempt
 
+    async def _scored(self, request: ModelRequest) -> Attempt:
+        """Score the last message token by token behind the others.
+
+        The server ignores ``echo``. So a grammar of token ids forces the text, and the probability
+        of each token is read before the grammar acts on it.
+        """
+        prompt, text = continued(request.messages)
+        ids: list[list[int]] = []
+        for content in (prompt, prompt + text):
+            body = {"content": content, "add_special": True, "parse_special": False}
+            attempt = await self._post("/tokenize", body)
+            if attempt.error:
+                return attempt
+            ids.append(msgspec.json.decode(attempt.raw)["tokens"])
+        whole = ids[1]
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ids, strict=False)))
+        forced = whole[same:]
+        body = {
+            "prompt": whole[: len(whole) - len(forced)],
+            "n_predict": len(forced),
+            "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in forced),
+            "n_probs": 1,
+            "temperature": 0.0,
+            "response_fields": _FIELDS,
+        }
+        attempt = await self._post("/completion", body)
+        if attempt.error:
+            return attempt
+        kept = Continuation(text=text, by="forced", ids=tuple(forced))
+        raw = scored_body(kept, attempt.raw)
+        try:
+            return structs.replace(attempt, raw=raw, reply=read_reply(self.wire, raw))
+        except UnreadableReplyError as error:
+            return structs.replace(attempt, error="unreadable", detail=str(error))
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Attempt:
+        if self._native is None:
+            return Attempt(error="dropped", detail="the process has ended")
+        return await self._native.post(path, msgspec.json.encode(body))
+
     async def close(self) -> None:
         """Closes the connections and ends the child."""
-        chat, self._chat, self._address = self._chat, None, None
-        if chat is not None:
-            await chat.close()
+        chat, native = self._chat, self._native
+        self._chat = self._native = self._address = None
+        for client in (chat, native):
+            if client is not None:
+                await client.close()
         await self._server.close()
 
     async def _connected(self) -> ChatEndpoint:
@@ -463,19 +525,21 @@ class LocalModel:
         address = await self._server.address()
         if self._chat is not None and address is self._address:
             return self._chat
-        before = self._chat
+        former = (self._chat, self._native)
         self._address = address
         client = CompletionsEndpoint if self._is_text else ChatEndpoint
-        self._chat = chat = client(self._endpoint_at(address), clock=self._clock)
-        if before is not None:
-            await before.close()
+        self._chat = chat = client(self._endpoint_at(address, "/v1"), clock=self._clock)
+        self._native = ChatEndpoint(self._endpoint_at(address, ""), clock=self._clock)
+        for each in former:
+            if each is not None:
+                await each.close()
         return chat
 
-    def _endpoint_at(self, address: ServerAddress) -> Endpoint:
+    def _endpoint_at(self, address: ServerAddress, path: str) -> Endpoint:
         timeout_s, body = self._entry.timeout_s, self._entry.body
         return Endpoint(
             name=self.name,
-            base_url=Secret(f"{address.url}/v1"),
+            base_url=Secret(f"{address.url}{path}"),
             identity=self.endpoint,
             served_as=self.served_as,
             headers=(("Authorization", Secret(f"Bearer {address.key.reveal()}")),),

@@ -120,6 +120,8 @@ def read_reply(wire: str, raw: bytes) -> Reply:
 
     The body of a content filter's refusal reads as a reply with finish ``content_filter``.
     """
+    if raw.startswith(_SCORED):
+        return _read_scored(raw)
     try:
         reader = _READERS[wire]
     except KeyError:
@@ -204,6 +206,7 @@ def _reply(
         model=_text(body.get("model")),
         fingerprint=_text(body.get("system_fingerprint")),
         mean_logprob=None if logprobs is None else _mean_logprob(logprobs),
+        next_tokens=() if logprobs is None else _next_tokens(logprobs),
     )
 
 
@@ -214,6 +217,149 @@ _READERS: Mapping[str, Callable[[bytes], Reply]] = {
     "local": _read_chat,
     "sim": _read_chat,
 }
+
+
+# Scored texts: nothing was generated, the body says how probable a given text is, token by token.
+#
+# The body does not say where the text begins. So it is kept within an object that does.
+
+_SCORED = b'{"continuation":'
+
+
+class Continuation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The text that was scored, and ``by`` what: ``echo`` of a text of which it is [``start``,
+    ``end``) (code points), ``prompt_logprobs``, ``forced`` tokens with these ``ids``, or ``sim``.
+    """
+
+    text: str
+    by: str
+    start: int = 0
+    end: int = 0
+    ids: tuple[int, ...] = ()
+
+
+class _ScoredBody(msgspec.Struct, frozen=True):
+    continuation: Continuation
+    body: Any
+
+
+class NotScoredError(UnreadableReplyError):
+    """The endpoint answered and did not score the text; the message names what is missing."""
+
+
+def scored_body(continuation: Continuation, raw: bytes) -> bytes:
+    """Return a body (JSON) with the text that it scores, as ``read_reply`` takes it."""
+    return _SCORED + msgspec.json.encode(continuation) + b',"body":' + raw + b"}"
+
+
+def place_in_echo(raw: bytes, prompt: str, text: str) -> tuple[int, int]:
+    """Return where ``text`` stands in the echo of a prompt. Raises NotScoredError without one."""
+    choice = _first_choice(_decoded(raw))
+    echoed = _text(choice.get("text"))
+    at = echoed.find(prompt + text)
+    if at < 0:
+        raise NotScoredError("it ignores echo: the prompt is not in choices[0].text")
+    start = at + len(prompt)
+    return start, start + len(text)
+
+
+def _read_scored(raw: bytes) -> Reply:
+    try:
+        kept = msgspec.json.decode(raw, type=_ScoredBody)
+    except msgspec.MsgspecError as error:
+        raise UnreadableReplyError(f"not a scored text: {error}") from error
+    body, continuation = kept.body, kept.continuation
+    logprobs = tuple(_SOURCES[continuation.by](body, continuation))
+    if not logprobs:
+        raise NotScoredError("it returns no log-probability for any token of the option")
+    usage = _usage(body.get("usage"))
+    if continuation.by == "forced":
+        usage = Usage(_count(body.get("tokens_evaluated")), _count(body.get("tokens_predicted")))
+    return Reply(
+        text=continuation.text.strip(),
+        finish="stop",
+        usage=usage,
+        model=_text(body.get("model")),
+        fingerprint=_text(body.get("system_fingerprint")),
+        mean_logprob=fsum(logprobs) / len(logprobs),
+        token_logprobs=logprobs,
+    )
+
+
+def _echoed(body: Any, continuation: Continuation) -> list[float]:
+    """The tokens that end behind the text's start and begin before its end: one that also holds the
+    end of the prompt counts, the one generated behind it does not."""
+    logprobs = _first_choice(body).get("logprobs")
+    if not isinstance(logprobs, dict):
+        raise NotScoredError("choices[0].logprobs is missing")
+    values, offsets = logprobs.get("token_logprobs"), logprobs.get("text_offset")
+    if not isinstance(values, list) or not isinstance(offsets, list):
+        raise NotScoredError("choices[0].logprobs lacks token_logprobs or text_offset")
+    return [
+        _logprob(logprob)
+        for logprob, begin, end in zip(
+            values, offsets, [*offsets[1:], continuation.end + 1], strict=False
+        )
+        if begin < continuation.end and end > continuation.start
+    ]
+
+
+def _of_prompt(body: Any, continuation: Continuation) -> list[float]:
+    """The last tokens of the prompt that together have the text's length."""
+    given = _first_choice(body).get("prompt_logprobs") or body.get("prompt_logprobs")
+    if not isinstance(given, list):
+        raise NotScoredError("it returns neither an echo nor choices[0].prompt_logprobs")
+    found: list[float] = []
+    behind = ""
+    for entry in reversed(given):
+        if len(behind) >= len(continuation.text):
+            break
+        if not isinstance(entry, dict) or not entry:
+            raise NotScoredError("choices[0].prompt_logprobs does not cover the option")
+        token = next(iter(entry.values()))  # the prompt's own token stands first
+        behind = _text(token.get("decoded_token")) + behind
+        found.append(_logprob(token.get("logprob")))
+    if not behind.endswith(continuation.text):
+        raise NotScoredError("the tokens of prompt_logprobs do not spell the option")
+    return found[::-1]
+
+
+def _forced(body: Any, continuation: Continuation) -> list[float]:
+    """The tokens that were forced, one by one."""
+    tokens = body.get("completion_probabilities")
+    if not isinstance(tokens, list):
+        raise NotScoredError("completion_probabilities is missing")
+    if tuple(token.get("id") for token in tokens) != continuation.ids:
+        raise UnreadableReplyError("other tokens than the forced ones were generated")
+    return [_logprob(token.get("logprob")) for token in tokens]
+
+
+def _simulated(body: Any, _continuation: Continuation) -> list[float]:
+    return [_logprob(value) for value in body.get("token_logprobs", ())]
+
+
+_SOURCES: Mapping[str, Callable[[Any, Continuation], list[float]]] = {
+    "echo": _echoed,
+    "prompt_logprobs": _of_prompt,
+    "forced": _forced,
+    "sim": _simulated,
+}
+
+
+def _logprob(value: Any) -> float:
+    if not isinstance(value, int | float) or not isfinite(value):
+        raise NotScoredError("a token of the option has no log-probability")
+    return float(value)
+
+
+def _first_choice(body: Any) -> dict[str, Any]:
+    try:
+        choice = body["choices"][0]
+    except (KeyError, IndexError, TypeError):
+        choice = None
+    if not isinstance(choice, dict):
+        raise UnreadableReplyError("it has no choices")
+    return choice
 
 
 def _without_choice(body: Any, content: str = "message") -> Reply:
@@ -337,6 +483,16 @@ def _with_hidden(
 
 def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+
+
+def _next_tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:
+    """The most probable first tokens of a chat's response with their log-probabilities; none where
+    they are not listed."""
+    try:
+        listed = logprobs["content"][0]["top_logprobs"]
+        return tuple((_text(each["token"]), float(each["logprob"])) for each in listed)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return ()
 
 
 def _mean_logprob(logprobs: Any) -> float | None:

@@ -8,6 +8,9 @@ the first choice instead. Its expected accuracy on n choices is
 bias`` where the first choice is the right one. Of a reply in parts each part is drawn by itself,
 and one without an answer is left out.
 
+Where options are scored (likelihood), every token of the option drawn is the more probable one; a
+miss is a guess then.
+
 The draws are fixed by its name with its query, the item's ``draw_key`` and the sample, re-ask and
 replicate, so the same question gets the same reply on every machine and in any order.
 """
@@ -23,7 +26,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.models.names import ModelName
-from proofstone.models.replies import read_reply
+from proofstone.models.replies import Continuation, read_reply, scored_body
 from proofstone.records.calls import Attempt, Limits, ModelRequest, Ticket
 from proofstone.records.ids import Draws
 from proofstone.records.items import Oracle
@@ -80,16 +83,48 @@ class SimulatedModel:
         request = ticket.request
         if request.oracle is None:
             return Attempt(error="bad_request", detail=_NO_ORACLE)
-        text = _reply_text(self.character, request.oracle, self._draws(request))
+        if request.oracle.scored:
+            raw = _scored(self, request, request.oracle)
+            return Attempt(raw=raw, status=200, reply=read_reply(_WIRE, raw))
+        text = _reply_text(self.character, request.oracle, _draws(self, request))
         raw = orjson.dumps(_body(self.served_as, len(request.prompt), text))
         return Attempt(raw=raw, status=200, reply=read_reply(_WIRE, raw))
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    def _draws(self, request: ModelRequest) -> Draws:
-        purpose = f"{_DRAWS}|{request.reask}|{request.replicate}|{self.name}|{request.draw_key}"
-        return Draws(0, request.sample, purpose)
+
+def _draws(model: SimulatedModel, request: ModelRequest) -> Draws:
+    purpose = f"{_DRAWS}|{request.reask}|{request.replicate}|{model.name}|{request.draw_key}"
+    return Draws(0, request.sample, purpose)
+
+
+# Per token, of the option that is drawn and of the others, before a part that is drawn for each.
+_MOST_PROBABLE, _LESS_PROBABLE = -1.0, -2.5
+
+
+def _scored(model: SimulatedModel, request: ModelRequest, oracle: Oracle) -> bytes:
+    """The body of a scored text: of one choice each token is more probable than of the others. That
+    choice is drawn as an answer is; a missing answer cannot be, so it is a guess."""
+    draws = _draws(model, request)
+    if draws.uniform() < model.character.miss:
+        chosen = draws.choice(oracle.choices)
+    else:
+        chosen = _choice(model.character, oracle, draws)
+    text = request.messages[-1].text
+    is_chosen = oracle.scored == chosen
+    own = [draws.uniform() for _ in oracle.choices][oracle.choices.index(oracle.scored)]
+    each = (_MOST_PROBABLE if is_chosen else _LESS_PROBABLE) - own
+    n = max(1, len(text.split()))
+    body = {
+        "model": model.served_as,
+        "token_logprobs": [each] * n,
+        "usage": {
+            "prompt_tokens": len(request.prompt) // _BYTES_PER_TOKEN + 1,
+            "completion_tokens": 0,
+        },
+    }
+    return scored_body(Continuation(text=text, by="sim"), orjson.dumps(body))
 
 
 def simulated_model(name: ModelName) -> SimulatedModel:

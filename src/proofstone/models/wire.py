@@ -27,7 +27,7 @@ NUMBER_SETTINGS = frozenset(_RANGES)
 
 _OTHERS = frozenset(
     {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
-     "response_format", "schema", "thinking"}
+     "response_format", "schema", "thinking", "likelihood"}
 )  # fmt: skip
 
 
@@ -35,6 +35,13 @@ SETTINGS = NUMBER_SETTINGS | _OTHERS  # every setting that may be sent
 
 
 THINKING = ("on", "off")
+
+
+# Endpoints that score a given text token by token. The others list the most probable next tokens.
+SCORING_WIRES = frozenset({"openai-completions", "local-completions", "local", "sim"})
+
+
+MOST_LISTED = 20  # next tokens; as many as endpoints list
 
 
 # How many tokens longer a reply may be where a model is told to think and its entry says no other
@@ -111,8 +118,12 @@ def checked_stop(value: Any) -> tuple[str, ...]:
 
 
 def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any]:
-    """The body's fields: a ``schema`` becomes the response format that asks for it strictly."""
+    """The body's fields: a ``schema`` becomes the response format that asks for it strictly, a
+    ``likelihood`` the request for the most probable next tokens."""
     fields = dict(sent)
+    if fields.pop("likelihood", None):
+        fields["logprobs"] = True
+        fields.setdefault("top_logprobs", MOST_LISTED)
     if max_tokens_field != "max_tokens" and "max_tokens" in fields:
         fields[max_tokens_field] = fields.pop("max_tokens")
     schema = fields.pop("schema", None)

@@ -270,11 +270,13 @@ class LoadedItem(Struct, frozen=True, gc=False):
 class Oracle(Struct, frozen=True, gc=False):
     """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
     choices, and the template of a reply that states one (``{choice}`` is replaced). A reply that
-    answers several things has ``parts``, one a line, and nothing else counts then."""
+    answers several things has ``parts``, one a line, and nothing else counts then. ``scored`` is
+    the choice whose text a request scores; what is drawn is then the same for all of them."""
 
     gold: str
     choices: tuple[str, ...]
     reply: str = "{choice}"
+    scored: str = ""
     parts: tuple[Oracle, ...] = ()
 
 
@@ -305,7 +307,10 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     search found.
 
     ``whole_response`` says why answers are read from the whole response, so that no format of
-    answers can be stated; empty where one can."""
+    answers can be stated; empty where one can.
+
+    ``likelihood``: nothing is generated; the options' texts are scored, or their letters. Without
+    ``as_text`` letters are looked up in the most probable next tokens."""
 
     name: str
     last_step: str
@@ -320,6 +325,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     evidence: Evidence | None = None
     retrieved: Retrieved | None = None
     whole_response: str = ""
+    likelihood: Literal["", "text", "letter"] = ""
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

@@ -71,6 +71,9 @@ class Reply(Struct, frozen=True, gc=False, kw_only=True):
     is not an answer and is never parsed. ``mean_logprob`` is the mean natural-log probability of
     the completion's tokens where the endpoint gave them. ``is_extracted``: ``text`` is what a
     stated format of answers found in the response, empty where it found nothing.
+
+    Of a scored text ``token_logprobs`` has the natural-log probability of each token, and nothing
+    was generated. ``next_tokens`` are the most probable first tokens with theirs, where listed.
     """
 
     text: str
@@ -83,6 +86,8 @@ class Reply(Struct, frozen=True, gc=False, kw_only=True):
     fingerprint: str = ""
     mean_logprob: float | None = None
     is_extracted: bool = False
+    token_logprobs: tuple[float, ...] = ()
+    next_tokens: tuple[tuple[str, float], ...] = ()
 
 
 class Run(Struct, frozen=True, gc=False, kw_only=True):

@@ -449,7 +449,10 @@ def _longest(groups: Sequence[_Left]) -> Amounts:
         cost += Range(
             group.usd(Usage(round(prompt), 0)), group.usd(Usage(round(prompt), round(reply)))
         )
-    requests = float(sum(group.to_ask for group in asked))
+    requests = 0.0
+    for group in asked:
+        counted = sum(survey.requests for survey in group.surveys)
+        requests += counted * group.to_ask / max(1, group.pilot.group.to_ask)
     return Amounts(
         requests=Range(requests, requests),
         tokens=tokens if is_bounded else None,

@@ -384,7 +384,9 @@ def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) 
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        shown = told(messages, item.passages, item.item.language)
+        scored = messages[-1:] if messages[-1].role == "assistant" else ()
+        asks = messages[: len(messages) - len(scored)]
+        shown = [*told(asks, item.passages, item.item.language), *scored]
         return await call(step, shown, oracle=oracle, schema=schema)
 
     return asked

@@ -25,7 +25,7 @@ from proofstone.run.evidence import (
 )
 from proofstone.run.pilot import Pilot
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run
-from proofstone.run.prompts import first_prompt
+from proofstone.run.prompts import known_prompts
 from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
 from proofstone.search.retrieval import (
@@ -60,12 +60,11 @@ def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgo
         left = planned.total - store.runs.count_done(key, run.last_step, first)
     if left <= 0:
         return Outgoing()
-    items = spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED)
-    lengths = [
-        sum(len(message.content) for message in first_prompt(method, item, planned.way))
-        for item in items
-    ]
-    length = sum(lengths) / len(lengths) if lengths else 0.0
+    items = list(spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED))
+    prompts = [prompt for item in items for prompt in known_prompts(method, item, planned.way)]
+    characters = sum(len(each.content) for prompt in prompts for each in prompt)
+    length = characters / max(1, len(prompts))
+    left = round(left * len(prompts) / max(1, len(items)))
     return _outgoing(store, planned, _of_questions(store, planned), planned.n_asked, left, length)
 
 

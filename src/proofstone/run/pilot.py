@@ -48,14 +48,15 @@ class Survey(Struct, frozen=True, kw_only=True):
     """What is left of one run.
 
     ``left`` are the (item, sample) without a reply; of the ``cached`` ones among them the cache has
-    all replies. Of the first requests of all others: ``characters``, ``prompt_tokens`` (about),
+    all replies. Of the first ``requests`` of all others: ``characters``, ``prompt_tokens`` (about),
     ``reply_tokens`` (at most; None where nothing limits them), and ``most``, the bounds of the
-    dearest one. ``is_one_request`` says that no question takes a second one.
+    dearest one. ``is_one_request`` says that no question takes more than these.
     """
 
     planned: PlannedRun
     left: tuple[Cell, ...]
     cached: frozenset[Cell] = frozenset()
+    requests: int = 0
     characters: int = 0
     prompt_tokens: int = 0
     reply_tokens: int | None = 0
@@ -120,21 +121,25 @@ async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
             continue
         firsts = await asyncio.gather(  # together, so that the cache is searched for all at once
             *(
-                _first_missing(method, planned, stored, n, settings, asker.find_cached)
+                _missing(method, planned, stored, n, settings, asker.find_cached)
                 for stored, (_position, n) in cells
             )
         )
         cached |= {cell for (_stored, cell), first in zip(cells, firsts, strict=True) if not first}
-        for first in filter(None, firsts):
-            survey = _with_request(survey, *first, asker)
+        for requests in filter(None, firsts):
+            is_last = requests[-1][0] == run.last_step
+            survey = structs.replace(survey, is_one_request=survey.is_one_request and is_last)
+            for _step, request in requests:
+                survey = _with_request(survey, request, asker)
     return structs.replace(survey, left=tuple(left), cached=frozenset(cached))
 
 
-def _with_request(survey: Survey, step: str, request: ModelRequest, asker: Asker) -> Survey:
+def _with_request(survey: Survey, request: ModelRequest, asker: Asker) -> Survey:
     """The survey with one more first request counted."""
     most, so_far = asker.most_tokens(request), survey.reply_tokens
     return structs.replace(
         survey,
+        requests=survey.requests + 1,
         characters=survey.characters + sum(len(message.text) for message in request.messages),
         prompt_tokens=survey.prompt_tokens + counted_tokens(request.messages),
         reply_tokens=(
@@ -144,7 +149,6 @@ def _with_request(survey: Survey, step: str, request: ModelRequest, asker: Asker
             max(survey.most.prompt or 0, most.prompt or 0),
             max(survey.most.completion or 0, most.completion or 0),
         ),
-        is_one_request=survey.is_one_request and step == survey.planned.run.last_step,
     )
 
 
@@ -181,7 +185,21 @@ async def _first_missing(
     settings: Mapping[str, Any],
     find: Callable[[ModelRequest], Awaitable[Asked | None]] | None,
 ) -> tuple[str, ModelRequest] | None:
-    """The first request of an item to which ``find`` has no reply; None where it has them all."""
+    """The first of ``_missing``; None where there are replies to all."""
+    found = await _missing(method, planned, stored, sample, settings, find)
+    return found[0] if found else None
+
+
+async def _missing(
+    method: Method,
+    planned: PlannedRun,
+    stored: StoredItem,
+    sample: int,
+    settings: Mapping[str, Any],
+    find: Callable[[ModelRequest], Awaitable[Asked | None]] | None,
+) -> list[tuple[str, ModelRequest]]:
+    """The first request of an item to which ``find`` has no reply; of likelihoods, where no request
+    depends on a reply, all of them."""
     missing: list[tuple[str, ModelRequest]] = []
 
     async def look(
@@ -198,14 +216,16 @@ async def _first_missing(
         found = None if find is None else await find(request)
         if found is None or found.reply is None:
             missing.append((step, request))
+            if planned.way.likelihood:
+                return Reply(text="")
             raise CallFailed("not_asked", "only what would be asked is wanted")
         return found.reply
 
     try:
         await ask_item(method, stored.loaded, planned.way, look)
     except CallFailed:
-        return missing[0]
-    return missing[0] if missing else None
+        return missing
+    return missing
 
 
 @dataclass(slots=True)

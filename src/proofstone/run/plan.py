@@ -10,7 +10,7 @@ from msgspec import Struct
 from proofstone import __version__
 from proofstone.errors import BadUsage
 from proofstone.method import Method
-from proofstone.models.wire import TEXT_WIRES, check_range, checked_stop
+from proofstone.models.wire import SCORING_WIRES, TEXT_WIRES, check_range, checked_stop
 from proofstone.records.calls import Clock, Model
 from proofstone.records.ids import content_id
 from proofstone.records.items import (
@@ -46,9 +46,12 @@ from proofstone.run.forms import bank_of, plain_form, without_former_versions
 from proofstone.run.prompts import (
     check_fit,
     check_format,
+    check_likelihood,
     check_thinking,
     kept_prompt,
+    likelihood_note,
     prompt_settings,
+    scored_as,
     thinking_note,
     try_prompts,
     with_prompt,
@@ -187,19 +190,21 @@ def plan_run(
         raise BadUsage("a context is no setting", hint="--context NAME, or context = in a file")
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
-    way = method.prepare(spec.way, spec.shots, plain_form(item_set), bank)
+    name = scored_as(method, spec.way, model)
+    way = method.prepare(name, spec.shots, plain_form(item_set), bank)
     way = without_former_versions(store, way, item_set)
     if spec.prompt is not None:
         way = with_prompt(method, way, spec.prompt, item_set)
-    check_format(method, way, spec.prompt, {**method.settings(spec.way), **spec.settings})
+    defaults = method.settings(name)
+    check_format(method, way, spec.prompt, {**defaults, **spec.settings})
+    check_likelihood(way, defaults, spec.settings, model)
     if spec.context == "evidence":
         way = with_evidence(store, way, item_set, spec.context_tokens)
     if spec.retrieval is not None:
         way = with_retrieval(way, method, item_set, spec.retrieval, retriever)
-    defaults = method.settings(spec.way)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
-    if model.wire in TEXT_WIRES:
+    if model.wire in (SCORING_WIRES if way.likelihood else TEXT_WIRES):
         way = _as_text(way)
         asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
@@ -232,6 +237,7 @@ def plan_run(
         *left_out_notes(way, item_set),
         *retrieved_notes(way),
         *thinking_note(model, settings),
+        *likelihood_note(spec.way, way, model),
         *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
     )
     return PlannedRun(

@@ -10,12 +10,13 @@ from typing import Any
 
 from msgspec import structs
 
+from proofstone.choices import likelihood
 from proofstone.choices.answer_format import AnswerFormat, read_answer_format
 from proofstone.choices.outcomes import opens_with_refusal
 from proofstone.errors import BadInput, BadUsage, CallFailed, TextPurged
 from proofstone.method import Method
 from proofstone.models.tokens import FEWEST, MOST, counted_tokens, most_tokens
-from proofstone.models.wire import THINKING, no_images
+from proofstone.models.wire import SCORING_WIRES, THINKING, no_images
 from proofstone.records.calls import Limits, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, content_id, digest
 from proofstone.records.items import (
@@ -137,7 +138,7 @@ def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_ite
     """Renders what may fail on single questions, as many of them as are looked at before a run: a
     person's template, and worked examples of which some may not be shown. Raises BadInput where a
     template fails on one or says nothing, BadUsage where one finds too few examples."""
-    if way.own_prompt is None and not way.unfit:
+    if way.own_prompt is None and not way.unfit and not way.likelihood:
         return
     for messages in first_prompts(store, method, way, item_set, n_items):
         if way.own_prompt is not None and not messages[-1].text.strip():
@@ -225,7 +226,13 @@ def first_prompts(
 
 def first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message]:
     """What a question's first call would send; nothing is sent."""
-    seen: list[Message] = []
+    return next(iter(known_prompts(method, item, way)), ())
+
+
+def known_prompts(method: Method, item: LoadedItem, way: Way) -> list[Sequence[Message]]:
+    """What a question's calls would send, as far as it depends on no reply: the first call; of
+    likelihoods all of them. Nothing is sent."""
+    seen: list[Sequence[Message]] = []
 
     async def look(
         step: str,
@@ -234,7 +241,9 @@ def first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        seen.extend(messages)
+        seen.append(messages)
+        if way.likelihood:
+            return Reply(text="")
         raise CallFailed("not_asked", "only its prompt is wanted")
 
     asking = ask_item(method, item, way, look)
@@ -304,6 +313,54 @@ def thinking_note(model: Model, settings: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+# Likelihoods: what an endpoint can score, and that nothing else is asked for.
+
+
+def scored_as(method: Method, name: str, model: Model) -> str:
+    """Return the prompting method that a model can be asked by: where its endpoint cannot score a
+    given text, the options' letters in place of their texts."""
+    is_text = name == likelihood.OPTION and likelihood.LETTER in method.ways
+    return likelihood.LETTER if is_text and model.wire not in SCORING_WIRES else name
+
+
+def likelihood_note(asked: str, way: Way, model: Model) -> tuple[str, ...]:
+    """Return what to say before a run whose model is asked for another likelihood."""
+    if way.name == asked:
+        return ()
+    return (
+        f"{model.name}: a chat endpoint does not score given texts, so this run is "
+        f"{way.name}, not {asked}; the two are ranked apart. If it also serves /completions, add "
+        f'wire = "openai-completions" to [models."{model.name}"] in proofstone.toml',
+    )
+
+
+def check_likelihood(
+    way: Way, usual: Mapping[str, Any], said: Mapping[str, Any], model: Model
+) -> None:
+    """Raise BadUsage for settings of generated responses where nothing is generated, and for an
+    endpoint that is configured not to return log-probabilities."""
+    if not way.likelihood:
+        return
+    listed = {"top_logprobs"} if model.wire not in SCORING_WIRES else set()
+    others = [
+        name
+        for name, value in said.items()
+        if value is not None and name not in listed and usual.get(name) != value
+    ]
+    if others:
+        raise BadUsage(
+            f"{way.name} generates no response, so {', '.join(sorted(others))} cannot be set",
+            hint="remove these settings for this prompting method",
+        )
+    dropped = model.sent_settings(dict.fromkeys(("logprobs", "top_logprobs"), 1))[1]
+    if dropped and not model.simulated:
+        raise BadUsage(
+            f"{way.name} needs log-probabilities, and the entry of {model.name} lists "
+            f"{', '.join(dropped)} as unsupported",
+            hint="use --ask direct, or remove them from 'unsupported' in proofstone.toml",
+        )
+
+
 # What a run asks of its model, one call at a time: the same from the run loop and a dry run.
 
 
@@ -329,8 +386,16 @@ def request_of(
         sample=sample,
         replicate=run.replicate,
         oracle=oracle,
-        draw_key=f"{item.item.id.hex()}:{step}" if oracle is not None else "",
+        draw_key=_draw_key(item, step, oracle),
     )
+
+
+def _draw_key(item: LoadedItem, step: str, oracle: Oracle | None) -> str:
+    """What a simulated model's draws are fixed by: the step, or, where options are scored one by
+    one, the item alone."""
+    if oracle is None:
+        return ""
+    return f"{item.item.id.hex()}:{'scored' if oracle.scored else step}"
 
 
 def sent_to_model(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from proofstone.choices import likelihood
 from proofstone.choices.options import labels
 from proofstone.errors import BadUsage
 from proofstone.method import OwnPrompts, check_way, read_defaults
@@ -45,6 +46,7 @@ WAYS = {
     "cot": "step by step, then the answer",
     "confidence": "the answer, and how sure the model is of it, from 0 to 100",
     "as-published": "the question alone, as the published code sends it",
+    **likelihood.PROMPT_METHODS,
 }
 
 # The step of the one call says how it was asked, and so how its reply is read.
@@ -54,6 +56,8 @@ STEPS = {
     "cot": "reasoned",
     "confidence": "sure",
     "as-published": "bare",
+    likelihood.OPTION: likelihood.STEP,
+    likelihood.LETTER: likelihood.STEP,
 }
 
 # Two examples may have an item's answer, or its question: so many are left for each item.
@@ -73,6 +77,8 @@ _PROMPTS = Prompts(__package__)
 def settings(way: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
     check_way(way, WAYS)
+    if way in likelihood.VARIANTS:
+        return likelihood.settings(way)
     return dict(read_defaults(__package__)["settings"][way])
 
 
@@ -88,6 +94,8 @@ def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -
             f"{item_set.name} asks over options: the paper prints no prompt for them",
             hint=f"ask {', '.join(name for name in WAYS if name != PUBLISHED)}",
         )
+    if way in likelihood.VARIANTS:
+        return _scoring(way, shots, item_set.name, is_open=is_open)
     key = [way, [*_PROMPTS.texts(way), *_carried_texts("examples")], shots]
     if not is_open:
         key.append([*_PROMPTS.texts(f"choose_{way}"), *_carried_texts("example_options")])
@@ -103,12 +111,38 @@ def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -
     )
 
 
+def _scoring(way: str, shots: int, item_set: str, *, is_open: bool) -> Way:
+    """A prompting method that scores options. Raises BadUsage for open questions, which have
+    none."""
+    if is_open:
+        raise BadUsage(
+            f"{item_set} asks open questions; {way} needs options",
+            hint="use --ask direct, or a form over options",
+        )
+    texts = [*_PROMPTS.texts("choose_letter"), *_carried_texts("examples")]
+    key = [way, [*texts, *_carried_texts("example_options")], shots]
+    return Way(
+        name=way,
+        last_step=likelihood.STEP,
+        prompt_hash=content_id("chinese_simpleqa.prompt", key),
+        n_shots=shots,
+        text=TextForm(version=_TEXT_VERSION),
+        whole_response=likelihood.NOT_READ,
+        likelihood=likelihood.VARIANTS[way],
+    )
+
+
 def _carried_texts(name: str) -> list[str]:
     return [carried_text(__package__, f"{name}.{code}.toml") for code in LANGUAGES]
 
 
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
-    """Asks one item with one call."""
+    """Asks one item with one call; of likelihoods an option a call."""
+    closed = closed_of(item)
+    if way.likelihood and closed is not None:
+        texts = _continuations(closed, item.item.language, way)
+        await likelihood.ask_options(way, call, messages(item, way), texts, oracle(item, way.name))
+        return
     await call(way.last_step, messages(item, way), oracle=oracle(item, way.name))
 
 
@@ -128,6 +162,8 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     if way.own_prompt is not None:  # system message, few-shot examples of the template's own
         own = turns_of(way.own_prompt, VARIABLES)
         turns = own.messages_before(_values(put, language, way.name))
+    if way.likelihood and way.as_text and closed is not None:
+        return [Message("user", _scored_prompt(closed, language, shown, way, turns))]
     if way.as_text:
         return [Message("user", _as_text(put, language, shown, way, turns))]
     for example, answer in shown:
@@ -136,13 +172,45 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     return [*turns, Message("user", _prompt(put, language, way))]
 
 
+def _continuations(closed: Closed, language: str, way: Way) -> list[str]:
+    """What is scored of each option, as it follows the prompt."""
+    texts = closed.options if way.likelihood == "text" else labels(len(closed.options))
+    chinese = is_chinese(language)
+    return [likelihood.as_continuation(text, chinese=chinese) for text in texts]
+
+
+def _scored_prompt(
+    closed: Closed,
+    language: str,
+    shown: Sequence[tuple[str | Closed, str]],
+    way: Way,
+    before: Sequence[Message],
+) -> str:
+    """Worked examples with their right options, then the question up to where an option begins."""
+    is_text, chinese = way.likelihood == "text", is_chinese(language)
+
+    def block(asked: Closed) -> str:
+        if way.own_prompt is not None:
+            return _prompt(asked, language, way).rstrip()
+        text = asked.question if is_text else choice_lines(asked)
+        return likelihood.open_block(text, is_text=is_text, chinese=chinese)
+
+    worked = [
+        block(example) + _continuations(example, language, way)[example.gold]
+        for example, _answer in shown
+        if isinstance(example, Closed)
+    ]
+    return "\n\n".join([*(turn.text for turn in before), *worked, block(closed)])
+
+
 def _prompt(put: str | Closed, language: str, way: Way) -> str:
     """What a model is sent of a question, open or over options. Raises BadInput where a person's
     template fails on it."""
     if way.own_prompt is not None:
         return turns_of(way.own_prompt, VARIABLES).asks.render(_values(put, language, way.name))
     if isinstance(put, Closed):
-        return _PROMPTS.render(f"choose_{way.name}", language, **_shown(put, language))
+        name = "letter" if way.likelihood else way.name
+        return _PROMPTS.render(f"choose_{name}", language, **_shown(put, language))
     return _PROMPTS.render(way.name, language, question=put)
 
 
@@ -220,6 +288,8 @@ def worked_answer(example: Example, language: str, way: str, closed: Closed | No
     """The reply that an example deserves in a way of asking, openly or over its options."""
     put = _example_put(example, language, closed)
     said = example.answer if isinstance(put, str) else labels(26)[put.gold]
+    if way == likelihood.LETTER:
+        return said
     if closed is not None and way == "direct":
         return _line(said, language)
     before = {"recall": example.recall, "cot": example.steps}.get(way, "")
@@ -257,7 +327,7 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out the question, or
     the options of a form that asks over options."""
     is_open = posed_of(item_set.recipe) == "open"
-    needed = ("question",) if is_open else ("question", "options")
+    needed = ("question",) if is_open or way == likelihood.OPTION else ("question", "options")
     check_shown(prompt, VARIABLES, [needed], f"what {way} asks:")
 
 

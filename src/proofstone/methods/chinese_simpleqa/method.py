@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proofstone.choices import likelihood
 from proofstone.method import Method, PayloadType, later, read_presets
 from proofstone.methods.chinese_simpleqa import ask, compose, questions, sameness, score
 from proofstone.methods.chinese_simpleqa.payloads import (
@@ -53,6 +54,7 @@ METHOD = Method(
     gold=score.gold,
     measures=sameness.MEASURES,
     headline=sameness.HEADLINE,
+    scales=likelihood.SCALES,
     grouping=compose.GROUPING,
     reviewing=later(f"{_HERE}.review:REVIEWING"),
     grading_files=later(f"{_HERE}.graded_files:FILE_GRADES"),

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from proofstone.choices import likelihood
 from proofstone.methods.chinese_simpleqa.payloads import BARE, ShortAnswer
 from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Worth
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
@@ -344,4 +345,5 @@ MEASURES = (
         denominator=noted("all replies that state how sure they are"),
         label=noted("sure"),
     ),
+    likelihood.MEASURES[0],
 )

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from proofstone.choices import likelihood
 from proofstone.choices.options import labels
 from proofstone.choices.outcomes import not_read, read_choice
 from proofstone.methods.chinese_simpleqa.ask import STEPS
@@ -39,7 +40,7 @@ SCORER_VERSION = 2
 _SHOWN = 200  # characters of an answer that are kept with its score
 
 
-_WAYS = {step: way for way, step in STEPS.items()}
+_WAYS = {step: way for way, step in STEPS.items() if way not in likelihood.VARIANTS}
 
 
 class _Graded(Struct, frozen=True):
@@ -56,7 +57,7 @@ class _Graded(Struct, frozen=True):
 def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
     """The item as the one unit; none where its reply is missing. Questions are drawn one by one:
     each depends on its own fact alone."""
-    if not _WAYS.keys() & replies.keys():
+    if not {*_WAYS, likelihood.STEP} & replies.keys():
         return ()
     key = item.facts[0].id if item.facts else item.item.id
     kind = "fact" if item.facts else "item"
@@ -69,6 +70,12 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     Each graded one has its grade ("correct"), whether a rule settled it ("by_rule"), and the
     confidence that the reply states, where it does.
     """
+    scored = [place for place, unit in enumerate(units) if likelihood.STEP in unit.replies]
+    scores = [score for place in scored for score in _scored(place, units[place])]
+    if len(scored) == len(units):
+        return scores
+    if scored:
+        raise ValueError("units of one run are all likelihoods, or none is")
     answered = [_answered(unit) for unit in units]
     graded = await asyncio.gather(
         *(_graded(unit, one, judge) for unit, one in zip(units, answered, strict=True))
@@ -79,6 +86,17 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
         if found is not None
         for score in _scores(place, one.read, found)
     ]
+
+
+def _scored(place: int, unit: Unit) -> list[Score]:
+    """The scores of an item whose options were scored: no response is read, no judge is asked."""
+    closed = closed_of(unit.item)
+    if closed is None:
+        return []
+    names = labels(len(closed.options))
+    right = names[closed.gold]
+    scores = likelihood.likelihood_scores(place, unit.replies, names, right, GRADED)
+    return [*scores, Score(unit=place, measure=BY_RULE, outcome="answered", value=1.0)]
 
 
 def gold(unit: Unit) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
+from proofstone.choices import likelihood
 from proofstone.choices.options import option_text, roman
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import OwnPrompts, check_way, read_defaults
@@ -44,6 +45,8 @@ from proofstone.texts.templates import LANGUAGES, Prompts, check_shown, turns_of
 def settings(way: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
     check_way(way, WAYS)
+    if way in likelihood.VARIANTS:
+        return likelihood.settings(way)
     return dict(read_defaults(__package__)["settings"][way])
 
 
@@ -74,13 +77,19 @@ def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) ->
         prompt_hash=content_id("encyclo_k.prompt", shaped_by),
         shots=pool,
         n_shots=shots,
-        text=text_form(way),
+        text=TextForm(version=_VERSION) if way in likelihood.VARIANTS else text_form(way),
+        whole_response=likelihood.NOT_READ if way in likelihood.VARIANTS else "",
+        likelihood=likelihood.VARIANTS.get(way, ""),
     )
 
 
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
     """Asks one item with one call, step "answer", or "verdicts" where each statement is judged."""
     oracle = oracle_of(item, task_of(item.item, way.name))
+    if way.likelihood:
+        texts = _continuations(item, way, oracle)
+        await likelihood.ask_options(way, call, messages(item, way), texts, oracle)
+        return
     await call(way.last_step, messages(item, way), oracle=oracle)
 
 
@@ -90,6 +99,8 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     turns: list[Message] = []
     if way.own_prompt is not None:  # system message, few-shot examples of the template's own
         turns = turns_of(way.own_prompt, VARIABLES).messages_before(_values(item, way.name))
+    if way.likelihood and way.as_text:
+        return [Message("user", _scored_prompt(item, chosen, way, turns))]
     if way.as_text:
         return [Message("user", _as_text(item, chosen, way, turns))]
     for shot in chosen:
@@ -146,7 +157,9 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out what a model must
     see in this way: statements, or the options to choose from."""
     enough = _COMPOSED if task_of_set(item_set, way) == "choice" else _JUDGED
-    if not is_composed(item_set):
+    if way == likelihood.OPTION:
+        enough = _JUDGED  # options are not shown, they are scored
+    elif not is_composed(item_set):
         enough = _IMPORTED
     check_shown(prompt, VARIABLES, enough, f"the whole question: for {way}")
 
@@ -161,7 +174,7 @@ def _values(item: LoadedItem, way: str) -> dict[str, Any]:
     choices = letters(item) if is_choice else ""
     texts = option_texts(item) if is_choice else ()
     return {
-        "question": render(item, task),
+        "question": stem(item, task) if way == likelihood.OPTION else render(item, task),
         "stem": stem(item, task),
         "sentence": sentence(item, task),
         "asks": "" if own is None else "correct" if own.asks_correct else "incorrect",
@@ -314,6 +327,8 @@ def ask_prompt(item: LoadedItem, way: str) -> str:
 
 
 def _asking(task: Task, way: str) -> str:
+    if way == likelihood.LETTER:
+        return "letter"
     if task == "choice" and way == PUBLISHED:
         return "as_published"
     return _ASKED[task][is_stepwise(way)]
@@ -365,6 +380,8 @@ def oracle_of(item: LoadedItem, task: Task) -> Oracle:
 def worked_answer(item: LoadedItem, way: str) -> str:
     """The reply that an item made from a bank deserves: the line or lines of its answer, and step
     by step before them what is known of each statement, computed from the bank."""
+    if way == likelihood.LETTER:
+        return gold_letter(item)
     task = task_of(item.item, way)
     oracle = oracle_of(item, task)
     said = [part.reply.replace("{choice}", part.gold) for part in oracle.parts or (oracle,)]
@@ -425,6 +442,46 @@ def _as_text(
     opening = opening or answer_line(item.item.language, "")
     texts = [*(turn.text for turn in before), *worked]
     return "\n\n".join([*texts, f"{_headed(item, way)}\n{opening.rstrip()}"])
+
+
+# Questions whose options are scored, as one text that ends where an option begins.
+
+
+def _scored_prompt(
+    item: LoadedItem, shots: Sequence[LoadedItem], way: Way, before: Sequence[Message]
+) -> str:
+    """Each few-shot example with its right option, then the item. A question without an end mark is
+    continued as it stands; any other stands in a block of question and answer."""
+    worked = []
+    for shot in shots:
+        oracle = oracle_of(shot, task_of(shot.item, way.name))
+        text = _continuations(shot, way, oracle)[oracle.choices.index(oracle.gold)]
+        worked.append(f"{_open_block(shot, way)}{text}")
+    return "\n\n".join([*(turn.text for turn in before), *worked, _open_block(item, way)])
+
+
+def _open_block(item: LoadedItem, way: Way) -> str:
+    if way.own_prompt is not None:
+        return _put(item, way).rstrip()
+    task, chinese = task_of(item.item, way.name), is_chinese(item.item.language)
+    asked = stem(item, task) if way.likelihood == "text" else render(item, task)
+    return likelihood.open_block(asked, is_text=way.likelihood == "text", chinese=chinese)
+
+
+def _continuations(item: LoadedItem, way: Way, oracle: Oracle) -> list[str]:
+    """What is scored of each option, as it follows the prompt. Raises BadUsage for a question with
+    several right options, which are no single option."""
+    task = task_of(item.item, way.name)
+    if task == "choice" and asks_for_all(item):
+        raise BadUsage(
+            f"item {short(item.item.id)} asks for several options; {way.name} finds the one option "
+            "that is most probable",
+            hint="--ask direct",
+        )
+    is_text = way.likelihood == "text" and task == "choice"
+    texts = option_texts(item) if is_text else oracle.choices
+    chinese = is_chinese(item.item.language)
+    return [likelihood.as_continuation(text, chinese=chinese) for text in texts]
 
 
 def _headed(item: LoadedItem, way: Way) -> str:

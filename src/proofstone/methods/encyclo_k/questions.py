@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
+from proofstone.choices import likelihood
 from proofstone.choices.answer_format import read_answer_format
 from proofstone.choices.options import labels, option_text, roman
 from proofstone.errors import BadInput, BadUsage, Problem
@@ -85,6 +86,7 @@ WAYS = {
     "then the answer line",
     "verdicts": "true or false of each statement of a question, at once",
     "verdicts-cot": "step by step, then true or false of each statement of a question",
+    **likelihood.PROMPT_METHODS,
 }
 
 
@@ -98,6 +100,8 @@ def is_stepwise(way: str) -> bool:
 
 def last_step(way: str) -> str:
     """The step whose reply is scored."""
+    if way in likelihood.VARIANTS:
+        return likelihood.STEP
     return VERDICTS if way in _OF_VERDICTS else STEP
 
 
@@ -122,6 +126,11 @@ def task_of_set(item_set: ItemSet, way: str) -> Task:
             raise BadUsage(
                 f"{item_set.name} holds single statements: the paper prints no prompt for them",
                 hint="ask direct or cot",
+            )
+        if way == likelihood.LETTER:
+            raise BadUsage(
+                f"{item_set.name} holds single statements: {way} needs options with letters",
+                hint="--ask direct; or option-likelihood on a completions or local endpoint",
             )
         return "statement"
     if way in _OF_VERDICTS and not is_composed(item_set):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from proofstone.choices import likelihood
 from proofstone.choices.answer_format import read_answer_format
 from proofstone.choices.extraction import joined
 from proofstone.choices.options import labels, option_text
@@ -51,7 +52,7 @@ def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequen
     counts as the true one it came from: who knows one can tell the other. A question made
     elsewhere, without statements, stands for itself.
     """
-    if STEP in replies:
+    if STEP in replies or likelihood.STEP in replies:
         return (Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item)),)
     if VERDICTS not in replies:
         return ()
@@ -87,18 +88,29 @@ def _origin(fact: Fact) -> bytes:
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     """One score a unit, in order: 1 where the chosen letter, or the verdict, is the gold one, 0
     where it is another, none where the reply chose nothing; of a question asked for verdicts their
-    mean. No judge is needed."""
+    mean; of likelihoods also what ``likelihood_scores`` adds. No judge is needed."""
     scores: list[Score] = []
     read: tuple[object, VerdictReadings] | None = None  # several units share one reply
     for place, unit in enumerate(units):
         reply = unit.replies.get(VERDICTS)
-        if reply is None:
+        if likelihood.STEP in unit.replies:
+            names = _labels(unit.item.item.payload)
+            right = gold(unit)[0]
+            scores += likelihood.likelihood_scores(place, unit.replies, names, right, "accuracy")
+        elif reply is None:
             scores.append(_score(place, unit))
-            continue
-        if read is None or read[0] is not reply:
-            read = reply, read_verdicts(reply, len(unit.item.facts))
-        scores.append(_verdict_score(place, unit, read[1]))
+        else:
+            if read is None or read[0] is not reply:
+                read = reply, read_verdicts(reply, len(unit.item.facts))
+            scores.append(_verdict_score(place, unit, read[1]))
     return scores
+
+
+def _labels(question: _Question) -> Sequence[str]:
+    """The labels of what can be chosen: letters, or the two verdicts."""
+    if isinstance(question, SingleStatement):
+        return ("true", "false")
+    return labels(len(question.options))
 
 
 def _score(place: int, unit: Unit) -> Score:
@@ -295,6 +307,7 @@ MEASURES = (
             noted("all statements of the questions asked that are false"),
         ),
     ),
+    *likelihood.MEASURES,
 )
 
 
@@ -305,4 +318,8 @@ _SHARE = Scale(
 )
 
 
-SCALES: Mapping[str, Scale] = {"verdicts": _SHARE, "verdicts-cot": _SHARE}
+SCALES: Mapping[str, Scale] = {
+    "verdicts": _SHARE,
+    "verdicts-cot": _SHARE,
+    **likelihood.SCALES,
+}

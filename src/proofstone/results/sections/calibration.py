@@ -9,8 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from proofstone.choices.likelihood import VARIANTS
 from proofstone.page.section import Cell, Figure, Mark, Section, Table, column, points, table_of
 from proofstone.records.runs import Estimate
+from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.stats.calibration import (
     Calibration,
@@ -123,19 +125,20 @@ class _Model:
 def calibration_section(evidence: Evidence) -> Section | None:
     """Over-confidence, calibration error beside what chance gives, the Brier score and its parts,
     how well confidence tells right from wrong, and what answering only when sure gives. None unless
-    confidence was stated."""
-    ranked = ranked_values(evidence)
-    if ranked is None or ranked.sheet.table.confidence is None:
+    confidence was stated. Each row of each ranking stands for itself: nothing is compared."""
+    sheet = evidence.sheet
+    if sheet is None or sheet.table.confidence is None:
         return None
-    sheet, stated = ranked.sheet, ranked.sheet.table.confidence
+    stated, level = sheet.table.confidence, evidence.board.confidence
+    keys = sheet.keys if evidence.estimand == "knowledge" else None
     found = []
-    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
+    for label, who in _rows(evidence, sheet):
         own = sheet.table.respondent == who
         make = partial(
             calibrate, stated[own], sheet.counted[own], unit=sheet.table.unit[own],
-            keys=ranked.dependent_keys, seed=ranked.seed, level=ranked.confidence,
+            keys=keys, seed=evidence.seed, level=level,
         )  # fmt: skip
-        found.append(_Model(label, make(), make(binning="equal mass"), ranked.confidence))
+        found.append(_Model(label, make(), make(binning="equal mass"), level))
     known = [each for each in found if each.by_width.n]
     if not known:
         return None
@@ -143,7 +146,7 @@ def calibration_section(evidence: Evidence) -> Section | None:
     by_label = [(each.label, each.by_width) for each in known]
     return Section(
         name="calibration",
-        title=say("Calibration of stated confidence"),
+        title=say("Calibration"),
         finding=_finding(known, directions),
         plain=_plain(known, directions),
         cannot=_cannot(known, directions, len(found)),
@@ -151,6 +154,29 @@ def calibration_section(evidence: Evidence) -> Section | None:
         tables=(_by_model(found), _brier(known), _selective(known), _bins(known)),
         figures=(reliability_diagram(by_label), risk_curves(by_label)),
     )
+
+
+def _rows(evidence: Evidence, sheet: Sheet) -> list[tuple[str, int]]:
+    """The labels and places of the first ranking's rows, and of the rows ranked apart that have a
+    confidence: those whose options were scored are always ranked apart."""
+    first = ranked_values(evidence)
+    places = {
+        (who.name, who.way, who.settings, who.simulated): place
+        for place, who in enumerate(sheet.table.respondents)
+    }
+    stated = np.zeros(len(places), dtype=bool)
+    if sheet.table.confidence is not None:
+        stated[sheet.table.respondent[~np.isnan(sheet.table.confidence)]] = True
+    rows = [
+        (row.label, places[row.name, row.way, row.settings, row.simulated], group)
+        for group in evidence.board.standings
+        for row in group.ranked
+    ]
+    return [
+        (label, place)
+        for label, place, group in rows
+        if stated[place] or (first is not None and group is first.group)
+    ]
 
 
 def _directions(known: Sequence[_Model]) -> list[int]:
@@ -224,7 +250,15 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
         depends = say("Answers to one item depend on each other.")
     elif shared:
         depends = say("Answers to one item, and to items that share a key, depend on each other.")
+    rows = [row for group in evidence.board.standings for row in group.ranked]
+    is_scored = any(row.way in VARIANTS for row in rows)
     return paragraph(
+        say(
+            "Where options were scored, the confidence is the softmax over the options' mean "
+            "log-probabilities, at the chosen option. A letter that is not listed counts as 0."
+        )
+        if is_scored
+        else "",
         say(
             "Ten bins of equal width, and of equally many answers. The calibration error is never "
             "below 0: beside it stands what a perfectly calibrated model would show on as many "
