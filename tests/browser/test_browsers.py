@@ -90,7 +90,7 @@ def test_search_and_lists_add_up_and_are_taken_back(triples: Browser) -> None:
     triples.search("KNOWN33 entity")
     assert triples.column(4) == ["Entity 33"]
     triples.search("no such thing")
-    assert triples.told == f"Nothing fits: 0 of {N_TRIPLES:,}"
+    assert triples.told == f"No match: 0 of {N_TRIPLES:,}"
     triples.press("Reset")
     assert triples.told == f"1 to 50 of {N_TRIPLES:,} triples"
 
@@ -171,7 +171,7 @@ def test_a_page_without_its_folder_says_what_is_missing(
     tab.until("document.querySelector('#triples-held .note')")
     said = tab.read("document.querySelector('#triples-held .note').textContent")
     assert said.startswith("triples-beside_files/")
-    assert "is not there, or belongs to another page" in said
+    assert "is missing or belongs to another page" in said
     assert tab.read("document.querySelectorAll('#triples-held details').length") == 50
     tab.forget()  # the browser's own word on the file that is not there
 

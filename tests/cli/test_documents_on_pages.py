@@ -151,15 +151,15 @@ def test_the_page_has_scores_by_document_and_names_those_of_each_question(
             held = {row["document"]: int(row["n"]) for row in csv.DictReader(file)}
         unknown = "（未给出）" if language == "zh" else "(not given)"
         assert held == {(unknown if name == "(not given)" else name): k for name, k in n.items()}
-        questions = re.findall(
-            r"<summary>(item:\w{8}).*?</summary>(.*?)</details>", text, re.DOTALL
-        )
-        assert questions
-        for item, shown in questions:
-            for name, pages in items[item].items():
-                assert name in shown
-                assert page_word in shown
-                assert all(each in shown for each in pages)
+        found = re.search(r'id="held-items-1">(.*?)</script>', text)
+        assert found is not None
+        shown = {row[0]: row[3] for row in json.loads(found[1])}
+        assert shown.keys() == items.keys()
+        for item, documents in items.items():
+            for name, pages in list(documents.items())[:1]:
+                assert name in shown[item]
+                assert not pages or page_word in shown[item]
+                assert all(each in shown[item] for each in pages)
 
 
 def test_the_work_list_names_the_documents_and_pages_of_items_and_statements(

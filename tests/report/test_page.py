@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from proofstone.page.section import tie_letters
-from proofstone.records.calls import Message
 from proofstone.records.runs import Usage
 from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.item_browser import ItemBrowser, ItemShown
 from proofstone.results.page import _lanes, render_page
 from proofstone.results.page_parts import (
     Asked,
@@ -21,7 +21,6 @@ from proofstone.results.page_parts import (
     FormShown,
     PageData,
     Provenance,
-    QuestionShown,
 )
 from proofstone.results.rankings import leaderboard
 from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
@@ -100,26 +99,23 @@ def full_page() -> PageData:
         controls=(
             Control(label="m", prompt="1 2 3", reply=hostile, expected="4", is_as_expected=False),
         ),
-        questions=(
-            QuestionShown(
-                label="lab/large direct",
-                item="question 7",
-                messages=(Message("system", "Be brief."), Message("user", hostile)),
-                reply=hostile,
-                reasoning="so",
-                outcome="answered",
-                answer="A",
-                basis="marked",
-                gold="B",
-                value=0.0,
-                flags=("truncated",),
-            ),
-            QuestionShown(
-                label="lab/large direct",
-                item="8",
-                messages=(),
-                reply="x" * 20_005,
-                outcome="unparsed",
+        items=ItemBrowser(
+            models=("lab/large direct", hostile),
+            level="discipline",
+            items=(
+                ItemShown(
+                    name="question 7",
+                    title=hostile,
+                    group=hostile,
+                    document=hostile,
+                    key="B",
+                    cells="rw",
+                    answers="BA",
+                    share=0.5,
+                    discrimination=-0.25,
+                    flags=("weak-beat-strong",),
+                ),
+                ItemShown(name="8", cells="u-"),
             ),
         ),
     )
@@ -161,7 +157,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_script_may_run() -> None:
     assert "url(" not in page
     policy = next(value for _t, n, value in outline.attributes if n == "content" and "src" in value)
     for kind in ("style", "script"):
-        body = re.search(f"<{kind}[^>]*>(.*?)</{kind}>", page, re.DOTALL)
+        body = re.search(f'<{kind}(?: type="module")?>(.*?)</{kind}>', page, re.DOTALL)
         assert body is not None
         digest = base64.b64encode(hashlib.sha256(body.group(1).encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
@@ -169,7 +165,9 @@ def test_nothing_is_fetched_and_only_the_pages_own_script_may_run() -> None:
 
 def test_hostile_texts_are_shown_and_do_nothing() -> None:
     page = render_page(full_page())
-    assert page.count("<script") == 1
+    scripts = re.findall(r"<script([^>]*)>", page)
+    assert [each for each in scripts if "application/json" not in each] == [' type="module"']
+    assert all("<" not in body for body in re.findall(r"json\" id[^>]*>(.*?)</script>", page))
     assert "\x00" not in page
     assert "\u202e" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+0000⟩⟨U+202E⟩ &amp; &lt;b&gt;" in page
@@ -177,15 +175,9 @@ def test_hostile_texts_are_shown_and_do_nothing() -> None:
 
 def test_the_page_encodes_whatever_a_reply_holds() -> None:
     """A lone surrogate cannot be written as UTF-8: it is shown by its number."""
-    question = QuestionShown(label="m", item="1", messages=(), reply="\ud800", outcome="unparsed")
-    page = render_page(page_of(two_small(), questions=(question,)))
-    assert "⟨U+D800⟩".encode() in page.encode("utf-8")
-
-
-def test_a_long_reply_is_cut_and_says_so() -> None:
-    page = render_page(full_page())
-    assert "x" * 20_000 + "\n[... 5 more characters]" in page
-    assert "x" * 20_001 not in page
+    browser = ItemBrowser(models=("m",), items=(ItemShown(name="1", title="\ud800", cells="r"),))
+    page = render_page(page_of(two_small(), items=browser))
+    assert page.encode("utf-8").count("⟨U+D800⟩".encode()) == 2, "its row, and the row's data"
 
 
 def test_what_was_asked_and_where_it_came_from() -> None:
@@ -198,8 +190,7 @@ def test_what_was_asked_and_where_it_came_from() -> None:
         "lab/large direct temperature 0; not taken: seed large-2026 (fp_1) "
         "2026-11-20 to 2026-11-21",
         "lab/large direct 40 12,345 678 \N{EM DASH} 0.5000 -0.250 1.50",
-        "question 7: answered, answered A, right is B, score 0",
-        "Extracted: A (marked); truncated.",
+        "question 7 B 50.0 -0.25 significant negative discrimination",
         "Runs 2c1e, 9f00",
         "failed not counted; asked again, and the run is incomplete until it succeeds",
         "lab/unlucky direct 30 10 1 37.5 62.5",
@@ -207,12 +198,16 @@ def test_what_was_asked_and_where_it_came_from() -> None:
         assert expected in text
 
 
-def test_a_row_leads_to_its_replies() -> None:
-    """Each link of the page names a place on it; only respondents with shown replies have one."""
-    outline = Outline(render_page(full_page()))
-    ids = {value for _tag, name, value in outline.attributes if name == "id"}
-    links = [value for _tag, name, value in outline.attributes if name == "href"]
-    assert {link[1:] for link in links} == {"answer", "replies-1"} <= ids
+def test_a_page_for_the_public_shows_items_by_their_ids_alone() -> None:
+    """Neither a question nor an answer or its key, in the table or in the data of the script."""
+    data = msgspec.structs.replace(full_page(), audience="public")
+    page = render_page(data)
+    assert "alert(1)" not in page.split('id="items-held"')[1].split("</section>")[0]
+    held = re.search(r'id="held-items-1">(.*?)</script>', page)
+    assert held is not None
+    first = msgspec.json.decode(held[1])[0]
+    assert (first[0], first[1], first[4], first[6]) == ("question 7", "", "", "")
+    assert first[5] == "rw"
 
 
 def test_what_is_missing_says_why() -> None:
@@ -358,7 +353,7 @@ def test_the_public_sees_no_question_and_no_reply() -> None:
     data = full_page()
     inside = Outline(render_page(data)).text
     outside = Outline(render_page(msgspec.structs.replace(data, audience="public"))).text
-    for text in ("Be brief.", "alert(1)", "question 7"):
+    for text in ("alert(1)", "⟨U+202E⟩"):
         assert text in inside
         assert text not in outside
     assert "1 2 3" in outside

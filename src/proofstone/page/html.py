@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from typing import Literal
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -15,15 +16,18 @@ from proofstone.wording.messages import language_tag, noted, say, word
 _PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
 
 
-# What pages with entities and verdicts have besides.
-_BROWSING = ("tabs", "pieces", "browsing", "triples")
+# Pieces of pages with browsers: of items, and of entities and verdicts.
+ITEM_SCRIPT = ("tabs", "pieces", "browsing", "items")
+
+
+TRIPLE_SCRIPT = ("tabs", "pieces", "browsing", "triples")
 
 
 @cache
-def page_script(*, browses: bool = False) -> str:
-    """All pieces as the text of one module; with ``browses`` those of browsers and tabs too."""
+def page_script(*more: str) -> str:
+    """Return all pieces as the text of one module, with ``more`` pieces at its end."""
     folder = resources.files(__package__) / "script"
-    names = (*_PIECES, *_BROWSING) if browses else _PIECES
+    names = (*_PIECES, *more)
     return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
@@ -34,8 +38,6 @@ _WORDS = {
     "reset": noted("Reset"),
     "all-rows": noted("{all} rows"),
     "shown-rows": noted("{shown} of {all} rows"),
-    "all-questions": noted("{all} questions"),
-    "shown-questions": noted("{shown} of {all} questions"),
     "only": noted("Only: {what}"),
     "copy": noted("Copy"),
     "copied": noted("Copied"),
@@ -46,9 +48,46 @@ _WORDS = {
 
 _BROWSING_WORDS = {
     "after": noted("Next 50"),
+    "before": noted("Previous 50"),
+    "loading": noted("Loading"),
+    "missing": noted(
+        "{file} is missing or belongs to another page. Keep the folder beside the page that it was "
+        "written with, or write the page again."
+    ),
+    "narrowed": noted("Only {what}: show all again"),
+    "none": noted("No match: 0 of {all}"),
+    "model": noted("model"),
+}
+
+
+_ITEM_WORDS = {
+    "of-items": noted("{first} to {last} of {shown} items"),
+    "item": noted("item"),
+    "item-id": noted("item ID"),
+    "copy-id": noted("Copy ID"),
+    "key": noted("answer key"),
+    "discrimination": noted("discrimination"),
+    "flag": noted("flag"),
+    "unflagged": noted("not flagged"),
+    "outcome": noted("outcome"),
+    "any-model": noted("any model"),
+    "document": noted("document"),
+    "mean-score": noted("mean score"),
+    "prompt": noted("prompt"),
+    "source": noted("source passage"),
+    "response": noted("response"),
+    "extracted": noted("extracted answer"),
+    "open": noted("Open"),
+    "sort": noted("sort by"),
+    "sort-order": noted("original order"),
+    "sort-hard": noted("lowest score first"),
+    "sort-low": noted("lowest discrimination first"),
+}
+
+
+_TRIPLE_WORDS = {
     "against": noted("contradicted"),
     "article": noted("article"),
-    "before": noted("Previous 50"),
     "checked": noted("checked"),
     "direction": noted("direction"),
     "domain": noted("domain"),
@@ -59,14 +98,6 @@ _BROWSING_WORDS = {
     "kind": noted("kind"),
     "known": noted("the reference has it from"),
     "links": noted("links"),
-    "loading": noted("Loading"),
-    "missing": noted(
-        "{file} is not there, or belongs to another page: keep the folder beside the page that it "
-        "was written with, or make the page again."
-    ),
-    "model": noted("model"),
-    "narrowed": noted("Only {what}: show all again"),
-    "none": noted("Nothing fits: 0 of {all}"),
     "popularity": noted("popularity"),
     "real": noted("real"),
     "reason": noted("reason"),
@@ -85,12 +116,13 @@ _BROWSING_WORDS = {
 }
 
 
-def script_words(browses: bool = False) -> Markup:
-    """The words of the script, as attributes ``data-says-...`` of an element; with ``browses``
-    those of browsers too."""
-    words = {**_WORDS, **(_BROWSING_WORDS if browses else {})}
+def script_words(browses: Literal["items", "triples"] = "items") -> Markup:
+    """Return the words of the script as attributes ``data-says-...`` of an element, with those of
+    the browser that the page has."""
+    own = _ITEM_WORDS if browses == "items" else _TRIPLE_WORDS
     return Markup(" ").join(
-        Markup('data-says-{}="{}"').format(name, word(said)) for name, said in words.items()
+        Markup('data-says-{}="{}"').format(name, word(said))
+        for name, said in {**_WORDS, **_BROWSING_WORDS, **own}.items()
     )
 
 

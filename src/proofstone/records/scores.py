@@ -172,7 +172,8 @@ class ScoreTable:
     had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
     applied here; ``n_retired`` items of the sets were left out, and have no units here.
     ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
-    our own. ``tells_outcomes``: whether it is known how each reply ended; else all count as
+    our own; ``item_texts`` (U) are their questions, where a column has them.
+    ``tells_outcomes``: whether it is known how each reply ended; else all count as
     answered, and no rate of other outcomes is shown; ``unknown_outcomes`` are those that are not
     told even so (a log tells what was unparsed and not what was truncated). ``confidence``
     (N, in [0, 1]) is what was stated with each answer, ``tokens`` (N) how long each reply was; NaN
@@ -209,6 +210,7 @@ class ScoreTable:
     corrections: tuple[Corrections, ...] = ()
     n_retired: int = 0
     item_names: tuple[str, ...] = ()
+    item_texts: tuple[str, ...] = ()
     tells_outcomes: bool = True
     unknown_outcomes: tuple[Outcome, ...] = ()
     confidence: NDArray[np.float64] | None = None

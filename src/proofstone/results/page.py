@@ -9,7 +9,7 @@ import importlib
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from msgspec import Struct
 
 from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, numbers_table
-from proofstone.page.html import page_script, script_words
+from proofstone.page.html import ITEM_SCRIPT, page_script, script_words
 from proofstone.page.section import (
     MISSING,
     Table,
@@ -39,16 +39,21 @@ from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.item_browser import (
+    FLAG_NAMES,
+    SHOWN_FIRST,
+    STATES,
+    HeldItems,
+    hold_items,
+    items_json,
+)
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import (
     PageData,
-    QuestionShown,
-    anchors,
     by_remedy,
     css_string,
     estimate_tables,
     open_questions,
-    outcome_of,
     page_for,
     page_texts,
     paper_line,
@@ -88,9 +93,12 @@ MOST_CELLS_ON_PAPER = 1000
 FEWEST_ROWS_ON_PAPER = 24
 
 
-def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> str:
+def render_page(
+    data: PageData, begin_drawing: BeginDrawing | None = None, held: HeldItems | None = None
+) -> str:
     """The page as HTML text, the same for the same ``data``, whether its figures are drawn here or
-    by what ``begin_drawing`` begins.
+    by what ``begin_drawing`` begins. ``held`` says which rows of items are beside the page; without
+    it the page holds all.
 
     Texts of models and items are escaped, control and direction characters made visible. A content
     security policy allows nothing but the page's own style and script, by hash.
@@ -105,7 +113,9 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
     style = environment.get_template("page.css.jinja").render(
         n_lanes=_n_lanes(data), paper_line=visible(paper_line(data.title, data.provenance))
     )
-    script = page_script()
+    script = page_script(*ITEM_SCRIPT)
+    if data.items is not None and held is None:
+        held = hold_items(data.items)
     return environment.get_template("page.html.jinja").render(
         data=data,
         board=data.board,
@@ -114,9 +124,8 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
         answers=answer_sentences(data.board),
         style=style,
         script=script,
-        policy=page_policy(style, script),
-        questions=_by_respondent(data.questions),
-        anchors=anchors(data.questions),
+        policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
+        held=held,
         flags=_flags_used(data),
     )
 
@@ -154,6 +163,11 @@ def page_environment(*packages: str) -> Environment:
     named: Mapping[str, Any] = {
         "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
+        "FLAG_NAMES": FLAG_NAMES,
+        "SHOWN_FIRST": SHOWN_FIRST,
+        "STATES": STATES,
+        "items_json": items_json,
+        "states_used": lambda items: {code for item in items.items for code in item.cells},
         "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
         "rows_on_paper": rows_on_paper,
         "RULING_HEADS": RULING_HEADS,
@@ -168,7 +182,6 @@ def page_environment(*packages: str) -> Environment:
         "has_averages": _has_averages,
         "number_columns": number_columns,
         "open_questions": open_questions,
-        "outcome_of": outcome_of,
         "tells": _told_outcomes,
         "tells_any": _tells_any,
         "by_remedy": by_remedy,
@@ -253,13 +266,6 @@ def _has_averages(data: PageData) -> bool:
     """Whether there is more than the one average that the leaderboard shows."""
     groups = [group for group in data.board.standings if group.ranked]
     return any(row.levels or row.others for group in groups for row in group.ranked)
-
-
-def _by_respondent(questions: Sequence[QuestionShown]) -> dict[str, list[QuestionShown]]:
-    found: dict[str, list[QuestionShown]] = {}
-    for question in questions:
-        found.setdefault(question.label, []).append(question)
-    return found
 
 
 def _flags_used(data: PageData) -> list[str]:

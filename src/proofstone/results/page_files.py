@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -46,6 +46,7 @@ from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
+from proofstone.results.item_browser import hold_items
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page import models_of, render_page
 from proofstone.results.page_parts import (
@@ -55,6 +56,7 @@ from proofstone.results.page_parts import (
     page_for,
     same_recipe,
 )
+from proofstone.results.rows_beside import FileBeside, folder_beside
 from proofstone.results.sections.evidence import chance_levels
 from proofstone.results.sections.pairs import all_pairs
 from proofstone.results.sections.strata import all_documents
@@ -313,22 +315,33 @@ def write_page(
     path: Path | None,
     beside: BesideAsked = NOTHING,
     begin_drawing: BeginDrawing | None = None,
+    responses: Callable[[Path], Iterable[FileBeside]] | None = None,
 ) -> PageWritten:
-    """Writes a page, its tables and its figures, each where it is asked for; nothing where the
-    tables or figures may not be written. ``begin_drawing`` may draw the page's. Raises what
-    ``check_tables``, ``check_figures`` and ``write_text`` do."""
+    """Write a page, its tables and its figures, each where it is asked for; nothing where the
+    tables or figures may not be written. ``begin_drawing`` may draw the page's. ``responses``
+    makes the files of responses beside it. Raises what ``check_tables``, ``check_figures``,
+    ``hold_items`` and ``write_text`` do."""
     tables, figures, others = beside
     if tables is not None:
         check_tables(data, tables, others)
     if figures is not None:
         check_figures(data, figures)
+    rows = None
     if path is not None:
-        write_text(path, render_page(data, begin_drawing))
+        data = page_for(data)
+        held = None
+        if data.items is not None:
+            files = responses(path) if responses and data.items.has_responses else ()
+            held = hold_items(data.items, path, files)
+            if held.is_beside or data.items.has_responses:
+                rows = str(folder_beside(path))
+        write_text(path, render_page(data, begin_drawing, held))
     return PageWritten(
         page=None if path is None else str(path),
         tables=None if tables is None else write_tables(data, tables, others),
         figures=None if figures is None else write_figures(data, figures),
         methods=methods_text(data),
+        rows=rows,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page arranges of a leaderboard: tables of estimates, warnings by remedy, anchors."""
+"""What the page arranges of a leaderboard: tables of estimates, warnings by remedy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from markupsafe import Markup, escape
 from msgspec import Struct, structs
 
 from proofstone.page.section import Section
-from proofstone.records.calls import Message
 from proofstone.records.knowledge import RoleName
-from proofstone.records.runs import Estimate, Outcome, Usage
-from proofstone.records.scores import DocumentPages
+from proofstone.records.runs import Estimate, Usage
 from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
+from proofstone.results.item_browser import ItemBrowser, without_texts
 from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening
 from proofstone.results.trust import TrustLine
@@ -80,27 +79,6 @@ class Control(Struct, frozen=True, kw_only=True):
     is_as_expected: bool
 
 
-class QuestionShown(Struct, frozen=True, kw_only=True):
-    """One question as one respondent saw it: the exact messages, the raw reply, what was read.
-
-    ``value`` is None where the outcome carries none; ``basis`` is how the answer was found;
-    ``documents`` are those that the question rests on, with its pages in them.
-    """
-
-    label: str
-    item: str
-    messages: tuple[Message, ...]
-    reply: str
-    outcome: Outcome
-    reasoning: str = ""
-    answer: str = ""
-    basis: str = ""
-    gold: str = ""
-    value: float | None = None
-    flags: tuple[str, ...] = ()
-    documents: tuple[DocumentPages, ...] = ()
-
-
 class FileRead(Struct, frozen=True, kw_only=True):
     """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
     understood, and what it holds."""
@@ -129,7 +107,7 @@ class PageData(Struct, frozen=True, kw_only=True):
 
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
     facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
-    no ``questions``, whatever stands there, and no replies to ``controls``.
+    neither texts nor answers of ``items``, and no replies to ``controls``.
     ``seed`` is that of all draws. ``manifest`` is what is recorded of how runs of our own came
     about; None for other people's results.
     """
@@ -148,7 +126,7 @@ class PageData(Struct, frozen=True, kw_only=True):
     forms: tuple[FormShown, ...] = ()
     asked: tuple[Asked, ...] = ()
     controls: tuple[Control, ...] = ()
-    questions: tuple[QuestionShown, ...] = ()
+    items: ItemBrowser | None = None
     audience: Audience = "internal"
 
 
@@ -249,22 +227,6 @@ def by_remedy(group: Standings) -> dict[str, list[str]]:
                 say("{who}: {what}", who=row.label, what=advice.what)
             )
     return found
-
-
-def anchors(questions: Sequence[QuestionShown]) -> Mapping[str, str]:
-    """The id of the place where a respondent's questions are shown, by its label."""
-    labels = dict.fromkeys(question.label for question in questions)
-    return {label: f"replies-{place}" for place, label in enumerate(labels, start=1)}
-
-
-def outcome_of(question: QuestionShown) -> str:
-    """What came of a question, as readers look for it: an answer was right, wrong or partly right;
-    other outcomes as they are."""
-    if question.outcome != "answered" or question.value is None:
-        return word(question.outcome)
-    if question.value == 1:
-        return say("right")
-    return say("wrong") if question.value == 0 else say("partly right")
 
 
 def same_recipe(forms: Sequence[FormShown]) -> bool:
@@ -414,12 +376,16 @@ def css_string(text: str) -> Markup:
 
 
 def page_for(data: PageData) -> PageData:
-    """The page as its audience may see it: for the public without any question as it was asked,
-    and without replies to control completions, whose prompts stand in the program's source."""
+    """Return the page as its audience may see it.
+
+    For the public it has no texts or answers of items and no responses to control completions,
+    whose prompts are in the program's source.
+    """
     if data.audience == "internal":
         return data
     controls = tuple(structs.replace(control, reply="") for control in data.controls)
-    return structs.replace(data, questions=(), controls=controls)
+    items = None if data.items is None else without_texts(data.items)
+    return structs.replace(data, items=items, controls=controls)
 
 
 # What a workspace knows of how runs came about, as a methods paragraph needs it.

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from msgspec import structs
 
@@ -21,7 +20,6 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.replies import read_reply
 from proofstone.models.tokens import load_cl100k
 from proofstone.page.section import Section
-from proofstone.records.calls import Message
 from proofstone.records.ids import short
 from proofstone.records.items import CONTEXT_SETTINGS, ItemSet, own_prompt_of, shown_name
 from proofstone.records.models import shown_names
@@ -30,7 +28,6 @@ from proofstone.records.runs import (
     OUR_SETTINGS,
     STATED_CONFIDENCE,
     Run,
-    Score,
     Usage,
 )
 from proofstone.records.scores import Respondent, ScoreTable
@@ -39,6 +36,7 @@ from proofstone.results.audit.audit import Audit, audit_evidence, benchmark_besi
 from proofstone.results.board import LeftOut, PlanMark
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import read_columns, read_field, read_where
+from proofstone.results.item_browser import item_browser
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_files import (
@@ -61,11 +59,18 @@ from proofstone.results.page_parts import (
     Manifest,
     PageData,
     Provenance,
-    QuestionShown,
 )
 from proofstone.results.plan import plan_marks
 from proofstone.results.rankings import leaderboard as ranked_board
 from proofstone.results.request import CURRENT, BoardAsked, View
+from proofstone.results.response_pages import (
+    ItemText,
+    ReadRun,
+    item_texts,
+    read_responses,
+    response_files,
+)
+from proofstone.results.rows_beside import FileBeside
 from proofstone.results.sections.catalogue import (
     asked_options,
     make_sections,
@@ -97,7 +102,6 @@ from proofstone.results.table import (
     with_groups,
     with_shared_part,
 )
-from proofstone.results.trace import ShownReply, show_replies
 from proofstone.results.trust import trust_lines
 from proofstone.run.forms import Selection, newer_forms, select_runs
 from proofstone.run.run_facts import ControlReport, shares_of
@@ -215,9 +219,6 @@ def _manifest(
     )
 
 
-_PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
-
-
 def page_data(
     session: Session,
     made: BoardMade,
@@ -226,16 +227,14 @@ def page_data(
     *,
     control: ControlReport | None = None,
     command: str = "",
+    texts: Mapping[bytes, ItemText] | None = None,
 ) -> PageData:
-    """Everything that the page of a leaderboard shows its audience."""
-    store, selection, sheet = session.store, made.selection, made.evidence.sheet
+    """Everything that the page of a leaderboard shows its audience. ``texts`` are the questions by
+    item id where responses are written beside the page."""
+    store, selection = session.store, made.selection
     respondents = _with_runs(selection)
     known = [_asked(store, who, mine) for who, mine in respondents]
     told = [(who, runs[0][1], each) for (who, runs), each in zip(respondents, known, strict=True)]
-    questions: tuple[QuestionShown, ...] = ()
-    if asked.audience == "internal":
-        shown = (one for who, mine in respondents for one in _questions(store, who, mine))
-        questions = tuple(_with_documents(list(shown), None if sheet is None else sheet.table))
     return PageData(
         title=", ".join(sorted({item_set.name for item_set in selection.item_sets})),
         audience=asked.audience,
@@ -255,7 +254,12 @@ def page_data(
         asked=tuple(known),
         manifest=_manifest(store, made, asked.view, told),
         controls=controls_shown(control),
-        questions=questions,
+        items=item_browser(
+            made.evidence,
+            texts={item: text.question for item, text in (texts or {}).items()},
+            has_responses=texts is not None,
+            audience=asked.audience,
+        ),
     )
 
 
@@ -346,55 +350,6 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     for name, value in run.settings.items():
         if name not in OUR_SETTINGS or name in (*CONTEXT_SETTINGS, ANSWER_FORMAT):
             yield name, _shown(value)
-
-
-def _questions(
-    store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]
-) -> list[QuestionShown]:
-    """A few questions of each kind of outcome, from the first run that has them."""
-    found: list[QuestionShown] = []
-    for outcome in ("right", "wrong", "unparsed", "truncated", "refused"):
-        for key, run in runs:
-            target = Found("run", key, run.id, "")
-            shown = show_replies(store, target, outcome=outcome, limit=_PER_OUTCOME)
-            shown = [entry for entry in shown if entry.calls[-1].raw]  # the others were purged
-            if shown:
-                found += [_question(who, entry, entry.scores[0]) for entry in shown]
-                break
-    return found
-
-
-def _with_documents(
-    questions: Sequence[QuestionShown], table: ScoreTable | None
-) -> Iterator[QuestionShown]:
-    """The questions, each with the documents that it rests on."""
-    known = None if table is None else table.documents
-    if table is None or known is None:
-        yield from questions
-        return
-    wanted = {question.item for question in questions}
-    names = ((unit, f"item:{short(item)}") for unit, item in enumerate(table.items))
-    found = {name: known.of_unit(unit) for unit, name in names if name in wanted}
-    for question in questions:
-        yield structs.replace(question, documents=found.get(question.item, ()))
-
-
-def _question(who: Respondent, entry: ShownReply, score: Score) -> QuestionShown:
-    call = entry.calls[-1]
-    reply = read_reply(call.wire, call.raw)
-    return QuestionShown(
-        label=_label(who),
-        item=f"item:{entry.item}",
-        messages=tuple(msgspec.json.decode(call.prompt, type=list[Message])),
-        reply=reply.text,
-        reasoning=reply.reasoning,
-        outcome=score.outcome,
-        answer=score.answer,
-        basis=score.basis,
-        gold=entry.gold,
-        value=score.value,
-        flags=score.flags,
-    )
 
 
 def _distinct(values: Any) -> tuple[str, ...]:
@@ -619,12 +574,38 @@ def write_report(
     own = (make(made.evidence) for make in method.sections)
     banks = bank_sections(session.store, selection.item_sets, asked.audience)
     sections = (*make_sections(made.evidence), *filter(None, own), *banks)
-    data = page_data(session, made, asked, sections, control=control, command=command)
-    written = write_page(data, place, beside)
+    texts = None
+    if asked.audience == "internal" and place is not None:
+        texts = item_texts(session.store, method, made.selection.item_sets)
+    data = page_data(session, made, asked, sections, control=control, command=command, texts=texts)
+    written = write_page(
+        data, place, beside, responses=partial(_responses, session.store, made, data, texts or {})
+    )
     if place is not None:
         forms = [item_set.id for item_set in selection.item_sets]
         session.store.written.add(place, "form", forms, session.clock.now())
     return written
+
+
+def _responses(
+    store: Store, made: BoardMade, data: PageData, texts: Mapping[bytes, ItemText], page: Path
+) -> Iterator[FileBeside]:
+    """Return the files of all responses on a board, in the order of its items."""
+    sheet, browser = made.evidence.sheet, data.items
+    if sheet is None or browser is None:
+        return iter(())
+    places = {label: place for place, label in enumerate(browser.models)}
+    asked = [
+        ReadRun(key, run, places[_label(who)])
+        for who, runs in _with_runs(made.selection)
+        for key, run in runs
+        if _label(who) in places
+    ]
+    method = find_method(made.selection.method)
+    items = dict.fromkeys(sheet.table.items)
+    return response_files(
+        data.title, page, browser, read_responses(store, method, items, asked, texts)
+    )
 
 
 def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:

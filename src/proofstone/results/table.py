@@ -572,7 +572,9 @@ def with_groups(
     groups, group_names = _of_columns(store, item_sets, table)
     if method.grouping is None:
         return replace(table, groups=groups, group_names=group_names)
-    named = {item.item.id: method.grouping.groups_of(item) for item in _items(store, item_sets)}
+    named = {
+        item.item.id: method.grouping.groups_of(item) for item in readable_items(store, item_sets)
+    }
     for name in method.grouping.names:
         texts = [named.get(item, {}).get(name, "") for item in table.items]
         groups[name], group_names[name] = _coded(texts)
@@ -645,8 +647,8 @@ def _coded(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     return np.array([places[text] for text in texts], dtype=np.int32), names
 
 
-def _items(store: Store, item_sets: Sequence[ItemSet]) -> Iterator[LoadedItem]:
-    """The items of the sets that can still be read."""
+def readable_items(store: Store, item_sets: Sequence[ItemSet]) -> Iterator[LoadedItem]:
+    """Read the items of the sets in order, without those whose text was purged."""
     for item_set in item_sets:
         after = -1
         while places := store.items.places(item_set.id, after, _PAGE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaincc
+from scipy.special import expit, gammaincc, ndtri
 
 from proofstone.stats.clusters import Dependence, SharedKeys
 from proofstone.stats.intervals import (
@@ -150,6 +151,21 @@ def one_sided_p(correlation: Floats, n: NDArray[np.int64]) -> Floats:
     half = t_two_sided_p(t, degrees) / 2.0
     p = np.where(correlation < 0, half, 1.0 - half)
     return np.where((n > 2) & ~np.isnan(correlation), p, np.nan)
+
+
+def correlation_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the ends of a confidence interval of a correlation of ``n`` pairs.
+
+    Fisher's z transform (Fisher 1921), approximate for scores of 0 and 1. NaN below four pairs, and
+    for a correlation that is not defined.
+    """
+    if n < 4 or math.isnan(r):
+        return math.nan, math.nan
+    if abs(r) >= 1.0 - 1e-12:
+        return r, r
+    half = float(ndtri(0.5 + confidence / 2.0)) / math.sqrt(n - 3)
+    middle = math.atanh(r)
+    return math.tanh(middle - half), math.tanh(middle + half)
 
 
 def _thirds(rest: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

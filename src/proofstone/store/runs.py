@@ -20,6 +20,7 @@ from proofstone.store.items import ItemStore, StoredItem
 from proofstone.store.rows import (
     StorePart,
     among,
+    chunks,
     insert_record,
     insert_rows,
     of_kind,
@@ -237,15 +238,31 @@ class RunStore(StorePart):
 
     def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:
         """The calls behind an item's replies in a run: (sample, step, call), in order."""
+        return self.calls_of_items(run, [item]).get(item, [])
+
+    def calls_of_items(
+        self, run: int, items: Sequence[int]
+    ) -> dict[int, list[tuple[int, str, CallRecord]]]:
+        """Read the calls behind the responses to some items in a run, by item key: (sample, step,
+        call), in order. An item without a response has no entry."""
         table = schema.response
-        query = (
-            select_calls()
-            .add_columns(table.c.step.label("step"), table.c.sample.label("response_sample"))
-            .join(table, table.c.call_id == schema.call.c.id)
-            .where(table.c.run_id == run, table.c.item_id == item)
-            .order_by(table.c.sample, table.c.id)
-        )
-        return [(row.response_sample, row.step, read_call(row)) for row in self._rows(query)]
+        found: dict[int, list[tuple[int, str, CallRecord]]] = {}
+        for chunk in chunks(items, 4000):
+            query = (
+                select_calls()
+                .add_columns(
+                    table.c.item_id.label("response_item"),
+                    table.c.step.label("step"),
+                    table.c.sample.label("response_sample"),
+                )
+                .join(table, table.c.call_id == schema.call.c.id)
+                .where(table.c.run_id == run, table.c.item_id.in_(chunk))
+                .order_by(table.c.sample, table.c.id)
+            )
+            for row in self._rows(query):
+                call = (row.response_sample, row.step, read_call(row))
+                found.setdefault(row.response_item, []).append(call)
+        return found
 
     def some_calls(self, run: int, limit: int = 500) -> list[CallRecord]:
         """The first calls behind a run's replies, up to ``limit``."""

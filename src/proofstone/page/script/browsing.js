@@ -1,10 +1,31 @@
-// Many rows, fifty at a time, with search, choices and chips above them; each row opens what stands
-// behind it. Rows are any values; facets have a name and the text of a row, and may be chips.
+// Many rows, 50 at a time, with search, lists and chips above them. Each row opens its details.
+// Rows are any values.
 const ROWS_AT_ONCE = 50;
 const counted = (n) => n.toLocaleString("en-US");
 
-function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedBy }) {
-  const name = section.querySelector("h2").textContent;
+const isolated = (text) => make("bdi", "", text);  // a name of any direction moves nothing beside it
+const cell = (content, className = "") => make("td", className, content);
+const numberCell = (n) => cell(counted(n), "number");
+
+function link(address, text) {
+  const made = make("a", "", text);
+  made.href = address;
+  made.rel = "noreferrer noopener";
+  return made;
+}
+
+function facts(...pairs) {
+  const list = make("dl");
+  for (const [name, ...content] of pairs) {
+    if (content.some(Boolean)) list.append(make("dt", "", name), make("dd", "", ...content));
+  }
+  return list;
+}
+
+// Facets have a name and the values of a row; a row may have several. A scope narrows nothing by
+// itself: other facets read it. Orders compare rows; the first is the order of the rows.
+function addBrowser({ section, of, rows, heads, facets, orders = [], textOf, cellsOf, openedBy }) {
+  const name = section.querySelector("h2, h3").textContent;
   const search = make("input");
   search.type = "search";
   search.autocomplete = "off";
@@ -18,7 +39,8 @@ function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedB
   const tools = make("div", "tools", make("label", "", say("Search"), " ", search));
   tools.setAttribute("role", "group");
   tools.setAttribute("aria-label", say("Tools", { name }));
-  tools.append(...chosen.map((facet) => facet.element), narrowed, back, status, " ", only);
+  const order = makeOrder(orders);
+  tools.append(...chosen.map((facet) => facet.element), ...order.elements, narrowed, back, status, " ", only);
 
   const body = make("tbody");
   const head = make("tr", "", ...heads.map(makeHead));
@@ -42,13 +64,26 @@ function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedB
 
   function apply() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const facet of chosen) facet.changed?.(facet.value());
+    const filters = chosen.filter((facet) => !facet.scope);
     const asked = chosen.filter((facet) => facet.value() !== "");
-    found = rows.filter(
-      (row) =>
-        (!test || test(row)) &&
-        asked.every((facet) => facet.valueOf(row) === facet.value()) &&
-        words.every((word) => lowered(row).includes(word)),
-    );
+    const tallies = new Map(filters.map((facet) => [facet, new Map()]));
+    found = rows.filter((row) => {
+      if ((test && !test(row)) || !words.every((word) => lowered(row).includes(word))) return false;
+      const values = filters.map((facet) => facet.valuesOf(row));
+      const failed = filters.filter(
+        (facet, at) => facet.value() !== "" && !values[at].includes(facet.value()),
+      );
+      // A chip counts the rows that pass all filters but its own.
+      filters.forEach((facet, at) => {
+        if (failed.length > 1 || (failed.length === 1 && failed[0] !== facet)) return;
+        const tally = tallies.get(facet);
+        for (const value of values[at]) tally.set(value, (tally.get(value) ?? 0) + 1);
+      });
+      return failed.length === 0;
+    });
+    for (const facet of filters) facet.tell?.(tallies.get(facet));
+    if (order.compare()) found = found.toSorted(order.compare());
     const filtered = words.length + asked.length > 0 || test !== null;
     tools.classList.toggle("filtered", filtered);
     only.textContent = filtered
@@ -74,6 +109,7 @@ function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedB
     setDisabled(before, first === 0);
     setDisabled(after, last >= found.length);
     pager.hidden = found.length <= ROWS_AT_ONCE;
+    settleStop(table);
   }
 
   function turn(way) {
@@ -114,6 +150,7 @@ function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedB
   function clear() {
     search.value = "";
     for (const facet of chosen) facet.clear();
+    order.clear();
     narrow(null);
   }
 
@@ -128,6 +165,7 @@ function addBrowser({ section, of, rows, heads, facets, textOf, cellsOf, openedB
 
   search.addEventListener("input", apply);
   for (const facet of chosen) facet.listen(apply);
+  order.listen(apply);
   apply();
   watchWidth([region]);
   return { narrow, clear };
@@ -145,29 +183,43 @@ function makeButton(text, pressed) {
 // Not "disabled", which would take the focus from whoever pages with the keyboard.
 const setDisabled = (button, is) => button.setAttribute("aria-disabled", String(is));
 
-function makeHead({ text, isNumber }) {
-  const head = make("th", isNumber ? "number" : "", text);
+function makeHead({ text, isNumber, className = "" }) {
+  const head = make("th", isNumber ? `number ${className}` : className, text);
   head.scope = "col";
   return head;
 }
 
 // A list of the values that rows have, or a chip for each; nothing where all have the same.
 function makeFacet(facet, rows) {
+  const valuesOf = facet.valuesOf ?? ((row) => [facet.valueOf(row)].filter((value) => value !== ""));
   const numbers = new Map();
   for (const row of rows) {
-    const value = facet.valueOf(row);
-    if (value !== "") numbers.set(value, (numbers.get(value) ?? 0) + 1);
+    for (const value of valuesOf(row)) numbers.set(value, (numbers.get(value) ?? 0) + 1);
   }
   const isOne = numbers.size < 2 && [...numbers.values()].every((n) => n === rows.length);
-  if (!numbers.size || isOne) return null;
-  const values = facet.inOrder ? [...numbers.keys()] : [...numbers.keys()].sort(inWords.compare);
-  return { ...facet, ...(facet.chips ? makeChips : makeList)(facet, values, numbers) };
+  if (!numbers.size || (isOne && !facet.scope)) return null;
+  const found = facet.inOrder ?? [...numbers.keys()].sort(inWords.compare);
+  const values = found.filter((value) => numbers.has(value));
+  return { ...facet, valuesOf, ...(facet.chips ? makeChips : makeList)(facet, values, numbers) };
+}
+
+function makeOrder(orders) {
+  if (!orders.length) return { elements: [], compare: () => null, clear() {}, listen() {} };
+  const select = make("select");
+  select.autocomplete = "off";
+  orders.forEach(({ name }, place) => select.append(new Option(name, place)));
+  return {
+    elements: [make("label", "", say("Sort"), " ", select)],
+    compare: () => orders[Number(select.value)].compare ?? null,
+    clear: () => (select.value = "0"),
+    listen: (apply) => select.addEventListener("change", apply),
+  };
 }
 
 function makeList(facet, values) {
   const select = make("select");
   select.autocomplete = "off";
-  select.append(new Option(say("Any"), ""));
+  select.append(new Option(facet.any ?? say("Any"), ""));
   for (const value of values) select.append(new Option(value, value));
   return {
     element: make("label", "", facet.name, " ", select),
@@ -184,7 +236,7 @@ function makeChips(facet, values, numbers) {
     for (const chip of chips) chip.setAttribute("aria-pressed", String(chip.value === chosen));
   };
   const chips = values.map((value) => {
-    const chip = makeButton(`${value} ${counted(numbers.get(value))}`, () => {
+    const chip = makeButton("", () => {
       chosen = chosen === value ? "" : value;
       mark();
       changed();
@@ -192,12 +244,17 @@ function makeChips(facet, values, numbers) {
     chip.value = value;
     return chip;
   });
+  const tell = (tally) => {
+    for (const chip of chips) chip.textContent = `${chip.value} ${counted(tally.get(chip.value) ?? 0)}`;
+  };
   const element = make("span", "chips", facet.name, " ", ...chips);
   element.setAttribute("role", "group");
   element.setAttribute("aria-label", facet.name);
   mark();
+  tell(numbers);
   return {
     element,
+    tell,
     value: () => chosen,
     clear: () => {
       chosen = "";

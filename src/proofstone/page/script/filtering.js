@@ -1,11 +1,11 @@
-// Search, choices and a way back above anything with rows: tables, and questions as they were asked.
+// Search, lists and a reset button above a table.
 const FILTER_FROM = 8;  // rows; fewer are seen at a glance
 const MOST_CHOICES = 40;
 
-// A list that is filtered: its name, and what its rows are (Rows, Questions); the groups of its rows, each with what heads it (or nothing);
-// facets with a name and the value of a row; what brings back the order that it came in, and what is
-// to be done when other rows are shown.
-function addTools({ name, of, place, groups, facets, reset, settle }) {
+// A table that is filtered: its name; the groups of its rows, each with its heading (or nothing);
+// facets with a name and the value of a row; what restores the original order, and what is to be
+// done when other rows are shown.
+function addTools({ name, place, groups, facets, reset, settle }) {
   const rows = groups.flatMap((group) => group.rows);
   const search = make("input");
   search.type = "search";
@@ -44,7 +44,7 @@ function addTools({ name, of, place, groups, facets, reset, settle }) {
     }
     const filtered = words.length + asked.length > 0;
     tools.classList.toggle("filtered", filtered);
-    status.textContent = say(filtered ? `Shown${of}` : `All${of}`, { shown, all: rows.length });
+    status.textContent = say(filtered ? "ShownRows" : "AllRows", { shown, all: rows.length });
     only.textContent = filtered
       ? say("Only", {
           what: [
@@ -111,7 +111,6 @@ function addTableTools(table) {
   const region = table.closest(".wide");
   addTools({
     name: region.getAttribute("aria-label"),
-    of: "Rows",
     place: region,
     groups,
     facets: tableFacets(table),
@@ -120,30 +119,5 @@ function addTableTools(table) {
       groups.forEach(({ rows }, place) => bodies[place].append(...rows));
     },
     settle: () => settleStop(table),
-  });
-}
-
-// Questions as they were asked, by respondent and by what came of them.
-function addQuestionTools(section) {
-  const groups = [...section.querySelectorAll(".respondent")].map((head) => ({
-    head,
-    rows: [...head.querySelectorAll("details")],
-  }));
-  if (groups.flatMap((group) => group.rows).length < FILTER_FROM) return;
-  const tools = addTools({
-    name: section.querySelector("h2").textContent,
-    of: "Questions",
-    place: groups[0].head,
-    groups,
-    facets: [
-      { name: section.dataset.respondents, valueOf: (row) => row.parentElement.dataset.name },
-      { name: section.dataset.outcomes, valueOf: (row) => row.dataset.outcome },
-    ],
-  });
-  // A link to what a filter hides brings it back.
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('a[href^="#"]');
-    const target = link && document.getElementById(link.hash.slice(1));
-    if (target && section.contains(target) && target.closest("[hidden]")) tools.clear();
   });
 }

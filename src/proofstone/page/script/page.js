@@ -3,7 +3,6 @@ for (const table of document.querySelectorAll("table.sorts")) {
   makeSortable(table);
   addTableTools(table);
 }
-for (const section of document.querySelectorAll("section.questions")) addQuestionTools(section);
 for (const section of document.querySelectorAll("section.copied")) addCopying(section);
 makeAskable(document);
 watchWidth(document.querySelectorAll(".wide"));

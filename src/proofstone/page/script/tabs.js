@@ -6,7 +6,7 @@ function addTabs(section) {
   const tabs = parts.map((part, place) => {
     const heading = part.querySelector("h2, h3");
     const tab = makeTab(heading.textContent, `${heading.id}-tab`);
-    part.id = `${heading.id}-panel`;
+    part.id ||= `${heading.id}-panel`;
     part.setAttribute("role", "tabpanel");
     part.setAttribute("aria-labelledby", tab.id);
     part.tabIndex = 0;

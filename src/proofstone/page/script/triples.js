@@ -1,25 +1,6 @@
 // The entities and the verdicts of a page of verified triples.
 const held = JSON.parse(document.getElementById("held")?.textContent ?? "null");
 
-const isolated = (text) => make("bdi", "", text);  // a name of any direction moves nothing beside it
-const cell = (content, className = "") => make("td", className, content);
-const numberCell = (n) => cell(counted(n), "number");
-
-function link(address, text) {
-  const made = make("a", "", text);
-  made.href = address;
-  made.rel = "noreferrer noopener";
-  return made;
-}
-
-function facts(...pairs) {
-  const list = make("dl");
-  for (const [name, ...content] of pairs) {
-    if (content.some(Boolean)) list.append(make("dt", "", name), make("dd", "", ...content));
-  }
-  return list;
-}
-
 const entityOf = ([name, domain, popularity, isFictional, page, wikidata, counts, fiction], at) => ({
   at, name, domain, popularity, page, wikidata, counts,
   kind: isFictional ? [say("Fictional"), fiction].filter(Boolean).join(", ") : "",

@@ -212,6 +212,7 @@ def assemble(
         expected=_expected(unit, who, sample, len(respondents), complete_from),
         roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),
+        item_texts=_texts(parts, units, n_units),
         tells_outcomes=any(part.layout.outcome for part in parts),
         unknown_outcomes=tuple(
             dict.fromkeys(name for part in parts for name in part.layout.unknown_outcomes)
@@ -219,6 +220,22 @@ def assemble(
         confidence=_confidence(parts),
         tokens=_numbers(parts, "tokens"),
     )
+
+
+def _texts(
+    parts: Sequence[ScoresIn], units: Sequence[NDArray[np.int64]], n_units: int
+) -> tuple[str, ...]:
+    """The question of each item, by its first record that has one; empty where no part has any."""
+    if not any(part.layout.question for part in parts):
+        return ()
+    found = [""] * n_units
+    for part, unit in zip(parts, units, strict=True):
+        column = column_of(part.table, part.layout.question)
+        told = np.flatnonzero((column.codes >= 0) & (unit >= 0))
+        at, first = np.unique(unit[told], return_index=True)
+        for place, record in zip(at.tolist(), told[first].tolist(), strict=True):
+            found[place] = found[place] or column.names[int(column.codes[record])]
+    return tuple(found)
 
 
 def _fact_columns(layout: Layout) -> Iterator[str]:

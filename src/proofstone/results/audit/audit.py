@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 from numpy.typing import NDArray
 
 from proofstone import __version__
@@ -53,6 +53,7 @@ from proofstone.results.audit.scores import (
     scores_in,
 )
 from proofstone.results.board_text import Leaderboard, render_terminal
+from proofstone.results.item_browser import ItemBrowser, item_browser
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page_parts import FileRead, PageData, Provenance
@@ -78,9 +79,9 @@ class Audit(Struct, frozen=True, kw_only=True):
     """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
     and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
     far to believe it, ``notes`` what limits all of it. ``work_list`` are all items to look at,
-    gravest first. ``seed`` is that of all draws; ``version`` of the program that made it.
-    ``methods`` are the paragraphs of a methods text. One for the ``audience`` "public" holds no
-    text of items or replies."""
+    gravest first. ``items`` are for the page alone. ``seed`` is that of all draws; ``version`` of
+    the program that made it. ``methods`` are the paragraphs of a methods text. One for the
+    ``audience`` "public" holds no text of items or responses."""
 
     audience: Audience = "internal"
     title: str
@@ -94,6 +95,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     seed: int
     version: str
     work_list: tuple[WorkRow, ...] = ()
+    items: ItemBrowser | UnsetType | None = UNSET
     methods: tuple[str, ...] = ()
 
 
@@ -117,6 +119,7 @@ def _made(
         seed=evidence.seed,
         version=__version__,
         work_list=work_list(evidence),
+        items=item_browser(evidence, audience=audience),
     )
 
 
@@ -345,6 +348,7 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         seed=audit.seed,
         files=audit.files,
         notes=audit.notes,
+        items=audit.items or None,
         provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
     )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET, structs
 
 from proofstone.results.cli import (
     FiguresOfPage,
@@ -174,7 +175,7 @@ def audit_command(
 
         tell_work_list(work_list, write_work_list(audit.work_list, work_list))
     if as_json:
-        print_json(audit)
+        print_json(structs.replace(audit, items=UNSET))
         return
     from proofstone.results.audit.audit import page_step, render_audit
 

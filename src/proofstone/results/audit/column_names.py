@@ -42,7 +42,7 @@ _RULES: Mapping[Rule, str] = {
 ONES = (
     "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
     "certainty", "tokens", "order", "count", "overall", "stderr", "rank", "low", "high", "human",
-    "judge", "annotator", "parameters", "active", "family", "grader",
+    "judge", "annotator", "parameters", "active", "family", "grader", "question",
 )  # fmt: skip
 
 
@@ -72,7 +72,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
     the same records by people and by a judge. ``order`` is that in which options were shown. None
     of these is guessed. ``parameters``, ``active`` and ``family`` say what a record's model is;
-    ``grader`` names the judge that gave a record's score.
+    ``grader`` names the judge that gave a record's score; ``question`` holds the
+    items' texts.
     ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
     are columns that nothing reads; ``unknown_outcomes`` those of which the column ``outcome`` says
     nothing. ``missing`` are the spellings of missing scores that occur.
@@ -101,6 +102,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     active: str = ""
     family: str = ""
     grader: str = ""
+    question: str = ""
     stderr: str = ""
     rank: str = ""
     low: str = ""

@@ -112,6 +112,7 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
         and not _CONTEXTS.issuperset(table.columns[name].names)
     )
     found = structs.replace(found, strata=strata, clusters=clusters)
+    found = _by_name(table, found, ("question",))
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
 

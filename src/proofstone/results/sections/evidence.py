@@ -286,6 +286,7 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     return replace(
         table,
         item_names=tuple(f"item {place}" for place, _ in enumerate(table.item_names, start=1)),
+        item_texts=(),
         key_names=keys if table.item_names else table.key_names,
         answers=tuple(masks[name] for name in table.answers),
         golds=tuple(masks[name] for name in table.golds),

@@ -34,17 +34,16 @@ from proofstone.stats.items import (
     ItemStatistics,
     KeyFlag,
     KeyStatistics,
+    correlation_interval,
     describe_items,
     describe_keys,
 )
+from proofstone.stats.multiple_comparisons import benjamini_hochberg, over_known
 from proofstone.wording.messages import counted, language, noted, paragraph, say, say_of, word
 
 # Which statements are probably wrong: by all questions that hold them, and by answers alone.
 #
 # Of a file they are keys of its columns, and are called so: nothing says that they are statements.
-
-_MOST_LISTED = 50
-
 
 _FEWEST = 8  # models, for a statement to be called wrong by them
 
@@ -146,10 +145,9 @@ def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Seque
 
         return cell
 
-    more = len(flagged) - _MOST_LISTED
     return table_of(
         say("Keys to look at first") if columns else say("Statements to look at first"),
-        flagged[:_MOST_LISTED],
+        flagged,
         column("key" if columns else "statement",
                key_column(columns) if columns else say("statement"), "name"),
         *document_column(evidence.sheet.table if evidence.sheet else None,
@@ -167,9 +165,6 @@ def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Seque
                lambda each: each.by_answers.n_units if each.by_answers else 0,
                help=say("times that it was asked alone")),
         column("score_alone", say("right alone"), known("by_answers", "mean"), unit="points"),
-        note=say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
-        if more > 0
-        else "",
     )  # fmt: skip
 
 
@@ -206,14 +201,17 @@ def items_section(evidence: Evidence) -> Section | None:
             'flagged only with eight models or more; "the weak are right and the strong '
             'wrong" is tested at a false discovery rate of 10%.'
         ),
-        tables=(reasons, _items_worst(found, flagged)) if flagged else (),
+        tables=(
+            *((reasons, _items_worst(found, flagged)) if flagged else ()),
+            *_items_negative(found, evidence.board.confidence),
+        ),
     )
 
 
 def _items_finding(found: DescribedItems, n_flagged: int) -> str:
     n = len(found.ranked.respondents)
     if n < _FEWEST:
-        return say("{models} are too few to judge single items by.", models=counted(n, "model"))
+        return say("Items are not flagged: this needs at least 8 ranked models.")
     known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
     return say(
         "{items} of {n:,} should be looked at; half of the items correlate with the rest by "
@@ -228,13 +226,7 @@ def _items_finding(found: DescribedItems, n_flagged: int) -> str:
 
 def _items_cannot(found: DescribedItems) -> str:
     n, negative = len(found.ranked.respondents), sum(x.discrimination < 0 for x in found.items)
-    if n < _FEWEST:
-        return say(
-            "{models} are too few to tell a wrong answer key from sampling error (at least eight "
-            "are needed).",
-            models=counted(n, "model"),
-        )
-    if not negative:
+    if n < _FEWEST or not negative:
         return ""
     return say(
         "{items} have negative discrimination. Some are expected by chance, so this alone does "
@@ -244,10 +236,9 @@ def _items_cannot(found: DescribedItems) -> str:
 
 
 def _items_worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
-    more = len(flagged) - _MOST_LISTED
     return table_of(
-        say("Look at these first"),
-        flagged[:_MOST_LISTED],
+        say("Flagged items"),
+        flagged,
         column("item", say("item"), found.name),
         *document_column(found.table, found.documents),
         column("reason", say("reason"),
@@ -262,9 +253,50 @@ def _items_worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Ta
         column("distractor", say("wrong answer of the best"), found.distractor),
         column("distractor_share", say("its share"),
                lambda item: item.distractor_share if item.distractor >= 0 else None, unit="share"),
-        note=say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
-        if more > 0
-        else "",
+    )  # fmt: skip
+
+
+# The false discovery rate at which a negative discrimination is significant.
+FALSE_DISCOVERIES = 0.1
+
+
+def _items_negative(found: DescribedItems, confidence: float) -> Iterator[Table]:
+    """All items with negative discrimination, lowest first; none with too few models."""
+    if len(found.ranked.respondents) < _FEWEST:
+        return
+    q = over_known(benjamini_hochberg, np.array([item.p for item in found.items]))
+    negative = [
+        (item, float(q[place]))
+        for place, item in enumerate(found.items)
+        if item.discrimination < 0 and item.n >= _FEWEST
+    ]
+    if not negative:
+        return
+    negative.sort(key=lambda row: row[0].discrimination)
+
+    def interval(row: tuple[ItemStatistics, float]) -> str:
+        low, high = correlation_interval(row[0].discrimination, row[0].n, confidence)
+        return f"[{low:.2f}, {high:.2f}]"
+
+    yield table_of(
+        say("Negative discrimination"),
+        negative,
+        column("item", say("item"), lambda row: found.name(row[0])),
+        *document_column(found.table, lambda row: found.documents(row[0])),
+        column("n", say("n"), "0.n", help=say("models that were scored on it")),
+        column("difficulty", say("mean score"), "0.difficulty", unit="points"),
+        column("discrimination", say("discrimination"), "0.discrimination",
+               help=say("correlation with the mean of all other items")),
+        column("interval", say("{level:g}% CI", level=100 * confidence), interval, unit="mixed"),
+        column("q", say("q (BH)"), "1", unit="probability"),
+        column("significant", say("significance"),
+               lambda row: say("significant") if row[1] < FALSE_DISCOVERIES
+               else say("not significant")),
+        note=say(
+            "Significant means a q-value below 0.10 (one-sided, Benjamini-Hochberg over all "
+            "items). The intervals are not adjusted. They use Fisher's z transform over the "
+            "models, which is approximate for scores of 0 and 1."
+        ),
     )  # fmt: skip
 
 

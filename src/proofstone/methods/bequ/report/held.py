@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from markupsafe import Markup
 from msgspec import Struct, structs
 
-from proofstone import __version__
 from proofstone.methods.bequ.records import (
     DIRECTIONS,
     EntityFacts,
@@ -29,7 +26,14 @@ from proofstone.methods.bequ.verification.measures import outcome_of
 from proofstone.page.text import visible
 from proofstone.records.ids import digest
 from proofstone.records.verdicts import Passage
-from proofstone.session.written_files import HELD, check_folder, files_into, take_away
+from proofstone.results.rows_beside import (
+    MOST_IN_PAGE,
+    Piece,
+    PiecedRows,
+    folder_beside,
+    safe_json,
+    write_beside,
+)
 from proofstone.wording.messages import word
 
 # What a triple came to; the place is the code in rows.
@@ -64,13 +68,6 @@ _WIKIDATA = re.compile(r"Q[1-9]\d{0,11}\Z")
 
 
 _WEB = re.compile(r"https?://[^\s\"'<>\\]+\Z", re.IGNORECASE)
-
-
-class Piece(Struct, frozen=True):
-    """Rows under the name of their file, as JSON without any ``<``."""
-
-    name: str
-    json: str
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -150,26 +147,6 @@ def _passage_shown(passage: Passage) -> Passage:
     )
 
 
-class _Rows:
-    """Rows of one kind, given out a piece at a time; ``names`` are those of the pieces."""
-
-    def __init__(self, kind: str, most: int) -> None:
-        self._kind, self._most = kind, most
-        self._rows: list[Any] = []
-        self.names: list[str] = []
-
-    def add(self, row: list[Any]) -> Iterator[Piece]:
-        self._rows.append(row)
-        if len(self._rows) == self._most:
-            yield from self.rest()
-
-    def rest(self) -> Iterator[Piece]:
-        if self._rows:
-            self.names.append(f"{self._kind}-{len(self.names) + 1}")
-            text, self._rows = _safe_json(self._rows), []
-            yield Piece(self.names[-1], text)
-
-
 class _Holding:
     """The rows of verified runs in pieces; what stands beside them is known once all were given.
 
@@ -185,7 +162,7 @@ class _Holding:
         self.verdicts: list[Verified] = []
         self.first_entities: list[EntityFacts] = []
         self.rows = {
-            kind: _Rows(kind, each)
+            kind: PiecedRows(kind, each)
             for kind, each in (
                 ("triples", TRIPLES_A_PIECE),
                 ("evidence", EVIDENCE_A_PIECE),
@@ -254,11 +231,6 @@ def _evidence_row(shown: Verified) -> list[Any]:
     ]  # fmt: skip
 
 
-def _safe_json(value: Any) -> str:
-    """JSON in which no tag can begin."""
-    return msgspec.json.encode(value).decode().replace("<", "\\u003c")
-
-
 def held_json(held: Held) -> Markup:
     """What the script of a page is told: the names of pieces in their order, and the words for
     codes in rows; safe in a page."""
@@ -272,18 +244,10 @@ def held_json(held: Held) -> Markup:
         "verdicts": [word(verdict) for verdict in VERDICTS],
         "directions": [word(direction) for direction in DIRECTIONS],
     }
-    return Markup(_safe_json(told))  # noqa: S704 - no tag can begin in it
+    return Markup(safe_json(told))  # noqa: S704 - no tag can begin in it
 
 
 # Entities and verdicts of a page: within it where they are few, else in a folder beside it.
-
-# Characters of all pieces that a page holds itself; more lie beside it, so that it opens at once.
-MOST_IN_PAGE = 1_500_000
-
-
-def folder_beside(page: Path) -> Path:
-    """The folder of what lies beside a page: ``report.html`` has ``report_files``."""
-    return page.with_name(f"{page.stem}_files")
 
 
 def hold(
@@ -296,40 +260,20 @@ def hold(
     """What the page holds, at ``most`` so many triples; what is too much for it is written beside
     it, a piece at a time, all of it or nothing. Raises what ``files_into`` does: files there that
     are not ours stay."""
-    folder = folder_beside(page)
     runs = b"".join(run for runs in verified.runs for run in runs)
     against = f"{verified.judges}|{verified.reference}|{verified.sampling}"
     stamp = digest(runs + against.encode("utf-8", "backslashreplace")).hex()[:16]
     holding = _Holding(verified, most)
-    pieces = holding.pieces()
-    first: list[Piece] = []  # all of them, or just more than may stand in the page
-    left = most_in_page
-    for piece in pieces:
-        first.append(piece)
-        left -= len(piece.json)
-        if left < 0:
-            break
-    if left >= 0:
-        take_away(folder, HELD)
-    else:
-        check_folder(folder, [], HELD)
-        with files_into(folder, f"proofstone {__version__}", HELD) as (stage, about):
-            for piece in chain(first, pieces):
-                name = f"{piece.name}.js"
-                with (stage / name).open("w", encoding="utf-8", newline="\n") as file:
-                    file.write(f'proofstoneHeld("{stamp}","{piece.name}",')
-                    file.write(piece.json)
-                    file.write(");\n")
-                about[name] = f"rows of the page {page.name}"
+    first = write_beside(page, stamp, holding.pieces(), most_in_page=most_in_page)
     return Held(
         stamp=stamp,
-        folder=folder.name,
+        folder=folder_beside(page).name,
         triples=holding.triples,
         all_triples=holding.all_triples,
         entities=min(len(verified.entities), MOST_ENTITIES),
         all_entities=len(verified.entities),
         names={kind: tuple(rows.names) for kind, rows in holding.rows.items()},
-        pieces=tuple(first) if left >= 0 else (),
+        pieces=first,
         groups=tuple((group.model, group.setting) for group in verified.groups),
         verdicts=tuple(holding.verdicts),
         first_entities=tuple(holding.first_entities),

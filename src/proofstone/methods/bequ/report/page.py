@@ -29,7 +29,7 @@ from proofstone.methods.bequ.report.findings import (
     partial_notes,
     ranked_rows,
 )
-from proofstone.methods.bequ.report.held import Held, folder_beside, held_json, hold
+from proofstone.methods.bequ.report.held import Held, held_json, hold
 from proofstone.methods.bequ.report.sections import (
     LEADING,
     f1_figure,
@@ -41,7 +41,7 @@ from proofstone.methods.bequ.report.sections import (
 )
 from proofstone.methods.bequ.verification.measures import outcome_of, result_tables, verdict_row
 from proofstone.page.figure import draw
-from proofstone.page.html import page_script
+from proofstone.page.html import TRIPLE_SCRIPT, page_script
 from proofstone.page.section import Section, tie_lanes
 from proofstone.page.text import visible
 from proofstone.records.ids import short
@@ -68,6 +68,7 @@ from proofstone.results.page_parts import (
     paper_line,
 )
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
+from proofstone.results.rows_beside import folder_beside
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.session import Session
@@ -115,7 +116,7 @@ def render_triple_page(page: TriplePage) -> str:
         n_lanes=max(lanes, default=-1) + 1,
         paper_line=visible(paper_line(page.title, page.provenance)),
     )
-    script = page_script(browses=True)
+    script = page_script(*TRIPLE_SCRIPT)
     return environment.get_template("triple_page.html.jinja").render(
         data=page,
         board=board,
@@ -123,7 +124,7 @@ def render_triple_page(page: TriplePage) -> str:
         drawn=draw,
         style=style,
         script=script,
-        browses=True,
+        browses="triples",
         policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
         held_json=None if held is None else held_json(held),
         lane_of=lanes if max(lanes, default=0) < MOST_LANES else (),
