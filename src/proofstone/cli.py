@@ -16,100 +16,42 @@ import click
 from proofstone import __version__
 from proofstone.errors import ProofstoneError
 
-
-def _method_commands() -> dict[str, tuple[str, str]]:
-    """The commands of the methods of this package, from ``commands.txt`` in their folders: a line
-    each with its name, the module there and its help."""
-    found = {}
-    methods = os.path.join(os.path.dirname(__file__), "methods")
-    for folder in sorted(os.listdir(methods)):
-        file = os.path.join(methods, folder, "commands.txt")
-        if os.path.exists(file):
-            with open(file, encoding="utf-8") as lines:
-                for line in lines:
-                    name, module, text = line.strip().split(maxsplit=2)
-                    found[name] = (f"methods.{folder}.{module}", text)
-    return found
-
-
-# Heading -> command -> (module, one line of help). The lines stand here so that ``--help`` imports
+# Heading -> command -> (module, summary). The summaries stand here so that ``--help`` imports
 # nothing; a test compares them with the commands' own.
 TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
-        "demo": ("start.cli", "The whole path on real facts with a real model, offline."),
-        "start": ("start.cli", "Begin with a folder of documents: examples, cost, and a run file."),
-        "init": ("keep.cli", "Make a folder a workspace."),
-        "status": ("keep.cli", "Say what this workspace holds and what is unfinished."),
-        "doctor": ("keep.cli", "Check this installation and workspace, and say what to mend."),
+        "demo": ("start.cli", "Run a complete offline demonstration."),
+        "init": ("start.cli", "Create a workspace, with --guided from documents."),
+        "status": ("keep.cli", "Show the contents of a workspace and unfinished runs."),
+        "doctor": ("keep.cli", "Diagnose the installation, settings and endpoints."),
     },
-    "Make": {
-        "ingest": ("ingest.cli", "Read documents into sources, pages and passages."),
+    "Create": {
+        "ingest": ("ingest.cli", "Read documents into sources and passages."),
         "build": ("build.cli", "Build item banks, test forms and reference data."),
-        "check": (
-            "check.cli",
-            "Say whether answers give themselves away, and what a bank covers.",
-        ),
+        "check": ("check.cli", "Check an item bank or form for annotation artifacts."),
+        "review": ("review.cli", "Export review spreadsheets, import and compare reviews."),
+        "correct": ("correct.cli", "Edit, exclude and include items; override scores."),
     },
-    "People": {
-        "review": ("review.cli", "Reviews by people: sheets out and in, agreement, what follows."),
+    "Evaluate": {
+        "run": ("run.cli", "Evaluate models on a form, an item bank or a file."),
+        "grade": ("run.cli_grade", "Grade stored responses, or the responses of a file."),
     },
-    "Freeze": {
-        "plan": (
-            "results.cli",
-            "Fix the analysis of a form's or bank's runs, before they are run.",
-        ),
+    "Results": {
+        "leaderboard": ("results.cli", "Show the leaderboard with confidence intervals."),
+        "compare": ("results.cli", "Compare two results on their common items."),
+        "report": ("results.cli", "Write a report as an HTML page."),
+        "audit": ("results.audit.cli", "Audit results from any tool: ranks, ties, item problems."),
     },
-    "Run": {
-        "run": ("run.cli", "Ask models the questions of a form or bank, and score them."),
-        "resume": ("run.cli", "Go on with a run where it stopped."),
-        "score": ("run.cli_score", "Score a run's stored replies; no contestant is asked."),
+    "Data": {
+        "search": ("search.cli", "Search passages of the workspace, or the web."),
+        "list": ("browse.cli", "List the contents of the workspace by kind."),
+        "show": ("browse.cli", "Show one object with its provenance."),
+        "export": ("browse.cli", "Export items, responses, scores or a leaderboard."),
+        "import": ("browse.cli", "Import items, entities or reference data from a file."),
     },
-    "Read": {
-        "leaderboard": ("results.cli", "Rank what was run, with intervals and ties."),
-        "compare": (
-            "results.cli",
-            "Say what changed from A to B, and by how much, on common items.",
-        ),
-        "gate": (
-            "results.cli",
-            "Answer pass, fail or cannot tell for a run against a baseline.",
-        ),
-        "report": ("results.cli", "Write the leaderboard with its evidence as an HTML page."),
-        "audit": (
-            "results.audit.cli",
-            "Say what results show, whoever made them: ranks, ties, intervals.",
-        ),
-    },
-    "Things": {
-        "search": ("search.cli", "Find passages: in what the workspace has read, or on the web."),
-        "list": ("browse.cli", "List what the workspace holds of one kind."),
-        "show": ("browse.cli", "Show one thing whole, with what it came from."),
-        "edit": ("correct.cli", "Correct an item or a fact: a new version that names the old one."),
-        "retire": ("correct.cli", "Leave an item, or all items on a fact, out of leaderboards."),
-        "restore": ("correct.cli", "Take a retired item or fact into leaderboards again."),
-        "rule": ("correct.cli", "Rule on a stored reply: correct, incorrect or void."),
-        "export": ("browse.cli", "Write a bank, form, run, scores or leaderboard to a file."),
-        "import": (
-            "browse.cli",
-            "Read a bank, a form or a list of entities from a file, checked whole.",
-        ),
-    },
-    "Files": {
-        "extract": (
-            "run.cli_files",
-            "Extract answer letters from replies, a file in and a file out.",
-        ),
-        "grade": ("run.cli_files", "Grade replies to short questions, a file in and a file out."),
-        **_method_commands(),
-        "metrics": ("run.cli_files", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
-    },
-    "Admin": {
-        "models": ("run.cli_models", "List models, check that they answer, see what they cost."),
-        "presets": (
-            "run.cli_models",
-            "Show published settings and where they differ here.",
-        ),
-        "workspace": ("keep.cli", "Back up, restore, move, merge, migrate or purge a workspace."),
+    "Manage": {
+        "models": ("run.cli_models", "List models, check endpoints, show prices."),
+        "workspace": ("keep.cli", "Back up, move, merge or purge a workspace."),
     },
 }
 

@@ -246,9 +246,7 @@ class Incomplete(ProofstoneError):
     code = "PS-302"
     exit_code = 3
     cause = "A run was stopped, was given a limit, or some of its calls failed."
-    remedy = (
-        "`proofstone status` lists what is unfinished; `proofstone resume RUN` goes on with it."
-    )
+    remedy = "`proofstone status` lists unfinished runs; `proofstone run --resume RUN` resumes one."
 
 
 class BudgetReached(ProofstoneError):

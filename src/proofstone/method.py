@@ -159,7 +159,7 @@ class Editing:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FileGrades:
-    """Replies and grades of other people's files: ``grade FILE`` and ``metrics FILE``."""
+    """Responses and grades in files: ``grade FILE``."""
 
     read_replies: Callable[[Iterable[Row]], Sequence[Unit]]
     """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
@@ -224,6 +224,10 @@ class Contrasts:
     """The texts that items offer for choice."""
 
 
+def _never(_columns: Iterable[str]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Verifying(_Parts):
     """Replies that hold what judges verify against a reference, such as triples: a scoring of its
@@ -286,13 +290,17 @@ class Verifying(_Parts):
     """``(store, method, selection, before, after, view, *, confidence, seed)``: two runs, by what
     was verified of them; None where neither is."""
 
+    recognizes_file: Callable[[Iterable[str]], bool] = _never
+    """Return True for columns of a file that ``grade FILE`` verifies."""
+    file_options: type[Struct] | None = None
+    """Further options of ``grade FILE``; its fields carry an ``Opt``."""
+    grade_file: Callable[..., int] | None = None
+    """``(file, reference, *, settings, options, asked, call)``: verifies a file, prints the figures
+    and returns the exit code (``run/cli_files.py``)."""
+
 
 def _no_tables(_rows: Iterable[Any], _tokens: TokenCounter) -> Sequence[Tabulation]:
     return ()
-
-
-def _never(_columns: Iterable[str]) -> bool:
-    return False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -367,8 +375,7 @@ class Method(_Parts):
     BadUsage for runs that it cannot stand on."""
 
     commands: Mapping[str, Any] = field(default_factory=dict)
-    """Click commands of a method of another package, by the names that people type; those of this
-    package stand in ``commands.txt`` of the method's folder, which ``--help`` reads."""
+    """Click commands of a method of another package, by the names that users type."""
 
     items_called: str = "questions"
     """In the plural. Sets of these are listed and imported as such."""

@@ -55,7 +55,7 @@ def asked(proofstone: Proofstone, preset: str, *targets: str, models: str = "tal
 
 def verified(proofstone: Proofstone, *targets: str) -> None:
     made = proofstone(
-        "score", *targets, "--judge", "scripted/judge", "--reference", "known", "--sample", 0,
+        "grade", *targets, "--judge", "scripted/judge", "--reference", "known", "--sample", 0,
         "--quiet",
     )  # fmt: skip
     assert made.code == 0, made.err
@@ -263,8 +263,8 @@ def test_one_command_asks_verifies_and_shows(
     }  # fmt: skip
     assert quiet["verified"]["counts"]["recall"] == {"entailment": 2 * N, "neutral": 10 * N}
     told = proofstone(*ask)
-    assert "next: proofstone score towns-" in told.err
-    assert "--recall together --sample 500 --seed 42\nlook: proofstone report towns-" in told.err
+    assert "Next: proofstone grade towns-" in told.err
+    assert "--recall together --sample 500 --seed 42\nNext: proofstone report towns-" in told.err
     refused = proofstone(*ask, "--reference", "known")
     assert refused.code == 2
     assert "--reference goes with --judge" in refused.err

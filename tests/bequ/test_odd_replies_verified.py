@@ -67,7 +67,7 @@ def test_odd_replies_are_verified_as_they_stand(done: Proofstone) -> None:
         (run,) = done("list", "run", "--json").json
         name = f"run:{run['id']}"
         done(
-            "score", name, "--judge", "scripted/judge", "--reference", "known.jsonl",
+            "grade", name, "--judge", "scripted/judge", "--reference", "known.jsonl",
             "--sample", 60, "--sampling", "entities",
         )  # fmt: skip
     done("export", name, "--what", "triples", "-o", "triples.csv")

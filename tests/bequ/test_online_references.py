@@ -198,7 +198,7 @@ def test_precision_and_recall_come_by_wiki_and_web(
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:
         main(
-            ["verify-triples", str(triples), "--reference", str(workspace.folder / "out.jsonl"),
+            ["grade", str(triples), "--reference", str(workspace.folder / "out.jsonl"),
              "--judge", "scripted/judge", "--sample", "0", "--json", "-w", str(workspace.folder)]
         )  # fmt: skip
     out, err = capsys.readouterr()

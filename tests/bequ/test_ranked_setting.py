@@ -47,7 +47,7 @@ def scored(proofstone: Proofstone) -> list[str]:
     asked(proofstone)
     proofstone("import", "known.jsonl", "--as", "reference", "--name", "known")
     judged = ("--judge", "scripted/judge", "--reference", "known", "--sample", 0, "--yes")
-    made = proofstone("score", "towns", *judged)
+    made = proofstone("grade", "towns", *judged)
     assert made.code == 0, made.err
     return made.out.splitlines()
 

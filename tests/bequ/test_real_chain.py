@@ -87,7 +87,7 @@ def test_real_rows_give_the_exact_figures_and_people_bring_back_what_is_so(
         done("run", "some.json", "-m", ",".join(f"scripted/{model}" for model in MODELS))
         runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
         done(
-            "score", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0,
+            "grade", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0,
             "--recall", "single",
         )  # fmt: skip
     verdicts = [row for run in runs for row in exported(done, run)]
@@ -97,7 +97,7 @@ def test_real_rows_give_the_exact_figures_and_people_bring_back_what_is_so(
         writer = csv.DictWriter(file, list(verdicts[0]))
         writer.writeheader()
         writer.writerows(map(labelled, verdicts))
-    again = done("leaderboard", *runs, "--people", "people.csv", "--json").json
+    again = done("leaderboard", *runs, "--human-labels", "people.csv", "--json").json
     for row in board["rows"]:
         model = row["group"]["model"].partition("/")[2]
         mine = [each for each in verdicts if each["model"] == row["group"]["model"]]

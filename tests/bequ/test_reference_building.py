@@ -214,7 +214,7 @@ def test_what_the_next_command_takes(
         )  # fmt: skip
     assert code == 0, err
     assert re.search(r"^bank +metals-\w+ +6 reference", out, re.MULTILINE), out
-    bank = re.search(r"next: proofstone score RUN --judge PROVIDER/NAME --reference (\S+)", err)
+    bank = re.search(r"Next: proofstone grade RUN --judge PROVIDER/NAME --reference (\S+)", err)
     assert bank is not None, err
     reference = tmp_path / "reference.jsonl"
     assert told(capsys, "export", bank[1], "-o", str(reference), "-w", folder)[0] == 0
@@ -225,7 +225,7 @@ def test_what_the_next_command_takes(
         encoding="utf-8",
     )
     code, out, err = told(
-        capsys, "verify-triples", str(triples), "--reference", str(reference), "--dry-run", "--json"
+        capsys, "grade", str(triples), "--reference", str(reference), "--dry-run", "--json"
     )
     assert code == 0, err
     asked = json.loads(out)

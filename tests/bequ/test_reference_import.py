@@ -98,12 +98,12 @@ def test_it_is_imported_exported_and_verified_against(
     assert out == f"reference   {name}   3 triples, 1 text\n"
     note, following = err.splitlines()
     assert note == "note: 1 of 4 listed triples left out: 1 empty"
-    assert following == f"next: proofstone score RUN --judge PROVIDER/NAME --reference {name}"
+    assert following == f"Next: proofstone grade RUN --judge PROVIDER/NAME --reference {name}"
     told(capsys, "export", name, "-o", "again.jsonl")
     assert told(capsys, "import", "again.jsonl", "--as", "reference")[1] == out
     Path("t.csv").write_text("subject,predicate,object\nUlm,river,Danube\n", encoding="utf-8")
     code, out, _err = told(
-        capsys, "verify-triples", "t.csv", "--reference", "again.jsonl", "--dry-run", "--json"
+        capsys, "grade", "t.csv", "--reference", "again.jsonl", "--dry-run", "--json"
     )
     assert (code, json.loads(out)["told"]["reference_triples"]) == (0, 3)
     Path("names.csv").write_text("name,description\nUlm,city\n", encoding="utf-8")

@@ -35,7 +35,7 @@ def asked(proofstone: Proofstone, server: ScriptedServer) -> list[str]:
 @pytest.fixture
 def runs(proofstone: Proofstone, asked: list[str]) -> list[str]:
     """The same, verified."""
-    made = proofstone("score", *asked, *JUDGED)
+    made = proofstone("grade", *asked, *JUDGED)
     assert made.code == 0, made.err
     return asked
 
@@ -104,9 +104,9 @@ def test_what_is_not_verified_is_ranked_by_how_much_it_says(
     before = proofstone("leaderboard", *asked)
     assert before.code == 0
     named = " ".join(run[: len("run:") + 8] for run in asked)
-    assert f"proofstone score {named} --judge PROVIDER/NAME --reference BANK" in before.err
+    assert f"proofstone grade {named} --judge PROVIDER/NAME --reference BANK" in before.err
     assert "6 questions" in before.out
-    proofstone("score", *asked, *JUDGED)
+    proofstone("grade", *asked, *JUDGED)
     after = proofstone("leaderboard", *asked, "--unverified")
     assert (after.code, after.err) == (0, "")
     assert after.out == before.out
@@ -115,7 +115,7 @@ def test_what_is_not_verified_is_ranked_by_how_much_it_says(
 def test_one_run_that_is_not_verified_stands_below(
     proofstone: Proofstone, asked: list[str]
 ) -> None:
-    proofstone("score", asked[0], *JUDGED)
+    proofstone("grade", asked[0], *JUDGED)
     shown = proofstone("leaderboard", *asked)
     assert "not ranked:\nscripted/quiet  nothing of it is verified" in shown.out
 
@@ -156,13 +156,13 @@ def test_what_people_say_of_verdicts_corrects_the_figures(
     ]
     text = "".join(json.dumps(row) + "\n" for row in labelled)
     Path("people.jsonl").write_text(text, encoding="utf-8")
-    shown = proofstone("leaderboard", *runs, "--people", "people.jsonl", "--json").json
+    shown = proofstone("leaderboard", *runs, "--human-labels", "people.jsonl", "--json").json
     people = {row["group"]["model"]: row["people"] for row in shown["rows"]}
     assert people["scripted/quiet"] is None
     assert people["scripted/talker"]["estimates"]["agreement"]["value"] == 1.0
-    text = proofstone("leaderboard", *runs, "--people", "people.jsonl").out
+    text = proofstone("leaderboard", *runs, "--human-labels", "people.jsonl").out
     assert "scripted/talker, with people's labels (precision 60, recall 36): P" in text
-    unverified = proofstone("leaderboard", *runs, "--people", "people.jsonl", "--unverified")
+    unverified = proofstone("leaderboard", *runs, "--human-labels", "people.jsonl", "--unverified")
     assert unverified.code == 2
 
 
@@ -196,10 +196,10 @@ def test_two_verified_runs_are_compared_in_f1_precision_and_recall(
     """The quiet one says nothing of one town in six: as precise, and 8.3 points less is covered."""
     before = proofstone("compare", *asked, "--json").json
     assert before["triples"] is None
-    proofstone("score", asked[0], *JUDGED)
+    proofstone("grade", asked[0], *JUDGED)
     half = proofstone("compare", *asked).out
     assert "verified  not compared: B: not verified both ways" in half
-    proofstone("score", *asked, *JUDGED)
+    proofstone("grade", *asked, *JUDGED)
     found = proofstone("compare", *asked, "--json").json["triples"]
     rates = {each["name"]: each for each in found["rates"]}
     f1 = [2 * 0.6 * recall / (0.6 + recall) for recall in (0.5, 5 / 12)]
@@ -221,8 +221,8 @@ def test_two_verified_runs_are_compared_in_f1_precision_and_recall(
 def test_runs_that_were_verified_in_other_samples_are_not_compared(
     proofstone: Proofstone, asked: list[str]
 ) -> None:
-    proofstone("score", asked[0], *JUDGED)
-    proofstone("score", asked[1], *JUDGED[:-1], 20)
+    proofstone("grade", asked[0], *JUDGED)
+    proofstone("grade", asked[1], *JUDGED[:-1], 20)
     shown = proofstone("compare", *asked)
     assert shown.code == 0
     text = re.sub(r"\s+", " ", shown.out)
@@ -234,16 +234,16 @@ def test_runs_that_other_judges_verified_are_not_compared(
 ) -> None:
     """In the workspace the verified rates are refused and only what no judge gave is compared; the
     exported verdicts are refused as files of scores."""
-    proofstone("score", asked[0], *JUDGED)
-    proofstone("score", asked[1], "--judge", "scripted/other", *JUDGED[2:])
+    proofstone("grade", asked[0], *JUDGED)
+    proofstone("grade", asked[1], "--judge", "scripted/other", *JUDGED[2:])
     told = proofstone("compare", *asked, "--json").json
     assert "different judges" in told["triples"]["cannot"]
     assert told["triples"]["rates"] == []
     assert told["measure"] == "given"
-    text = proofstone("gate", asked[1], "--baseline", asked[0], "--max-drop", 2).out
+    text = proofstone("compare", asked[0], asked[1], "--gate", "--max-drop", 2).out
     assert "measure   given" in text
     for name, run in zip("ab", asked, strict=True):
         proofstone("export", run, "-o", f"{name}.csv", "--what", "verdicts")
     for command in (["compare", "a.csv", "b.csv"],
-                    ["gate", "a.csv", "--baseline", "b.csv", "--max-drop", 2]):  # fmt: skip
+                    ["compare", "b.csv", "a.csv", "--gate", "--max-drop", 2]):  # fmt: skip
         assert proofstone(*command).code == 2

@@ -23,7 +23,7 @@ def runs(proofstone: Proofstone, server: ScriptedServer) -> list[str]:
     made = proofstone("run", towns_file(Path.cwd()), "-m", models, "--json")
     proofstone("import", reference_file(Path.cwd()), "--as", "bank", "--method", "bequ")
     found = [f"run:{run['run']}" for run in made.json]
-    scored = proofstone("score", *found, *JUDGED)
+    scored = proofstone("grade", *found, *JUDGED)
     assert scored.code == 0, scored.err
     return found
 

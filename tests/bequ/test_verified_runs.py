@@ -60,13 +60,13 @@ def test_the_figures_are_those_of_the_exported_triples(
 ) -> None:
     """The same sample, the same verdicts and intervals, exactly; and nobody is asked again."""
     (run,) = asked(proofstone, "talker")
-    made = proofstone("score", run, *JUDGED, *drawn, "--json")
+    made = proofstone("grade", run, *JUDGED, *drawn, "--json")
     assert made.code == 0, made.err
     requests = server.requests
     proofstone("export", run, "--what", "triples", "-o", "triples.jsonl")
     proofstone("export", "known", "-o", "reference.jsonl")
     of_file = proofstone(
-        "verify-triples", "triples.jsonl", "--reference", "reference.jsonl",
+        "grade", "triples.jsonl", "--reference", "reference.jsonl",
         "--judge", "scripted/judge", *drawn, "--json",
     )  # fmt: skip
     assert server.requests == requests
@@ -83,7 +83,7 @@ def test_runs_are_verified_alike_and_each_triple_keeps_its_evidence(
 ) -> None:
     """One recall sample for all; of a town that a model knows nothing of nothing is covered."""
     runs = asked(proofstone, "talker", "quiet")
-    made = proofstone("score", *runs, *JUDGED, "--sample", 0, "--json")
+    made = proofstone("grade", *runs, *JUDGED, "--sample", 0, "--json")
     assert made.code == 0, made.err
     talker, quiet = made.json["runs"]
     assert talker["counts"] == {
@@ -120,14 +120,14 @@ def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scorin
 ) -> None:
     """What was judged for one sample is not asked for another, and each is read by its scoring."""
     (run,) = asked(proofstone, "talker")
-    proofstone("score", run, *JUDGED, "--sample", 20)
+    proofstone("grade", run, *JUDGED, "--sample", 20)
     requests = server.requests
-    again = proofstone("score", run, *JUDGED, "--sample", 20, "--json")
+    again = proofstone("grade", run, *JUDGED, "--sample", 20, "--json")
     assert (again.code, server.requests) == (0, requests)
-    larger = proofstone("score", run, *JUDGED, "--sample", 30, "--json")
+    larger = proofstone("grade", run, *JUDGED, "--sample", 30, "--json")
     assert server.requests <= requests + 20
     assert larger.json["runs"][0]["scoring"] != again.json["runs"][0]["scoring"]
-    scorings = proofstone("score", run, "--list", "--json").json["scorings"]
+    scorings = proofstone("grade", run, "--list", "--json").json["scorings"]
     labels = [each["judge"] for each in scorings]
     assert [label.partition(" sample=")[2].partition(" ")[0] for label in labels[1:]] == [
         "20", "30",
@@ -135,7 +135,7 @@ def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scorin
     assert all("recall=together" in label for label in labels[1:])
     with open_workspace() as workspace:
         assert "up to 30" in read(workspace, run).sampling
-    proofstone("score", run, *JUDGED, "--sample", 20)
+    proofstone("grade", run, *JUDGED, "--sample", 20)
     with open_workspace() as workspace:  # what was scored last is what is read
         assert "up to 20" in read(workspace, run).sampling
 
@@ -150,12 +150,12 @@ def test_one_more_scoring_of_one_run_blocks_no_other(
         "run", towns_file(Path.cwd()), "-m", "scripted/quiet", "--range", "10-20", "--json"
     )
     runs.append(f"run:{third.json[0]['run'][:8]}")
-    proofstone("score", *runs[:2], *JUDGED, "--sample", 20)
-    made = proofstone("score", *runs[1:], *JUDGED, "--sample", 30, "--json")
-    proofstone("score", runs[0], *JUDGED, "--sample", 10)
+    proofstone("grade", *runs[:2], *JUDGED, "--sample", 20)
+    made = proofstone("grade", *runs[1:], *JUDGED, "--sample", 30, "--json")
+    proofstone("grade", runs[0], *JUDGED, "--sample", 10)
     with open_workspace() as workspace, pytest.raises(BadUsage, match="different judges"):
         read(workspace, *runs)  # two kinds, each of two runs
-    proofstone("score", runs[2], *JUDGED, "--sample", 20)
+    proofstone("grade", runs[2], *JUDGED, "--sample", 20)
     with open_workspace() as workspace:
         assert "up to 20" in read(workspace, *runs).sampling
         view = View(scorings=(made.json["runs"][0]["scoring"],))
@@ -177,7 +177,7 @@ def test_what_is_missing_is_told_with_the_next_step(
     proofstone: Proofstone, server: ScriptedServer, arguments: tuple[str, ...], message: str
 ) -> None:
     (run,) = asked(proofstone, "talker")
-    made = proofstone("score", run, *arguments)
+    made = proofstone("grade", run, *arguments)
     assert (made.code, message in made.err) == (2, True), made.err
 
 
@@ -185,7 +185,7 @@ def test_without_a_judge_a_run_is_scored_as_ever(
     proofstone: Proofstone, server: ScriptedServer
 ) -> None:
     (run,) = asked(proofstone, "talker")
-    made = proofstone("score", run)
+    made = proofstone("grade", run)
     assert (made.code, made.out) == (0, f"{run}   6 scored\n")
 
 
@@ -194,7 +194,7 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
 ) -> None:
     """Those it says, then those of the reference that were looked for; of a run the counts."""
     (run,) = asked(proofstone, "talker")
-    made = proofstone("score", run, *JUDGED, "--sample", 0)
+    made = proofstone("grade", run, *JUDGED, "--sample", 0)
     scoring = made.out.partition("scoring:")[2][:8]
     assert made.out.splitlines()[1:] == [
         f"{run}   scripted/talker direct   scoring:{scoring}   132 verified",
@@ -242,8 +242,8 @@ def test_verdicts_are_exported_in_the_columns_of_verify_triples(
     runs = asked(proofstone, "talker", "quiet")
     missing = proofstone("export", runs[0], "--what", "verdicts", "-o", "verdicts.jsonl")
     assert missing.code == 2
-    assert f"proofstone score {runs[0]} --judge PROVIDER/NAME --reference BANK" in missing.err
-    proofstone("score", *runs, *JUDGED, "--sample", 0)
+    assert f"proofstone grade {runs[0]} --judge PROVIDER/NAME --reference BANK" in missing.err
+    proofstone("grade", *runs, *JUDGED, "--sample", 0)
     proofstone("export", runs[1], "--what", "verdicts", "-o", "verdicts.jsonl")
     lines = Path("verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]

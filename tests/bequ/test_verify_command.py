@@ -80,9 +80,11 @@ def test_the_whole_way_with_a_judge_behind_an_endpoint(
     the labels that people fill in come back as agreement."""
     with serving(script(truthful)) as server:
         configure(Path.cwd(), server.url)
-        command = ["verify-triples", files[0], "--reference", files[1], "--judge", "scripted/judge"]
+        command = ["grade", files[0], "--reference", files[1], "--judge", "scripted/judge"]
         more = ["--sample", 0, "--json", "-q"]
-        code, out, err = told(capsys, *command, *more, "-o", "verdicts.csv", "--tables", "tables")
+        code, out, err = told(
+            capsys, *command, *more, "-o", "verdicts.csv", "--tables-to", "tables"
+        )
         asked = server.requests
         assert (code, err) == (0, "")
         (made,) = json.loads(out)["measured"]
@@ -98,7 +100,7 @@ def test_the_whole_way_with_a_judge_behind_an_endpoint(
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-        code, out, _err = told(capsys, *command, *more, "--people", "people.csv")
+        code, out, _err = told(capsys, *command, *more, "--human-labels", "people.csv")
     (corrected,) = json.loads(out)["corrected"]
     assert corrected["agreement"]["value"] == 1.0
     right = next(row for row in rows if row["verdict"] == "entailment")
@@ -119,7 +121,7 @@ def test_in_a_workspace_only_what_is_missing_is_asked(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same command asks nobody, and a larger sample only what is new in it."""
-    command = ["verify-triples", files[0], "--reference", files[1], "--judge", "scripted/judge"]
+    command = ["grade", files[0], "--reference", files[1], "--judge", "scripted/judge"]
     told(capsys, "init", ".")
     with serving(script(truthful)) as server:
         configure(Path.cwd(), server.url)
@@ -144,7 +146,7 @@ def test_what_a_judge_cites_and_was_not_given_is_told(
     with serving(script(cites_wrongly)) as server:
         configure(Path.cwd(), server.url)
         code, out, _err = told(
-            capsys, "verify-triples", *(files[0], "--reference", files[1]), "--judge",
+            capsys, "grade", *(files[0], "--reference", files[1]), "--judge",
             "scripted/judge", "--sample", 0,
         )  # fmt: skip
         assert server.requests == N * (4 + 3 * 6 + 6)
@@ -169,7 +171,7 @@ def test_several_models_are_ranked_with_ties(
     ]
     for name, lines in (("t.jsonl", rows), ("r.jsonl", reference_rows(n))):
         Path(name).write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
-    command = ["verify-triples", "t.jsonl", "--reference", "r.jsonl", "--sample", 0]
+    command = ["grade", "t.jsonl", "--reference", "r.jsonl", "--sample", 0]
     with serving(script(truthful)) as server:
         configure(Path.cwd(), server.url)
         told(capsys, "init", ".")
@@ -188,10 +190,10 @@ def test_what_no_judge_was_heard_on_waits(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No verdict is made of a failure, and the exit code says so; nor without a judge."""
-    arguments = ["verify-triples", files[0], "--reference", files[1], "--sample", 0]
+    arguments = ["grade", files[0], "--reference", files[1], "--sample", 0]
     code, out, err = told(capsys, *arguments)
     assert code == 3
-    assert f"{N * (10 + 6):,} triples wait for a judge: --judge PROVIDER/NAME" in err
+    assert f"{N * (10 + 6):,} triples need a judge: --judge PROVIDER/NAME" in err
     with serving(script(lambda text: None if "rumour" in text else truthful(text))) as server:
         configure(Path.cwd(), server.url)
         code, out, err = told(capsys, *arguments, "--judge", "scripted/judge", "--json")
@@ -204,7 +206,7 @@ def test_what_no_judge_was_heard_on_waits(
 def test_verdicts_of_people_are_checked_and_those_of_other_triples_told(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["verify-triples", files[0], "--reference", files[1], "--people", "people.jsonl"]
+    arguments = ["grade", files[0], "--reference", files[1], "--human-labels", "people.jsonl"]
     rows = [
         {"id": "a", "people": "maybe"}, {"id": "a", "is_true": "perhaps"},
         {"people": "neutral"}, {"id": "b", "people": "neutral"}, {"id": "b", "people": "neutral"},
@@ -229,7 +231,7 @@ def test_a_dry_run_says_what_would_be_asked(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _err = told(
-        capsys, "verify-triples", files[0], "--reference", files[1], "--show", 1, "--sample", 20
+        capsys, "grade", files[0], "--reference", files[1], "--show", 1, "--sample", 20
     )
     assert code == 0
     assert out.startswith(
@@ -256,7 +258,7 @@ def test_a_folder_of_texts_is_a_reference(
     with serving(script(entails)) as server:
         configure(Path.cwd(), server.url)
         code, out, _err = told(
-            capsys, "verify-triples", "t.csv", "--reference", folder, "--judge", "scripted/judge",
+            capsys, "grade", "t.csv", "--reference", folder, "--judge", "scripted/judge",
             "--json",
         )  # fmt: skip
     (made,) = json.loads(out)["measured"]
@@ -272,12 +274,12 @@ def test_a_text_that_is_no_text_is_told(
     Path("texts").mkdir()
     Path("texts/Ulm.txt").write_bytes(b"Ulm \xff\xfe is in Germany.")
     Path("t.csv").write_text("subject,predicate,object\nUlm,country,Germany\n", encoding="utf-8")
-    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "texts")
+    code, _out, err = told(capsys, "grade", "t.csv", "--reference", "texts")
     assert code == 2
     assert "Ulm.txt" in err
     assert "UTF-8" in err
     Path("texts/Ulm.txt").unlink()
-    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "texts")
+    code, _out, err = told(capsys, "grade", "t.csv", "--reference", "texts")
     assert (code, "the folder holds no file" in err) == (2, True)
 
 
@@ -287,7 +289,7 @@ def test_problems_of_both_files_have_their_places(
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("subject,predicate,object\n,,x\nUlm,,x\n", encoding="utf-8")
     Path("r.jsonl").write_text('{"entity": "Ulm", "text": "Ulm."}\n', encoding="utf-8")
-    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "r.jsonl")
+    code, _out, err = told(capsys, "grade", "t.csv", "--reference", "r.jsonl")
     assert code == 2
     assert "line 2, field subject_name: is missing or empty" in err
     assert "line 3, field predicate: is missing or empty" in err

@@ -114,7 +114,7 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
     the runs that are stored, for which the judge need say nothing again."""
     country = Country(ERRS)
     verify = [
-        "verify-triples", "elicited.csv", "--reference", "reference.jsonl", "--recall", "single",
+        "grade", "elicited.csv", "--reference", "reference.jsonl", "--recall", "single",
         "--judge", "scripted/judge", "--sample", 0, "--json",
     ]  # fmt: skip
     with serving(country) as server:
@@ -124,10 +124,10 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
         asked = country.asked["judge"]
         verdicts = read_csv("verdicts.csv")
         write_csv("people.csv", [labelled(row) for row in verdicts])
-        again = done(*verify, "--people", "people.csv")
+        again = done(*verify, "--human-labels", "people.csv")
         runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
         done(
-            "score", *runs, "--judge", "scripted/judge", "--reference", "reference.jsonl",
+            "grade", *runs, "--judge", "scripted/judge", "--reference", "reference.jsonl",
             "--recall", "single", "--sample", 0,
         )  # fmt: skip
     board = done("leaderboard", *runs, "--json")

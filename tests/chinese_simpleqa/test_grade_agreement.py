@@ -51,7 +51,7 @@ def test_a_lenient_judge_of_the_labelled_replies_agrees_as_counted(
             "-o", "graded.jsonl", "-q",
         )  # fmt: skip
     assert code == 0
-    code, out, _err = told(capsys, "metrics", "graded.jsonl", "--against", "label")
+    code, out, _err = told(capsys, "grade", "graded.jsonl", "--human-col", "label", "--json")
     found = json.loads(out)["against"]
     assert (code, found["column"]) == (0, "label")
     counts = Counter(row["grade"] for row in LABELLED)
@@ -112,7 +112,7 @@ def test_what_people_wrote_is_checked_as_grades_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_rows(tmp_path, [{"grade": "A", "label": "maybe"}])
-    code, _out, err = told(capsys, "metrics", path, "--against", "label")
+    code, _out, err = told(capsys, "grade", path, "--human-col", "label")
     assert (code, "line 1, field label: expected A, B, C" in err) == (2, True)
-    code, _out, err = told(capsys, "metrics", path, "--against", "people")
+    code, _out, err = told(capsys, "grade", path, "--human-col", "people")
     assert (code, "no row has a column people" in err) == (2, True)

@@ -42,9 +42,10 @@ def test_a_file_is_graded_by_rule_and_the_rest_waits(
 ) -> None:
     """Row by row in order, each column kept; the exit code says that it is not whole."""
     path = write_rows(elsewhere, replies())
-    code, out, err = told(capsys, "grade", path)
-    rows = [json.loads(line) for line in out.splitlines()]
+    code, out, err = told(capsys, "grade", path, "-o", "graded.jsonl")
+    rows = [json.loads(line) for line in Path("graded.jsonl").read_text("utf-8").splitlines()]
     assert code == 3
+    assert "n 2 graded, 4 not graded" in out
     assert [row["mark"] for row in rows] == [0, 1, 2, 3, 4, 5]
     assert [(row["grade"], row["basis"]) for row in rows] == [
         ("CORRECT", "rule: reference"),
@@ -54,7 +55,8 @@ def test_a_file_is_graded_by_rule_and_the_rest_waits(
         ("", "waiting"),
         ("NOT_ATTEMPTED", "no answer"),
     ]
-    assert "4 of 6 wait for a judge: --judge PROVIDER/NAME" in err
+    assert "4 responses need a judge" in err
+    assert f"Next: proofstone grade {path} --judge PROVIDER/NAME" in err
 
 
 def test_a_judge_grades_what_no_rule_settles(
@@ -77,7 +79,7 @@ def test_a_judge_grades_what_no_rule_settles(
     assert {each.name for each in elsewhere.iterdir()} == {
         "found.jsonl", "graded.jsonl", "proofstone.toml",
     }  # fmt: skip
-    code, out, _err = told(capsys, "metrics", "graded.jsonl", "--by", "basis")
+    code, out, _err = told(capsys, "grade", "graded.jsonl", "--by", "basis", "--json")
     found = json.loads(out)
     assert (code, found["n"], found["ungraded"]) == (0, 6, 0)
     assert found["CO"] == pytest.approx(3 / 6)
@@ -106,7 +108,7 @@ def test_metrics_are_counted_overall_and_by_columns(
     """Letters and words in one file; a row without a grade stands in no figure."""
     lines = ["question,grade,topic", "a,A,t", "b,correct,t", "c,B,u", "d,Not attempted,u", "e,,u"]
     Path("grades.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    code, out, _err = told(capsys, "metrics", "grades.csv", "--by", "topic")
+    code, out, _err = told(capsys, "grade", "grades.csv", "--by", "topic", "--json")
     found = json.loads(out)
     assert code == 0
     figures = {name: found[name] for name in ("n", "CO", "NA", "IN", "CGA", "F", "ungraded")}
@@ -129,7 +131,7 @@ def test_rows_of_one_question_count_together(
 
     def low_of(rows: list[dict[str, Any]]) -> float:
         path = write_rows(elsewhere, rows, "grades.jsonl")
-        return float(json.loads(told(capsys, "metrics", path)[1])["intervals"]["CO"][0])
+        return float(json.loads(told(capsys, "grade", path, "--json")[1])["intervals"]["CO"][0])
 
     same = [{"question": f"q{n % 4}", "grade": "AAAB"[n % 4]} for n in range(40)]
     apart = [{**row, "question": f"q{n}"} for n, row in enumerate(same)]
@@ -138,13 +140,13 @@ def test_rows_of_one_question_count_together(
 
 def test_what_is_no_grade_is_refused(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"grade": "A"}, {"grade": "D"}, {"grade": "not correct"}]
-    code, out, err = told(capsys, "metrics", write_rows(elsewhere, rows))
+    code, out, err = told(capsys, "grade", write_rows(elsewhere, rows))
     assert (code, out) == (2, "")
     assert "line 2, field grade" in err
     assert "line 3, field grade" in err
-    code, _out, err = told(capsys, "metrics", write_rows(elsewhere, [{"score": 1}]))
-    assert (code, "no row has one" in err) == (2, True)
-    code, _out, err = told(capsys, "metrics", write_rows(elsewhere, rows[:1]), "--by", "topic")
+    code, _out, err = told(capsys, "grade", write_rows(elsewhere, [{"score": 1}]))
+    assert (code, "has no columns that can be graded: score" in err) == (2, True)
+    code, _out, err = told(capsys, "grade", write_rows(elsewhere, rows[:1]), "--by", "topic")
     assert (code, "no row has a column topic" in err) == (2, True)
 
 

@@ -64,7 +64,7 @@ def test_score_says_what_judges_would_take_and_asks_nobody(
     """Eight of ten replies, two orders of two votes by two judges; a price makes money of it."""
     run = f"run:{run_of(capsys, tmp_path)['run'][:8]}"
     asked = ["--judge", "scripted/dear,scripted/two", "--votes", "2", "--orders", "2"]
-    code, out, _err = told(capsys, tmp_path, "score", run, "--dry-run", "--json", *asked)
+    code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--json", *asked)
     found = json.loads(out)
     assert code == 0
     assert (found["of"], found["replies"]["likely"]) == (N, TO_JUDGE)
@@ -76,7 +76,7 @@ def test_score_says_what_judges_would_take_and_asks_nobody(
     assert usd["low"] == pytest.approx(tokens["low"] / 1e6)
     assert usd["high"] == pytest.approx((tokens["low"] + 2 * TO_JUDGE * 4 * 512) / 1e6)
     assert (two["unpriced"], two["amounts"]["cost_usd"]) == (True, None)
-    code, out, _err = told(capsys, tmp_path, "score", run, "--dry-run", *asked)
+    code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", *asked)
     lines = out.splitlines()
     assert lines[0] == "judging  8 of 10 replies are for judges; rules settle the rest"
     assert lines[1].split() == ["requests", "tokens", "USD"]
@@ -92,15 +92,15 @@ def test_what_a_judge_graded_already_is_not_foreseen_again(
     desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = f"run:{run_of(capsys, tmp_path, '--judge', 'scripted/two')['run'][:8]}"
-    _code, out, _err = told(capsys, tmp_path, "score", run, "--dry-run", "--judge", "scripted/two")
+    _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/two")
     assert out == "judging  no judge is needed for 0 replies\n"
-    _code, out, _err = told(capsys, tmp_path, "score", run, "--dry-run", "--judge", "scripted/dear")
+    _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/dear")
     assert out.startswith("judging  8 of 10 replies are for judges")
     _code, out, _err = told(
-        capsys, tmp_path, "score", run, "--dry-run", "--again", "--judge", "scripted/two"
+        capsys, tmp_path, "grade", run, "--dry-run", "--again", "--judge", "scripted/two"
     )
     assert out.startswith("judging  8 of 10 replies are for judges")
-    code, _out, err = told(capsys, tmp_path, "score", run, "--dry-run")
+    code, _out, err = told(capsys, tmp_path, "grade", run, "--dry-run")
     assert (code, "nobody is to judge" in err) == (2, True)
     assert desk.judged == TO_JUDGE
 
@@ -153,7 +153,7 @@ def test_a_run_file_names_judges_and_save_writes_them(
     assert code == 0
     assert desk.judged == judged + TO_JUDGE
     _code, out, _err = told(
-        capsys, tmp_path, "score", f"run:{first['run'][:8]}", "--list", "--json"
+        capsys, tmp_path, "grade", f"run:{first['run'][:8]}", "--list", "--json"
     )
     judges = [each["judge"] for each in json.loads(out)["scorings"]]
     assert judges == ["scripted/a, scripted/b majority=all", "scripted/c majority=all"]

@@ -92,14 +92,14 @@ def test_a_file_is_run_by_one_command_and_judged_by_the_next(
         )  # fmt: skip
         run = f"run:{result['run'][:8]}"
         assert "10 questions" in err
-        assert f"8 replies wait for a judge: proofstone score {run} --judge" in err
-        assert "go on: proofstone resume" not in err
+        assert f"8 replies wait for a judge: proofstone grade {run} --judge" in err
+        assert "Next: proofstone run --resume" not in err
         code, out, err = told(
-            capsys, "score", run, "--judge", "scripted/judge,scripted/two", "-w", folder
+            capsys, "grade", run, "--judge", "scripted/judge,scripted/two", "-w", folder
         )
         assert (code, out.strip()) == (0, f"{run}   {N} scored")
         assert "warning" not in err
-        code, out, _err = told(capsys, "score", run, "--list", "-w", folder)
+        code, out, _err = told(capsys, "grade", run, "--list", "-w", folder)
         assert "scripted/judge, scripted/two" in out
         assert desk.solved == N
         code, out, err = told(

@@ -60,8 +60,15 @@ def test_own_runs_for_the_public_hold_no_text(
     shown = proofstone("show", run, "-n", 1, "-w", worked, "--json").json
     first = (shown if isinstance(shown, list) else shown["replies"])[0]
     reply = f"{run[:8]}/{first['item']}/0"
-    assert proofstone("rule", reply, "correct", "--reason", HIDDEN[1], "-w", worked).code == 0
-    told = proofstone("retire", f"item:{first['item']}", "--reason", HIDDEN[2], "-w", worked)
+    assert (
+        proofstone(
+            "correct", "override", reply, "correct", "--reason", HIDDEN[1], "-w", worked
+        ).code
+        == 0
+    )
+    told = proofstone(
+        "correct", "exclude", f"item:{first['item']}", "--reason", HIDDEN[2], "-w", worked
+    )
     assert told.code == 0, told.err
     said = {}
     for audience in ("internal", "public"):

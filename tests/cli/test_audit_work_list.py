@@ -24,7 +24,7 @@ def test_the_work_list_is_written_beside_the_summary(
     head, first, *others = (tmp_path / "work.csv").read_text(encoding="utf-8").splitlines()
     assert head.startswith("place,target,document,reason,action,decision,why,changes,replies,kind,")
     assert first.startswith("1,q0,,the weak are right and the strong wrong: the key may be wrong,")
-    assert told.err.startswith(f"{tmp_path / 'work.csv'}   {len(others) + 1} to look at\n")
+    assert told.err.startswith(f"{tmp_path / 'work.csv'}   {len(others) + 1} flagged\n")
     listed = proofstone("audit", results, "--json").json["work_list"]
     assert next(row["target"] for row in listed) == "q0"
 
@@ -39,6 +39,6 @@ def test_a_work_list_of_our_own_runs_says_what_to_type(
     target = tmp_path / "work.jsonl"
     assert proofstone("audit", form, "-w", made, "--work-list", target).code == 0
     row = json.loads(target.read_text(encoding="utf-8").splitlines()[0])
-    assert row["retire"] == f'proofstone retire {row["target"]} --reason "..."'
+    assert row["retire"] == f'proofstone correct exclude {row["target"]} --reason "..."'
     _, *words = shlex.split(row["retire"])
     assert proofstone(*words, "-w", made, "--by", "ann").code == 0

@@ -166,9 +166,9 @@ def test_parameters_that_cannot_be_are_refused_together(made: Path, proofstone: 
     [
         (("show", "old-boks"), "is named 'old-boks'", "there is: old-books-"),
         (("leaderboard", "form:beef"), "no form is named 'beef'", "there is: old-books-"),
-        (("score", "run:beef"), "no run is named 'beef'", "there is: run:"),
+        (("grade", "run:beef"), "no run is named 'beef'", "there is: run:"),
         (("run", "run:beef", "-m", "sim/a"), "no run is named 'beef'", "there is: run:"),
-        (("score", "bank:beef"), "no bank is named 'beef'", "there is: old-books-"),
+        (("grade", "bank:beef"), "no bank is named 'beef'", "there is: old-books-"),
         (("run", "old-books", "-m", "opnai/gpt"), "no provider is named 'opnai'", "known are"),
         (("run", "old-books", "-m", "gpt"), "has no slash", "write provider/model"),
         (("run", "old-books", "-m", "sim/a", "--ask", "loud"), "is named 'loud'", "direct, cot"),

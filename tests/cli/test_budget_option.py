@@ -35,7 +35,7 @@ def test_reaching_it_ends_with_4_and_the_printed_line_goes_on(
             r"further --budget\n",
             said.err,
         )
-        step = re.search(r"go on: proofstone (resume run:\w{8} --budget) AMOUNT\n", said.err)
+        step = re.search(r"Next: proofstone (run --resume run:\w{8} --budget) AMOUNT\n", said.err)
         assert step is not None
         done = proofstone(*step[1].split(), "1USD", "-w", made)
         assert done.code == 0
@@ -218,7 +218,7 @@ def test_what_judges_may_have_cost_is_told_once_after_a_kill(
         sent = seen_at(url)["requests"] - before
         lost = sent - (calls_of(work) - stored)
         seen_at(url, answer=10_000)
-        command = ("score", run, "--judge", "scripted/judge", "-w", work.folder)
+        command = ("grade", run, "--judge", "scripted/judge", "-w", work.folder)
         first, second = proofstone(*command), proofstone(*command)
         told = re.findall(
             r"note: up to (\d+) calls? of a command that died may have been", first.err

@@ -70,7 +70,7 @@ def test_a_build_prints_its_funnel_and_its_bank(at: Path, told: Proofstone) -> N
     shown = f"d-{short(bank.id, 4)}"
     assert made.out == f"{FUNNEL}bank   {shown}   27 drills   build:{short(build.id)}\n"
     assert f"dropped rows: proofstone show build:{short(build.id)} --dropped" in made.err
-    assert f"next: proofstone build form {shown} --seeds 3" in made.err
+    assert f"Next: proofstone build form {shown} --seeds 3" in made.err
 
 
 def test_every_dropped_row_is_listed_with_its_reason(at: Path, told: Proofstone) -> None:

@@ -106,7 +106,7 @@ def test_what_must_go_is_a_work_list_that_retire_carries_out(
         rows = list(csv.DictReader(stream))
     assert len(rows) == len(dropped["rows"]) > 0
     assert dropped["after"]["value"] < dropped["before"]["value"]
-    done = proofstone("retire", "--from", file, "-w", work)
+    done = proofstone("correct", "apply", file, "-w", work)
     assert done.code == 0, done.err
     again = proofstone("check", "leaky", "-w", work, "--json").json
     assert sum(again["counts"]) == sum(told.json["counts"]) - len(rows)

@@ -37,7 +37,7 @@ def test_three_forms_are_made_run_and_compared(
     ran = proofstone("run", "planets", "-m", "sim/ann?ability=1", "-w", empty)
     assert ran.code == 0, ran.err
     named = " ".join(f"form:{form['form'][:8]}" for form in forms)
-    assert f"look: proofstone report {named} --study choices\n" in ran.err
+    assert f"Next: proofstone report {named} --study choices\n" in ran.err
     assert proofstone("report", *named.split(), "--study", "choices", "-w", empty).code == 0
     study = proofstone("report", "planets", "--study", "choices", "-w", empty)
     assert study.code == 0, study.err

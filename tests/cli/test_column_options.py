@@ -29,7 +29,7 @@ def test_compare_and_gate_take_the_options_of_audit(proofstone: Proofstone, odd:
     told = proofstone("compare", odd, copy, *NAMED, "--json")
     assert told.code == 0
     assert "30 common items" in proofstone("compare", odd, copy, *NAMED).out
-    gated = proofstone("gate", odd, "--baseline", copy, "--max-drop", 20, *NAMED)
+    gated = proofstone("compare", copy, odd, "--gate", "--max-drop", 20, *NAMED)
     assert gated.code == 0
 
 
@@ -77,8 +77,8 @@ def test_percent_and_shares_at_once_are_refused(
     proofstone: Proofstone, odd: Path, command: str
 ) -> None:
     """Two things said of the same scores; alone each is taken."""
-    files = {"audit": (odd,), "compare": (odd, odd), "gate": (odd, "--baseline", odd)}[command]
-    more = ("--max-drop", 20) if command == "gate" else ()
-    told = proofstone(command, *files, *more, *NAMED, "--shares")
+    more = ("--gate", "--max-drop", 20) if command == "gate" else ()
+    files = ("audit", odd) if command == "audit" else ("compare", odd, odd)
+    told = proofstone(*files, *more, *NAMED, "--shares")
     assert told.code == 2
     assert "--percent and --shares say two things of the same scores" in told.err

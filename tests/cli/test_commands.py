@@ -42,7 +42,7 @@ def test_init_makes_a_workspace_and_leaves_one_as_it_is(
     assert (tmp_path / "new" / "proofstone.toml").read_text(encoding="utf-8") == "# mine\n"
     said = proofstone("init", tmp_path / "new")
     assert said.out == f"workspace {tmp_path / 'new'}\n"
-    assert said.err.startswith("next, with documents: proofstone start FOLDER")
+    assert said.err.startswith("Next, from documents: proofstone init --guided DOCUMENTS")
 
 
 def test_a_workspace_is_found_upwards(made: Path) -> None:
@@ -61,7 +61,7 @@ def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proo
     lacks replies is listed with the line that resumes it."""
     said = proofstone("status", "-w", made)
     assert said.out.splitlines()[1] == f"source 0   fact {STATEMENTS}   bank 1   form 1   run 4"
-    assert said.err == "all runs are complete; look: proofstone leaderboard FORM-OR-BANK\n"
+    assert said.err == "all runs are complete; Next: proofstone leaderboard FORM-OR-BANK\n"
 
     proofstone("run", "old-books", "-m", "sim/cas", "--limit", 3, "-w", made)
     said = proofstone("status", "-w", made)
@@ -77,7 +77,7 @@ def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proo
     said = proofstone("status", "-w", made)
     unfinished = rf"unfinished  run:\w{{8}}  scripted/one direct  7 of {QUESTIONS}   1 failed: .*"
     assert re.fullmatch(unfinished, said.out.splitlines()[2])
-    assert re.fullmatch(r"go on: proofstone resume run:\w{8}\n", said.err)
+    assert re.fullmatch(r"Next: proofstone run --resume run:\w{8}\n", said.err)
     report = proofstone("status", "-w", made, "--json").json
     assert report["counts"]["run"] == 6
     assert [run["done"] for run in report["unfinished"]] == [7]
@@ -125,7 +125,7 @@ def test_statements_are_built_from_a_table(
     assert again.json == first.json
     assert first.json["statements"] > 0
     said = proofstone("build", "statements", table, "-w", empty)
-    assert said.err == f"next: proofstone build form rivers-{first.json['bank'][:4]} --seeds 3\n"
+    assert said.err == f"Next: proofstone build form rivers-{first.json['bank'][:4]} --seeds 3\n"
 
 
 def test_forms_are_built_by_seed(made: Path, proofstone: Proofstone) -> None:
@@ -138,7 +138,7 @@ def test_forms_are_built_by_seed(made: Path, proofstone: Proofstone) -> None:
     assert [form["form"] for form in named] == [five[n]["form"] for n in (1, 3, 4)]
     said = proofstone(*build, "--seeds", "11")
     assert len(said.out.splitlines()) == 11
-    assert said.err.startswith("next: proofstone run old-books-")
+    assert said.err.startswith("Next: proofstone run old-books-")
 
 
 def test_a_sweep_makes_a_form_a_value(made: Path, proofstone: Proofstone) -> None:
@@ -163,7 +163,7 @@ def test_run_reports_each_run_and_repeats_nothing(made: Path, proofstone: Proofs
     assert first.code == 0
     assert [line.split("  ")[1] for line in lines] == ["sim/eve direct", "sim/fay direct"]
     assert all(line.endswith(f"{QUESTIONS} of {QUESTIONS} scored, complete") for line in lines)
-    assert "look: proofstone leaderboard run:" in first.err
+    assert "Next: proofstone leaderboard run:" in first.err
     quiet = proofstone(*command, "-q")
     assert (quiet.out, quiet.err) == (first.out, "")
     results = proofstone(*command, "--json").json
@@ -189,9 +189,9 @@ def test_a_limited_run_is_a_part_until_it_is_resumed(made: Path, proofstone: Pro
 def test_score_counts_what_it_scored(made: Path, proofstone: Proofstone) -> None:
     """From stored replies; --again makes a new scoring of the same."""
     run = proofstone("list", "run", "-w", made, "--json").json[0]
-    said = proofstone("score", f"run:{run['id']}", "-w", made)
+    said = proofstone("grade", f"run:{run['id']}", "-w", made)
     assert said.out == f"run:{run['id']}   {QUESTIONS} scored\n"
-    again = proofstone("score", f"run:{run['id']}", "--again", "-w", made, "--json")
+    again = proofstone("grade", f"run:{run['id']}", "--again", "-w", made, "--json")
     assert (again.json["run"], again.json["scored"]) == (f"run:{run['id']}", QUESTIONS)
     assert [one["is_current"] for one in again.json["scorings"]] == [False, True]
 
@@ -254,7 +254,7 @@ def test_report_writes_one_page(made: Path, tmp_path: Path, proofstone: Proofsto
 
 
 def test_extract_adds_the_letter_to_each_row(tmp_path: Path, proofstone: Proofstone) -> None:
-    """A file in, rows out on stdout or to -o; no workspace; other fields stay."""
+    """A file in, rows out to -o and counts on stdout; no workspace; other fields stay."""
     replies = [
         ("Answer: B", "B", "answered"),
         ("no idea", "", "unparsed"),
@@ -264,13 +264,16 @@ def test_extract_adds_the_letter_to_each_row(tmp_path: Path, proofstone: Proofst
         tmp_path / "replies.jsonl",
         [{"response": text, "options": 4, "id": n} for n, (text, _l, _o) in enumerate(replies)],
     )
-    said = proofstone("extract", file)
-    found = [json.loads(line) for line in said.out.splitlines()]
+    out = tmp_path / "out.jsonl"
+    said = proofstone("grade", file, "-o", out)
+    found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(row["letter"], row["outcome"]) for row in found] == [r[1:] for r in replies]
     assert [row["id"] for row in found] == [0, 1, 2]
-    to_file = proofstone("extract", file, "-o", tmp_path / "out.jsonl")
-    assert (to_file.code, to_file.out) == (0, "")
-    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == said.out
+    assert [line.split() for line in said.out.splitlines()] == [
+        ["outcome", "responses"], ["unparsed", "2"], ["answered", "1"],
+    ]  # fmt: skip
+    counts = proofstone("grade", file, "--as", "letters", "--json").json
+    assert (counts["n"], counts["outcomes"]) == (3, {"unparsed": 2, "answered": 1})
 
 
 def test_models_are_listed_with_what_they_lack(made: Path, proofstone: Proofstone) -> None:
@@ -324,7 +327,7 @@ def test_commands_that_are_printed_can_be_pasted(
     file = write_bank(tmp_path)
     said = proofstone("import", file, "--as", "bank", "--name", "my <bank>", "-w", empty)
     (digits,) = re.findall(r"my <bank>-(\w{4})", said.out)
-    assert said.err == f"next: proofstone build form 'my <bank>-{digits}'\n"
+    assert said.err == f"Next: proofstone build form 'my <bank>-{digits}'\n"
 
 
 def test_stored_texts_have_no_power_over_the_terminal(

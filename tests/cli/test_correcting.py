@@ -39,10 +39,10 @@ def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
     """A wrong reply ruled correct: one more right of eight; as scored, what it was before."""
     before = row(proofstone, made)
     (wrong, *_more) = responses(proofstone, made, "unparsed")
-    said = proofstone("rule", wrong, "correct", "--reason", "meant so", "-w", made)
+    said = proofstone("correct", "override", wrong, "correct", "--reason", "meant so", "-w", made)
     assert said.code == 0
-    assert re.fullmatch(rf"{wrong}  {re.escape(BOB)}  ruled correct  by actor \w{{8}}\n", said.out)
-    assert "--as-scored" in said.err
+    assert re.fullmatch(rf"{wrong}  {re.escape(BOB)}  correct  by actor \w{{8}}\n", said.out)
+    assert re.search(r"(?m)^Next: proofstone leaderboard run:\w{8}$", said.err)
     after = row(proofstone, made)
     assert after["estimate"]["value"] == pytest.approx(before["estimate"]["value"] + 1 / QUESTIONS)
     assert after["corrections"] == {"raised": 1, "lowered": 0, "upheld": 0, "void": 0}
@@ -54,10 +54,16 @@ def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
 
 def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proofstone) -> None:
     (right, *_more) = responses(proofstone, made, "right")
-    first = proofstone("rule", right, "void", "--reason", "a", "-w", made, "--json").json[0]
-    said = proofstone("rule", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made)
-    assert "ruled incorrect, before: void" in said.out
-    again = proofstone("rule", right, "correct", "--reason", "c", "-w", made, "--json").json[0]
+    first = proofstone(
+        "correct", "override", right, "void", "--reason", "a", "-w", made, "--json"
+    ).json[0]
+    said = proofstone(
+        "correct", "override", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made
+    )
+    assert "incorrect, before: void" in said.out
+    again = proofstone(
+        "correct", "override", right, "correct", "--reason", "c", "-w", made, "--json"
+    ).json[0]
     assert (again["former"], first["former"]) == ("incorrect", None)
     assert again["ruling"]["actor"] == first["ruling"]["actor"]
     assert first["ruling"]["replaces"] is None
@@ -66,7 +72,7 @@ def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proof
 
 def test_void_leaves_the_item_out_for_every_model(made: Path, proofstone: Proofstone) -> None:
     (right, *_more) = responses(proofstone, made, "right")
-    proofstone("rule", right, "void", "--reason", "a slip of the page", "-w", made)
+    proofstone("correct", "override", right, "void", "--reason", "a slip of the page", "-w", made)
     board = proofstone("leaderboard", "old-books", "-w", made, "--json").json
     (group,) = board["standings"]
     assert {row["estimate"]["n"] for row in group["ranked"]} == {QUESTIONS - 1}
@@ -90,7 +96,14 @@ def test_what_is_no_response_is_refused(
     """And nobody is added for it."""
     run, item, _sample = responses(proofstone, made, "right")[0].split("/")
     said = proofstone(
-        "rule", name.format(run=run, item=item), "correct", "--reason", "x", "-w", made
+        "correct",
+        "override",
+        name.format(run=run, item=item),
+        "correct",
+        "--reason",
+        "x",
+        "-w",
+        made,
     )
     assert (said.code, told in said.err) == (2, True)
     assert proofstone("review", "erase", "Ada", "-w", made).code == 2
@@ -100,7 +113,7 @@ def test_several_problems_are_told_together(made: Path, proofstone: Proofstone) 
     """One of three responses is sound; nothing is stored."""
     (right, *_more) = responses(proofstone, made, "right")
     named = f"{right},a/b,{right[:8]}/ffffffff"
-    said = proofstone("rule", named, "void", "--reason", "x", "-w", made)
+    said = proofstone("correct", "override", named, "void", "--reason", "x", "-w", made)
     assert said.code == 2
     assert "nothing was stored" in said.err
     assert "a/b: " in said.err
@@ -114,20 +127,21 @@ def test_an_item_that_was_not_asked_cannot_be_ruled_on(made: Path, proofstone: P
     asked = {name.split("/")[1] for name in responses(proofstone, made, "answered")}
     run = done.json[0]["run"][:8]
     told = [
-        proofstone("rule", f"{run}/{item}", "void", "--reason", "x", "-w", made) for item in asked
+        proofstone("correct", "override", f"{run}/{item}", "void", "--reason", "x", "-w", made)
+        for item in asked
     ]
     refused = [said.err for said in told if said.code == 2]
     assert len(refused) >= len(asked) - 1
     assert all("it was not asked yet" in err for err in refused)
-    assert all(f"proofstone resume run:{run}" in err for err in refused)
+    assert all(f"proofstone run --resume run:{run}" in err for err in refused)
 
 
 def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proofstone) -> None:
     before = row(proofstone, made)
     item = responses(proofstone, made, "right")[0].split("/")[1]
-    said = proofstone("retire", f"item:{item}", "--reason", "unclear", "-w", made)
+    said = proofstone("correct", "exclude", f"item:{item}", "--reason", "unclear", "-w", made)
     assert re.match(
-        rf"item:{item}  retired by actor \w{{8}}\n  old-books-\w{{4}}   1 item\n", said.out
+        rf"item:{item}  excluded by actor \w{{8}}\n  old-books-\w{{4}}   1 item\n", said.out
     )
     text = proofstone("leaderboard", "old-books", "-w", made).out
     assert f"{QUESTIONS - 1} questions" in text
@@ -135,11 +149,13 @@ def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proof
     assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - 1
     assert row(proofstone, made, "--as-scored") == before
     assert "retired" in proofstone("show", f"item:{item}", "-w", made).out
-    twice = proofstone("retire", f"item:{item}", "--reason", "unclear", "-w", made)
+    twice = proofstone("correct", "exclude", f"item:{item}", "--reason", "unclear", "-w", made)
     assert (twice.code, "is retired already" in twice.err) == (2, True)
-    assert proofstone("restore", f"item:{item}", "--reason", "clear", "-w", made).code == 0
+    assert (
+        proofstone("correct", "include", f"item:{item}", "--reason", "clear", "-w", made).code == 0
+    )
     assert row(proofstone, made) == before
-    again = proofstone("restore", f"item:{item}", "--reason", "clear", "-w", made)
+    again = proofstone("correct", "include", f"item:{item}", "--reason", "clear", "-w", made)
     assert (again.code, "is not retired" in again.err) == (2, True)
 
 
@@ -147,17 +163,19 @@ def test_a_retired_fact_leaves_out_what_rests_on_it(made: Path, proofstone: Proo
     item = responses(proofstone, made, "right")[0].split("/")[1]
     shown = proofstone("show", f"item:{item}", "-w", made).out
     fact = re.findall(r"fact:(\w+)", shown)[0]
-    done = proofstone("retire", f"fact:{fact}", "--reason", "false", "-w", made, "--json").json
+    done = proofstone(
+        "correct", "exclude", f"fact:{fact}", "--reason", "false", "-w", made, "--json"
+    ).json
     ((_form, n),) = done["forms"]
     assert n >= 1
     assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - n
-    said = proofstone("restore", f"item:{item}", "--reason", "x", "-w", made)
-    assert f"proofstone restore fact:{fact}" in said.err
+    said = proofstone("correct", "include", f"item:{item}", "--reason", "x", "-w", made)
+    assert f"proofstone correct include fact:{fact}" in said.err
 
 
 def test_a_person_is_erased_and_the_rulings_stand(made: Path, proofstone: Proofstone) -> None:
     (wrong, *_more) = responses(proofstone, made, "unparsed")
-    proofstone("rule", wrong, "correct", "--reason", "x", "-w", made)
+    proofstone("correct", "override", wrong, "correct", "--reason", "x", "-w", made)
     ruled = row(proofstone, made)
     said = proofstone("review", "erase", "Ada", "-w", made)
     assert (said.code, said.out.startswith("erased   actor ")) == (0, True)
@@ -165,7 +183,9 @@ def test_a_person_is_erased_and_the_rulings_stand(made: Path, proofstone: Proofs
     gone = proofstone("review", "erase", "Ada", "-w", made)
     assert (gone.code, "no person is known as 'Ada'" in gone.err) == (2, True)
     (made / "again").mkdir()
-    second = proofstone("rule", wrong, "void", "--reason", "y", "-w", made, "--json").json[0]
+    second = proofstone(
+        "correct", "override", wrong, "void", "--reason", "y", "-w", made, "--json"
+    ).json[0]
     assert second["ruling"]["actor"] != ruled
 
 
@@ -173,20 +193,28 @@ def test_a_reason_that_holds_a_key_is_scrubbed(made: Path, proofstone: Proofston
     (wrong, *_more) = responses(proofstone, made, "unparsed")
     key = "sk-" + "a1B2" * 12
     told: Told = proofstone(
-        "rule", wrong, "correct", "--reason", f"see {key}", "-w", made, "--json"
+        "correct", "override", wrong, "correct", "--reason", f"see {key}", "-w", made, "--json"
     )
     assert key not in told.out
-    empty = proofstone("rule", wrong, "correct", "--reason", " ", "-w", made)
-    assert (empty.code, "needs its reason" in empty.err) == (2, True)
+    empty = proofstone("correct", "override", wrong, "correct", "--reason", " ", "-w", made)
+    assert (empty.code, "missing option --reason" in empty.err) == (2, True)
 
 
 def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proofstone) -> None:
     """By --set and by a file; the plain name means the new version from then on."""
     item = responses(proofstone, made, "right")[0].split("/")[1]
-    fields = proofstone("edit", f"item:{item}", "--fields", "-w", made).json
+    fields = proofstone("correct", "edit", f"item:{item}", "--fields", "-w", made).json
     template = (fields["template"] + 1) % 2
     said = proofstone(
-        "edit", f"item:{item}", "--set", f"template={template}", "--reason", "clearer", "-w", made
+        "correct",
+        "edit",
+        f"item:{item}",
+        "--set",
+        f"template={template}",
+        "--reason",
+        "clearer",
+        "-w",
+        made,
     )
     assert said.code == 0
     assert re.fullmatch(
@@ -195,11 +223,11 @@ def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proo
         r"  form     (old-books-\w{4})  corrects old-books-\w{4}   1 item differs\n",
         said.out,
     )
-    next_lines = [line for line in said.err.splitlines() if line.startswith("next: ")]
+    next_lines = [line for line in said.err.splitlines() if line.startswith("Next: ")]
     assert [re.sub(r"^.* -m (\S+)( --ask cot)?   .*$", r"\2", line) for line in next_lines] == [
         "", " --ask cot",
     ]  # fmt: skip
-    assert all(line.startswith("next: proofstone run old-books-") for line in next_lines)
+    assert all(line.startswith("Next: proofstone run old-books-") for line in next_lines)
     new = said.out[5:13]
     shown = proofstone("show", f"item:{new}", "-w", made).out
     assert f"corrects      item:{item}" in re.sub(r"corrects +", "corrects      ", shown)
@@ -207,7 +235,7 @@ def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proo
     values = made / "values.json"
     values.write_text('{"book": "Another"}', encoding="utf-8")
     done = proofstone(
-        "edit", f"item:{new}", "--from", values, "--reason", "b", "-w", made, "--json"
+        "correct", "edit", f"item:{new}", "--from", values, "--reason", "b", "-w", made, "--json"
     ).json
     assert (done["former"][:8], done["fields"], done["kind"]) == (new, ["book"], "item")
     assert done["forms"][0]["n_changed"] == 1
@@ -228,18 +256,18 @@ def test_an_editor_opens_the_fields(
         encoding="utf-8",
     )
     monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
-    said = proofstone("edit", f"item:{item}", "--reason", "x", "-w", made, "--json")
+    said = proofstone("correct", "edit", f"item:{item}", "--reason", "x", "-w", made, "--json")
     assert said.json["fields"] == ["subfield"]
     monkeypatch.setenv("VISUAL", "true")
     new = said.json["new"][:8]
-    left = proofstone("edit", f"item:{new}", "--reason", "x", "-w", made)
+    left = proofstone("correct", "edit", f"item:{new}", "--reason", "x", "-w", made)
     assert (left.code, "nothing was saved" in left.err) == (2, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--set", "template=1"], "needs its reason"),
+        (["--set", "template=1"], "missing option --reason"),
         (["--set", "template", "--reason", "x"], "expected FIELD=VALUE"),
         (["--set", "colour=red", "--reason", "x"], "colour: cannot be changed"),
         (["--set", "answer=B", "--reason", "x"], "follow from its statements: edit those"),
@@ -251,7 +279,7 @@ def test_an_edit_that_cannot_be_is_refused(
     made: Path, proofstone: Proofstone, arguments: list[str], told: str
 ) -> None:
     item = responses(proofstone, made, "right")[0].split("/")[1]
-    said = proofstone("edit", f"item:{item}", *arguments, "-w", made)
+    said = proofstone("correct", "edit", f"item:{item}", *arguments, "-w", made)
     assert (said.code, told in said.err) == (2, True), said.err
 
 
@@ -260,14 +288,16 @@ def test_a_file_that_is_no_object_is_refused(made: Path, proofstone: Proofstone)
     for text, told in (("[1]", "holds list"), ("{", "is not JSON")):
         values = made / "values.json"
         values.write_text(text, encoding="utf-8")
-        said = proofstone("edit", f"item:{item}", "--from", values, "--reason", "b", "-w", made)
+        said = proofstone(
+            "correct", "edit", f"item:{item}", "--from", values, "--reason", "b", "-w", made
+        )
         assert (said.code, told in said.err) == (2, True)
 
 
 def test_scorings_are_listed_and_can_be_chosen(made: Path, proofstone: Proofstone) -> None:
     run = responses(proofstone, made, "right")[0].split("/")[0]
-    proofstone("score", f"run:{run}", "--again", "-w", made)
-    said = proofstone("score", f"run:{run}", "--list", "-w", made, "--json").json
+    proofstone("grade", f"run:{run}", "--again", "-w", made)
+    said = proofstone("grade", f"run:{run}", "--list", "-w", made, "--json").json
     assert said["scored"] is None
     assert [one["is_current"] for one in said["scorings"]] == [False, True]
     first = said["scorings"][0]["id"]

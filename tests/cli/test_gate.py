@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -33,7 +34,7 @@ def test_the_exit_code_is_the_answer(
 ) -> None:
     """0, 1 and 3, with the answer first; files need no workspace."""
     baseline, run = write(tmp_path / "a.csv", "1" * 200), write(tmp_path / "b.csv", scores)
-    told = proofstone("gate", run, "--baseline", baseline, "--max-drop", 2)
+    told = proofstone("compare", baseline, run, "--gate", "--max-drop", 2)
     assert told.code == code
     assert told.out.startswith(f"gate      {word}\n")
 
@@ -48,8 +49,8 @@ def test_a_file_that_is_not_there_is_named(
     monkeypatch.chdir(empty if is_inside else tmp_path)
     there = write(tmp_path / "a.csv", "11")
     for words in (
-        ("gate", "gone.csv", "--baseline", there, "--max-drop", 2),
-        ("gate", there, "--baseline", "runs/gone", "--max-drop", 2),
+        ("compare", there, "gone.csv", "--gate", "--max-drop", 2),
+        ("compare", "runs/gone", there, "--gate", "--max-drop", 2),
         ("compare", "gone.jsonl", there),
         ("compare", there, "gone.csv.gz"),
         ("audit", "runs/gone"),
@@ -61,7 +62,7 @@ def test_a_file_that_is_not_there_is_named(
         assert f"There is no file {name}" in told.err
         assert "a.csv" not in told.err
         assert "init" not in told.err
-    told = proofstone("gate", "gone", "--baseline", there, "--max-drop", 2)
+    told = proofstone("compare", there, "gone", "--gate", "--max-drop", 2)
     assert "There is no file" not in told.err
     assert ("is named 'gone'" if is_inside else "no workspace") in told.err
 
@@ -75,7 +76,7 @@ def test_ci_reads_what_is_written(made: Path, proofstone: Proofstone, tmp_path: 
             if run.way == "direct"
         )
     junit, summary = tmp_path / "gate.xml", tmp_path / "gate.md"
-    asked = "gate", bob, "--baseline", ann, "--max-drop", 2, "--min", 80, "-w", made
+    asked = "compare", ann, bob, "--gate", "--max-drop", 2, "--min", 80, "-w", made
     told = proofstone(*asked, "--junit", junit, "--markdown", summary)
     assert told.code in (1, 3)
     assert "SIMULATED" in told.out
@@ -93,13 +94,13 @@ def test_an_incomplete_run_does_not_pass(made: Path, proofstone: Proofstone) -> 
         (result,) = workspace.run("old-books", models="sim/ann?ability=0.8", replicate="b", limit=2)
         run = f"run:{short(result.planned.run.id)}"
         whole = f"run:{short(workspace.store.runs.every()[0][1].id)}"
-    told = proofstone("gate", run, "--baseline", whole, "--max-drop", 100, "-w", made)
+    told = proofstone("compare", whole, run, "--gate", "--max-drop", 100, "-w", made)
     assert told.code == 3
     assert "the run lacks 6 replies; what is incomplete cannot pass" in told.out
 
 
 def test_a_form_of_several_is_refused(made: Path, proofstone: Proofstone) -> None:
-    told = proofstone("gate", "old-books", "--baseline", "old-books", "--max-drop", 2, "-w", made)
+    told = proofstone("compare", "old-books", "old-books", "--gate", "--max-drop", 2, "-w", made)
     assert told.code == 2
     assert "name one run" in told.err
 
@@ -111,9 +112,10 @@ def test_the_jobs_in_the_documents_parse() -> None:
     github, gitlab = (yaml.safe_load(block.partition("```")[0]) for block in blocks)
     steps = github["jobs"]["gate"]["steps"]
     assert "$GITHUB_STEP_SUMMARY" in steps[-2]["run"]
-    assert "proofstone gate" in steps[-2]["run"]
+    assert re.search(r"proofstone compare .* --gate", steps[-2]["run"])
     assert gitlab["gate"]["artifacts"]["reports"]["junit"] == "gate.xml"
-    assert any("proofstone gate" in line for line in gitlab["gate"]["script"])
+    lines = gitlab["gate"]["script"]
+    assert any(re.search(r"proofstone compare .* --gate", line) for line in lines)
 
 
 def test_looks_are_recorded_and_allowed_for(tmp_path: Path, proofstone: Proofstone) -> None:
@@ -124,7 +126,7 @@ def test_looks_are_recorded_and_allowed_for(tmp_path: Path, proofstone: Proofsto
     def gate(n: int, lost: int, *more: str) -> Told:
         scores = "0" * lost + "1" * (n - lost)
         baseline, run = write(tmp_path / "a.csv", "1" * n), write(tmp_path / "b.csv", scores)
-        asked = ("gate", run, "--baseline", baseline, "--max-drop", 2, "--looks", record)
+        asked = ("compare", baseline, run, "--gate", "--max-drop", 2, "--looks", record)
         return proofstone(*asked, *more)
 
     first = gate(150, 0)

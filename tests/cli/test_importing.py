@@ -87,7 +87,7 @@ def test_importing_what_is_here_says_under_which_name(
     said = proofstone("import", file, "--as", "bank", "--name", "other", "-w", made)
     assert said.out.startswith("bank   old-books-")
     assert "are here already, under the name old-books\n" in said.err
-    step = re.search(r"next: proofstone (.*)\n", said.err)
+    step = re.search(r"Next: proofstone (.*)\n", said.err)
     assert step is not None
     assert proofstone(*step[1].split(), "--questions", 4, "-w", made).code == 0
 

@@ -85,7 +85,7 @@ def test_once_waits_for_what_is_in_flight_and_says_how_to_go_on(
     assert server.requests == CONNECTIONS
     assert said == "stopping: waiting for 3 replies in flight; Ctrl-C again leaves at once\n"
     assert f"{CONNECTIONS} of {QUESTIONS} scored, incomplete" in out
-    step = re.search(r"go on: proofstone (resume run:\w{8})\n", err)
+    step = re.search(r"Next: proofstone (run --resume run:\w{8})\n", err)
     assert step is not None
     told = proofstone(*step[1].split(), "-w", made)
     assert (told.code, server.requests) == (0, QUESTIONS)

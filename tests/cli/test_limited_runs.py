@@ -96,7 +96,7 @@ def test_a_gate_takes_no_part_for_the_whole(made: Path, proofstone: Proofstone) 
     for model in ("sim/cas", "sim/dot"):
         asked = ("run", "old-books", "-m", model, "--limit", 5, "-q", "-w", made, "--json")
         names.append(f"run:{proofstone(*asked).json[0]['run'][:12]}")
-    gated = proofstone("gate", names[0], "--baseline", names[1], "--max-drop", 100, "-w", made)
+    gated = proofstone("compare", names[1], names[0], "--gate", "--max-drop", 100, "-w", made)
     assert (gated.code, "lacks 3 replies" in " ".join(gated.out.split())) == (3, True)
 
 

@@ -30,7 +30,9 @@ def test_a_listing_tells_forms_of_one_name_apart(made: Path, proofstone: Proofst
     item = proofstone("export", "old-books", "--what", "scores", "-o", made / "s.jsonl", "-w", made)
     assert item.code == 0
     first = json.loads((made / "s.jsonl").read_text(encoding="utf-8").splitlines()[0])["item"]
-    proofstone("edit", f"item:{first}", "--set", "book=Other", "--reason", "x", "-w", made)
+    proofstone(
+        "correct", "edit", f"item:{first}", "--set", "book=Other", "--reason", "x", "-w", made
+    )
     lines = proofstone("list", "form", "-w", made).out.splitlines()
     abouts = sorted(line.split("  ", 2)[2].strip() for line in lines)
     assert abouts == [
@@ -46,8 +48,8 @@ def test_the_line_to_look_closer_names_a_few_runs_or_their_forms(
 ) -> None:
     models = ",".join(f"sim/m{n}" for n in range(5))
     said = proofstone("run", "old-books", "-m", models, "-w", made)
-    (look,) = [line for line in said.err.splitlines() if line.startswith("look: ")]
-    assert re.fullmatch(r"look: proofstone leaderboard form:\w{8}", look)
+    (look,) = [line for line in said.err.splitlines() if line.startswith("Next: ")]
+    assert re.fullmatch(r"Next: proofstone leaderboard form:\w{8}", look)
     assert proofstone(*look.split()[2:], "-w", made).code == 0
 
 

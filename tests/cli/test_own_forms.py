@@ -108,7 +108,7 @@ def test_a_template_brings_a_system_message_earlier_turns_and_its_own_format(
     ) in proofstone(*words, "--show", "1").out
     # Scored again from the stored responses, the format still holds.
     run = proofstone("list", "run", "-w", form, "--json").json[0]["id"]
-    assert proofstone("score", f"run:{run[:12]}", "-w", form, "--again").code == 0
+    assert proofstone("grade", f"run:{run[:12]}", "-w", form, "--again").code == 0
 
 
 def test_a_row_states_the_format_of_its_answers(tmp_path: Path, proofstone: Proofstone) -> None:

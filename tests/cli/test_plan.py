@@ -13,7 +13,7 @@ def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: 
     """A new form is planned, run, listed and shown; the page has the plan's line too."""
     form = proofstone("build", "form", "old-books", "--seed", 9, "--questions", 8, "-w", made)
     name = form.out.split()[1]
-    told = proofstone("plan", name, "--compare", ANN, BOB, "--exclude", "none", "-w", made)
+    told = proofstone("build", "plan", name, "--compare", ANN, BOB, "--exclude", "none", "-w", made)
     assert told.code == 0
     plan = told.out.splitlines()[0]
     assert f"compare     {ANN} - {BOB}" in told.out
@@ -38,13 +38,15 @@ def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: 
 
 def test_a_late_plan_is_told_at_once(made: Path, proofstone: Proofstone) -> None:
     """Four runs had replies before it."""
-    told = proofstone("plan", "old-books", "-w", made)
+    told = proofstone("build", "plan", "old-books", "-w", made)
     assert told.code == 0
     assert "4 of its runs had responses already" in told.err
-    assert proofstone("plan", "old-books", "-w", made, "--json").json["measure"] == "accuracy"
+    assert (
+        proofstone("build", "plan", "old-books", "-w", made, "--json").json["measure"] == "accuracy"
+    )
 
 
 def test_bad_plans_are_refused(made: Path, proofstone: Proofstone) -> None:
-    told = proofstone("plan", "old-books", "--measure", "luck", "-w", made)
+    told = proofstone("build", "plan", "old-books", "--measure", "luck", "-w", made)
     assert (told.code, told.out) == (2, "")
     assert "measures: accuracy" in told.err

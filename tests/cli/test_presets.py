@@ -11,9 +11,9 @@ from told import Proofstone
 def test_presets_are_listed_and_shown(proofstone: Proofstone) -> None:
     """Each choice stands once, under what is as published, left open or different; the last with
     its reason."""
-    assert "as-published" in proofstone("presets", "list").out
+    assert "as-published" in proofstone("list", "presets").out
     preset = find_method("encyclo_k").presets["as-published"]
-    told = proofstone("presets", "show", "encyclo_k", "as-published")
+    told = proofstone("show", "preset", "encyclo_k/as-published")
     assert told.code == 0
     published, rest = told.out.split("\nLeft open by the paper\n")
     opened, ours = rest.split("\nDifferent from the paper\n")
@@ -21,15 +21,15 @@ def test_presets_are_listed_and_shown(proofstone: Proofstone) -> None:
     for choice in preset.choices:
         assert f"\n  {choice.what}" in under[choice.status]
         assert f"\n    why    {choice.why}\n" in told.out if choice.why else True
-    shown = proofstone("presets", "show", "encyclo_k", "--json").json
+    shown = proofstone("show", "preset", "encyclo_k", "--json").json
     assert len(shown["choices"]) == len(preset.choices)
-    listed = proofstone("presets", "list", "--json").json
+    listed = proofstone("list", "presets", "--json").json
     assert {"method": "encyclo_k", "preset": "as-published", "title": preset.title} in listed
 
 
 def test_an_unknown_preset_names_those_there_are(proofstone: Proofstone, made: Path) -> None:
     for command in (
-        ("presets", "show", "encyclo_k", "fast"),
+        ("show", "preset", "encyclo_k/fast"),
         ("build", "form", "old-books", "--preset", "fast", "-w", made),
         ("run", "old-books", "-m", "sim/x", "--preset", "fast", "-w", made),
     ):

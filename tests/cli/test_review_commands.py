@@ -57,10 +57,8 @@ def test_from_sheets_to_a_corrected_bank(
         "review", "decide", "old-books", "--quorum", 2, "--work-list", work, "-w", made
     )  # fmt: skip
     assert told.out == "old-books   46 keep, 1 fix, 1 drop\n"
-    told = proofstone("retire", "--from", work, "--by", "Chief", "-w", made)
-    assert told.out.splitlines()[0] == "work.csv   1 retired"
-    told = proofstone("edit", "--from", work, "--by", "Chief", "-w", made)
-    assert told.out.splitlines()[0] == "work.csv   1 edited"
+    told = proofstone("correct", "apply", work, "--by", "Chief", "-w", made)
+    assert told.out.splitlines()[0] == "work.csv   1 edited, 1 excluded"
 
     told = proofstone("review", "status", "old-books", "--quorum", 2, "-w", made)
     assert told.code == 0
@@ -127,14 +125,14 @@ FIXED = ({TRUE.replace("Leaf 2", "The second leaf")}, {FALSE.replace("Leaf 2", "
 def test_a_statement_and_its_falsified_one_are_fixed_together(
     proofstone: Proofstone, made: Path, both: Path
 ) -> None:
-    told = proofstone("edit", "--from", both, "--by", "Chief", "-w", made)
+    told = proofstone("correct", "apply", both, "--by", "Chief", "-w", made)
     assert told.code == 0, told.err
     assert told.out.splitlines()[0] == "work.csv   2 edited"
     assert texts_of(made) == FIXED
     told = proofstone("review", "status", "old-books", "-w", made)
     assert "decided: 46 keep, 2 fix; of 2 to drop or fix 2 are done" in told.out
-    again = proofstone("edit", "--from", both, "--by", "Chief", "-w", made)
-    assert again.out.splitlines()[0] == "work.csv   0 edited, 2 already so"
+    again = proofstone("correct", "apply", both, "--by", "Chief", "-w", made)
+    assert again.out.splitlines()[0] == "work.csv   2 already in force"
 
 
 def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
@@ -144,7 +142,7 @@ def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
     head, *rows = both.read_text(encoding="utf-8-sig").splitlines()
     first, rest = tmp_path / "first.csv", tmp_path / "rest.csv"
     first.write_text("\n".join([head, *(row for row in rows if TRUE in row)]), encoding="utf-8")
-    assert proofstone("edit", "--from", first, "--by", "Chief", "-w", made).code == 0
+    assert proofstone("correct", "apply", first, "--by", "Chief", "-w", made).code == 0
     assert texts_of(made) == (FIXED[0], {FALSE})
     told = proofstone("review", "status", "old-books", "-w", made)
     assert "decided: 46 keep, 2 fix; of 2 to drop or fix 1 are done" in told.out
@@ -153,8 +151,11 @@ def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
     (left,) = rest.read_text(encoding="utf-8-sig").splitlines()[1:]
     assert FALSE in left
     other = shutil.copytree(made, tmp_path / "other")
-    for work, folder, done in ((rest, made, "1 edited"), (both, other, "1 edited, 1 already so")):
-        told = proofstone("edit", "--from", work, "--by", "Chief", "-w", folder)
+    for work, folder, done in (
+        (rest, made, "1 edited"),
+        (both, other, "1 edited, 1 already in force"),
+    ):
+        told = proofstone("correct", "apply", work, "--by", "Chief", "-w", folder)
         assert told.code == 0, told.err
         assert told.out.splitlines()[0] == f"{work.name}   {done}"
         assert texts_of(folder) == FIXED

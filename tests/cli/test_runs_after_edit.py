@@ -21,10 +21,18 @@ def edited(proofstone: Proofstone, folder: Path) -> list[str]:
     items = proofstone("show", "old-books", "-m", "scripted/one", "-n", 99, "-w", folder).out
     item = next(line for line in reversed(items.splitlines()) if line.startswith("response:"))
     said = proofstone(
-        "edit", f"item:{item.split('/')[1]}", "--set", "template=1", "--reason", "x", "-w", folder
+        "correct",
+        "edit",
+        f"item:{item.split('/')[1]}",
+        "--set",
+        "template=1",
+        "--reason",
+        "x",
+        "-w",
+        folder,
     )
     lines = said.err.splitlines()
-    return [line[6:].partition("   (")[0] for line in lines if line.startswith("next: ")]
+    return [line[6:].partition("   (")[0] for line in lines if line.startswith("Next: ")]
 
 
 def test_untouched_items_come_from_the_cache(
@@ -89,7 +97,16 @@ def test_until_it_is_asked_the_board_says_of_which_version_the_runs_are(
     shown = proofstone("show", "old-books", "-m", "sim/bob?miss=0.5", "-n", 1, "-w", made).out
     item = shown.partition("response:")[2].split("/")[1]
     said = proofstone(
-        "edit", f"item:{item}", "--set", "template=1", "--reason", "x", "-w", made, "--json"
+        "correct",
+        "edit",
+        f"item:{item}",
+        "--set",
+        "template=1",
+        "--reason",
+        "x",
+        "-w",
+        made,
+        "--json",
     ).json
     (form,) = said["forms"]
     commands = [

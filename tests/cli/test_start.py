@@ -75,7 +75,7 @@ def at(tmp_path: Path, author: Everybody) -> Path:
 
 
 def started(proofstone: Proofstone, documents: Path, at: Path, *more: object) -> tuple[int, str]:
-    told = proofstone("start", documents, "-w", at, *AUTHOR, "-m", "scripted/one", *more)
+    told = proofstone("init", "--guided", documents, "-w", at, *AUTHOR, "-m", "scripted/one", *more)
     return told.code, told.out + told.err
 
 
@@ -84,7 +84,8 @@ def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
 ) -> None:
     """All that is printed as the next step can be typed, and the last of it is a leaderboard."""
     told = proofstone(
-        "start", documents, "-w", at, *AUTHOR, "-m", "scripted/one", "--yes", "--people", "2",
+        "init", "--guided", documents, "-w", at, *AUTHOR, "-m", "scripted/one",
+        "--yes", "--reviewers", "2",
         "--questions", "12", "--pilot", "6",
     )  # fmt: skip
     assert told.code == 0, told.err
@@ -102,7 +103,7 @@ def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
     assert list(steps) == ["build", "review", "form", "run", "read"]
     assert (at / "old-manuals-run.toml").read_text(encoding="utf-8") == (
         "# Asks the forms of the bank old-manuals, which are to be built first:\n"
-        "# proofstone start prints the commands.\n"
+        "# proofstone init --guided prints the commands.\n"
         "targets = [\n"
         '    "old-manuals",\n'
         "]\n"
@@ -175,7 +176,7 @@ def test_licensed_documents_are_asked_as_one_wants(
 def test_without_a_terminal_all_options_to_give_are_named(
     documents: Path, at: Path, proofstone: Proofstone
 ) -> None:
-    code, said = started(proofstone, documents, at, "--want", "both", "--people", "0")
+    code, said = started(proofstone, documents, at, "--want", "both", "--reviewers", "0")
     assert code == 2
     assert said == (
         "error [PS-201] nobody can be asked here (no terminal), and these are not given:\n"
@@ -191,7 +192,7 @@ def test_without_a_model_the_bundled_one_is_offered(
     tmp_path: Path, documents: Path, proofstone: Proofstone
 ) -> None:
     create_workspace(tmp_path / "bare").close()
-    told = proofstone("start", documents, "-w", tmp_path / "bare", "--yes", "-q")
+    told = proofstone("init", "--guided", documents, "-w", tmp_path / "bare", "--yes", "-q")
     assert told.code == 2
     assert "no model is named that could write statements" in told.err
     assert "--writer PROVIDER/NAME" in told.err
@@ -205,7 +206,9 @@ def test_private_documents_stay_on_this_machine(
     create_workspace(tmp_path / "bare").close()
     wanted = ("--private", "--yes", "--writer", "openai/gpt-5.1", "--judge", "openai/gpt-5.1")
     for _ in range(2):
-        told = proofstone("start", documents, "-w", tmp_path / "bare", *wanted, "-m", "none")
+        told = proofstone(
+            "init", "--guided", documents, "-w", tmp_path / "bare", *wanted, "-m", "none"
+        )
         assert told.code != 0
     config = (tmp_path / "bare" / "proofstone.toml").read_text(encoding="utf-8")
     assert config.count('[egress]\nhosts = ["local"]\n') == 1
@@ -299,7 +302,7 @@ def test_the_build_that_is_printed_takes_the_languages_that_were_chosen(
     mixed.write_text(mixed.read_text(encoding="utf-8") + f"\n{text}\n", encoding="utf-8")
     (documents / "chinese.txt").write_text(text, encoding="utf-8")
     told = proofstone(
-        "start", documents, "-w", at, *AUTHOR, "-m", "none", "--yes", "--pilot", "4",
+        "init", "--guided", documents, "-w", at, *AUTHOR, "-m", "none", "--yes", "--pilot", "4",
         "--questions", "4", "--languages", "en-GB", "--json", "-q",
     )  # fmt: skip
     assert told.code == 0, told.err
@@ -329,7 +332,7 @@ def test_documents_that_were_ingested_stay_the_sources_that_they_are(
     ingested = proofstone("ingest", documents / "a", "--meta", documents / "meta.csv", "-w", at)
     assert ingested.code == 0, ingested.err
     options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "-m", "none")
-    told = proofstone("start", documents, "-w", at, *AUTHOR, *options)
+    told = proofstone("init", "--guided", documents, "-w", at, *AUTHOR, *options)
     assert told.code == 0, told.err
     assert (
         "kept 2 documents were here, and stay the sources that they are, with what was stated "
@@ -343,7 +346,9 @@ def test_documents_that_were_ingested_stay_the_sources_that_they_are(
         kept = list(workspace.store.knowledge.passages_of(north))
         assert [passage.language for passage in kept] == ["zh"] * 8
         assert workspace.document_of(north).name == "north.txt"
-    other = proofstone("start", documents, "-w", at, *AUTHOR, *options, "--licence", "CC0-1.0")
+    other = proofstone(
+        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--licence", "CC0-1.0"
+    )
     assert other.code == 0, other.err
     assert "were here" not in other.err
     with open_workspace(at) as workspace:
@@ -356,14 +361,23 @@ def test_documents_of_an_unknown_license_are_private(
     """And it is said, with what changes it; so are documents that count as public."""
     options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "-m", "none")
     told = proofstone(
-        "start", documents, "-w", at, *AUTHOR, *options, "--licence", "internal", "--json"
+        "init",
+        "--guided",
+        documents,
+        "-w",
+        at,
+        *AUTHOR,
+        *options,
+        "--licence",
+        "internal",
+        "--json",
     )
     assert (told.json["private"], told.json["contexts"]) == (True, ["none", "evidence"])
     assert "private 3 documents (license 'internal' 3): a license that permits" in " ".join(
         told.err.split()
     )
     told = proofstone(
-        "start", documents, "-w", at, *AUTHOR, *options, "--licence", "public", "--json"
+        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--licence", "public", "--json"
     )
     assert told.json["private"] is False
     assert "public 3 documents (license 'public' 3); --licence private changes that" in " ".join(
@@ -377,6 +391,6 @@ def test_documents_that_all_have_a_licence_are_not_private(
     """Also where the licence was stated before the start, and nothing is said of it now."""
     proofstone("ingest", documents, "--licence", "CC0-1.0", "-w", at)
     options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "--json", "-q")
-    told = proofstone("start", documents, "-w", at, *AUTHOR, "-m", "none", *options)
+    told = proofstone("init", "--guided", documents, "-w", at, *AUTHOR, "-m", "none", *options)
     assert told.code == 0, told.err
     assert (told.json["private"], told.json["contexts"]) == (False, ["none"])

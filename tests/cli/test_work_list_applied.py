@@ -61,19 +61,21 @@ def listed(proofstone: Proofstone, asked: Path, path: Path) -> list[dict[str, st
     return rows
 
 
-def board(proofstone: Proofstone, asked: Path, target: str = "sums") -> Any:
-    told = proofstone("leaderboard", target, "-w", asked, "--json").json
+def board(proofstone: Proofstone, asked: Path, *targets: str) -> Any:
+    told = proofstone("leaderboard", *(targets or ["sums"]), "-w", asked, "--json").json
     return told["standings"][0]["ranked"]
 
 
 def test_decisions_are_carried_out_and_the_leaderboard_shows_it(
     proofstone: Proofstone, asked: Path, tmp_path: Path
 ) -> None:
-    """Two retired, one answer corrected, one reply ruled wrong, one kept, seven left."""
+    """Two excluded, one answer key edited, one response overridden, one kept, seven undecided."""
     path = tmp_path / "work.csv"
     rows = listed(proofstone, asked, path)
     assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {12}
-    runs = [run["id"][:8] for run in proofstone("list", "run", "-w", asked, "--json").json]
+    before = proofstone("list", "run", "-w", asked, "--json").json
+    runs = [run["id"][:8] for run in before]
+    names = [f"run:{run}" for run in runs]
     item = rows[3]["target"].removeprefix("item:")
     rows[0] |= {"decision": "retire", "why": "all know it"}
     rows[1] |= {"decision": "Retire"}
@@ -82,32 +84,22 @@ def test_decisions_are_carried_out_and_the_leaderboard_shows_it(
     rows[4] |= {"decision": "keep"}
     fill(path, rows)
 
-    retired = proofstone("retire", "--from", path, "-w", asked)
-    assert retired.code == 0
-    first, *lines = retired.out.splitlines()
-    assert first == "work.csv   2 retired   1 kept, 7 without a decision"
-    assert [line.split()[:2] for line in lines] == [
-        [rows[0]["target"], "retired"], [rows[1]["target"], "retired"],
+    done = proofstone("correct", "apply", path, "-w", asked)
+    assert done.code == 0
+    first, *lines = done.out.splitlines()
+    assert first == "work.csv   1 edited, 2 excluded, 1 overridden   1 kept, 7 undecided"
+    assert [line.split()[:2] for line in lines[:2]] == [
+        [rows[0]["target"], "excluded"], [rows[1]["target"], "excluded"],
     ]  # fmt: skip
-    assert f"next: proofstone edit --from {path}   (1 row decides on that)" in retired.err
-    assert f"next: proofstone rule --from {path}   (1 row decides on that)" in retired.err
-    assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {10}
-
-    ruled = proofstone("rule", "--from", path, "-w", asked)
-    assert ruled.out.startswith("work.csv   1 ruled on   1 kept, 7 without a decision\n")
-    counted = [row["corrections"]["lowered"] for row in board(proofstone, asked)]
+    assert "1 item differs" in done.out
+    assert {row["estimate"]["n"] for row in board(proofstone, asked, *names)} == {10}
+    counted = [row["corrections"]["lowered"] for row in board(proofstone, asked, *names)]
     assert sorted(counted) == [0] * (N_MODELS - 1) + [1]
-
-    edited = proofstone("edit", "--from", path, "-w", asked)
-    assert edited.out.startswith("work.csv   1 edited   1 kept, 7 without a decision\n")
-    assert "1 item differs" in edited.out
     shown = proofstone("show", rows[0]["target"], "-w", asked)
     assert "all know it" in shown.out
 
-    for command, done in (("retire", "retired"), ("rule", "ruled on"), ("edit", "edited")):
-        again = proofstone(command, "--from", path, "-w", asked)
-        n = 2 if command == "retire" else 1
-        assert again.out.startswith(f"work.csv   0 {done}, {n} already so")
+    again = proofstone("correct", "apply", path, "-w", asked)
+    assert again.out.startswith("work.csv   4 already in force   1 kept, 7 undecided")
 
 
 def test_several_edits_make_one_newer_form(
@@ -119,7 +111,7 @@ def test_several_edits_make_one_newer_form(
     for row in rows[:3]:
         row |= {"decision": "edit", "changes": '{"answer": "C"}'}
     fill(path, rows)
-    told = proofstone("edit", "--from", path, "-w", asked)
+    told = proofstone("correct", "apply", path, "-w", asked)
     (form,) = [line for line in told.out.splitlines() if line.startswith("  form ")]
     assert form.endswith("3 items differ")
     forms = proofstone("list", "form", "-w", asked, "--json").json
@@ -134,7 +126,7 @@ def test_all_problems_are_told_by_row_and_nothing_is_done(
     rows[0] |= {"decision": "delete"}
     rows[1] |= {"decision": "perhaps"}
     fill(path, rows)
-    told = proofstone("retire", "--from", path, "-w", asked)
+    told = proofstone("correct", "apply", path, "-w", asked)
     assert told.code == 2
     assert "line 2, decision: expected one of keep, retire, edit," in told.err
     assert "line 3, decision:" in told.err
@@ -148,28 +140,38 @@ def test_all_problems_are_told_by_row_and_nothing_is_done(
     rows[6] |= {"decision": "correct"}
     rows[7] |= {"decision": "void", "replies": "00000000/0000/0"}
     fill(path, rows)
-    retired = proofstone("retire", "--from", path, "-w", asked)
-    assert (retired.code, "line 3: " in retired.err, "line 4: names no target" in retired.err) == (
-        2, True, True,
-    )  # fmt: skip
-    edited = proofstone("edit", "--from", path, "-w", asked)
-    assert edited.code == 2
-    assert "line 5: changes: expected FIELD=VALUE or a JSON object; came 'answer'" in edited.err
-    assert "line 7: edit says no changes (FIELD=VALUE); fields of it are question," in edited.err
-    ruled = proofstone("rule", "--from", path, "-w", asked)
-    assert "line 8: correct is said of replies, and the column replies is empty" in ruled.err
-    assert "line 9: " in ruled.err
+    told = proofstone("correct", "apply", path, "-w", asked)
+    assert told.code == 2
+    assert "line 3: " in told.err
+    assert "line 4: names no target" in told.err
+    assert "line 5: changes: expected FIELD=VALUE or a JSON object; came 'answer'" in told.err
+    assert "line 7: edit says no changes (FIELD=VALUE); fields of it are question," in told.err
+    assert "line 8: decision correct needs responses; column replies is empty" in told.err
+    assert "line 9: " in told.err
+    assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {12}
+
+
+def test_an_edit_that_is_refused_leaves_the_other_rows_undone(
+    proofstone: Proofstone, asked: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "work.csv"
+    rows = listed(proofstone, asked, path)
+    rows[0] |= {"decision": "retire"}
+    rows[1] |= {"decision": "edit", "changes": "answer=Q"}
+    fill(path, rows)
+    told = proofstone("correct", "apply", path, "-w", asked)
+    assert told.code == 2
+    assert "line 3" in told.err
     assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {12}
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["retire"], "name an item or a fact, or a work list: --from FILE"),
-        (["retire", "item:0000", "--from", "work.csv", "--reason", "x"], "or a work list"),
-        (["rule", "a/b/0"], "a correction needs its reason"),
-        (["rule", "a/b/0", "--reason", "x"], "say the verdict: correct, incorrect, void"),
-        (["edit"], "name an item or a fact, or a work list alone: --from FILE"),
+        (["exclude", "item:0000"], "missing option --reason"),
+        (["override", "a/b/0", "void"], "missing option --reason"),
+        (["override", "a/b/0", "--reason", "x"], "Missing argument"),
+        (["apply"], "Missing argument"),
     ],
 )
 def test_one_or_the_other_is_named(
@@ -178,7 +180,7 @@ def test_one_or_the_other_is_named(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     (tmp_path / "work.csv").write_text("a\n1\n", encoding="utf-8")
-    said = proofstone(*arguments, "-w", asked)
+    said = proofstone("correct", *arguments, "-w", asked)
     assert (said.code, told in said.err) == (2, True)
 
 
@@ -187,6 +189,6 @@ def test_a_file_without_decisions_is_no_work_list(
 ) -> None:
     path = tmp_path / "other.csv"
     path.write_text("item,score\nq,1\n", encoding="utf-8")
-    said = proofstone("retire", "--from", path, "-w", asked)
+    said = proofstone("correct", "apply", path, "-w", asked)
     assert said.code == 2
-    assert "has no column 'decision', so it is no work list" in said.err
+    assert "has no column 'decision'; it is not a file of flagged items" in said.err

@@ -281,10 +281,10 @@ def _begin(say: Session) -> None:
         say("list", kind)
     say("list", "taxonomy")
     say("show", "taxonomy:encyclo-k")
-    say("presets", "list")
-    say("presets", "list", "--json")
+    say("list", "presets")
+    say("list", "presets", "--json")
     for preset in _PRESETS:
-        say("presets", "show", *preset)
+        say("show", "preset", "/".join(preset))
     say("models", "list")
     say("models", "price")
     say("models", "check", "scripted/judge")
@@ -403,9 +403,9 @@ def _form(forms: list[Mapping[str, Any]], name: str) -> str:
 
 def _plans(say: Session) -> None:
     say.chapter("plans")
-    say("plan", "sums", "--compare", _ANN, _BOB, "--exclude", "none")
+    say("build", "plan", "sums", "--compare", _ANN, _BOB, "--exclude", "none")
     say("list", "plan")
-    say("plan", "sums", "--measure", "luck")
+    say("build", "plan", "sums", "--measure", "luck")
 
 
 def _runs(say: Session) -> None:
@@ -423,15 +423,15 @@ def _runs(say: Session) -> None:
     say("list", "run")
     runs = say("list", "run", "--json").json
     limited = next(run["id"] for run in runs if "cas" in json.dumps(run))
-    say("resume", f"run:{limited[:8]}")
+    say("run", "--resume", f"run:{limited[:8]}")
     say("doctor", "--config", "--", "sums", "-m", _ANN)
     ruled = _run(runs, "bob", "old-books", "direct")
     say("show", ruled)
     say("show", ruled, "--outcome", "wrong", "-n", 1)
     say("show", ruled, "--outcome", "unparsed", "-n", 1, "--json")
-    say("score", ruled)
-    say("score", ruled, "--again")
-    say("score", ruled, "--list")
+    say("grade", ruled)
+    say("grade", ruled, "--again")
+    say("grade", ruled, "--list")
     for what in ("responses", "scores"):
         say("export", ruled, "--what", what, "-o", f"{what}.jsonl")
         say.file(f"{what}.jsonl")
@@ -456,10 +456,10 @@ def _read(say: Session) -> None:
     ann, bob = (_run(runs, name, "old-books", "direct") for name in ("ann", "bob"))
     say("compare", ann, bob, "-n", 1, "-o", "moved.csv")
     say("compare", "before.csv", "after.csv")
-    say("gate", bob, "--baseline", ann, "--max-drop", 2, "--markdown", "gate.md")
+    say("compare", ann, bob, "--gate", "--max-drop", 2, "--markdown", "gate.md")
     say.file("gate.md")
     for a, b in (("before", "before"), ("after", "before")):
-        say("gate", f"{a}.csv", "--baseline", f"{b}.csv", "--max-drop", 5)
+        say("compare", f"{b}.csv", f"{a}.csv", "--gate", "--max-drop", 5)
 
 
 def _pages(say: Session) -> None:
@@ -497,16 +497,16 @@ def _corrections(say: Session) -> None:
     reply = re.search(r"response:(\S+)", shown)
     assert reply is not None
     item = f"item:{reply[1].split('/')[1]}"
-    say("rule", reply[1], "correct", "--reason", "meant so")
-    say("rule", reply[1], "void", "--reason", "on second thoughts")
-    say("retire", item, "--reason", "it points at a leaf")
+    say("correct", "override", reply[1], "correct", "--reason", "meant so")
+    say("correct", "override", reply[1], "void", "--reason", "on second thoughts")
+    say("correct", "exclude", item, "--reason", "it points at a leaf")
     say("leaderboard", "old-books")
     say("leaderboard", "old-books", "--as-scored")
-    say("restore", item, "--reason", "it does not")
+    say("correct", "include", item, "--reason", "it does not")
     fact = next(row for row in _facts() if row["text"] == "Leaf 3 of the Herbal shows 5 drawings.")
     name = f"fact:{next(value for key, value in fact.items() if key.endswith('id'))[:8]}"
-    say("edit", name, "--fields")
-    say("edit", name, "--set", "text=The third leaf of the Herbal shows 5 drawings.",
+    say("correct", "edit", name, "--fields")
+    say("correct", "edit", name, "--set", "text=The third leaf of the Herbal shows 5 drawings.",
         "--reason", "clearer")  # fmt: skip
     say("list", "bank")
 
@@ -539,8 +539,7 @@ def _reviews(say: Session) -> None:
     )
     say.file("todo.csv")
     say.file("decided.csv")
-    say("retire", "--from", "todo.csv")
-    say("edit", "--from", "todo.csv")
+    say("correct", "apply", "todo.csv")
     say("review", "status", "old-books", "--quorum", 2)
     say("show", "old-books")
     say("review", "export", "old-books", "-o", "reviews.jsonl")
@@ -579,16 +578,16 @@ def _short_questions(say: Session) -> None:
         say("run", "found", "-m", "scripted/solver", "--ask", ask, "--show", 1)
     say("run", "found", "-m", "scripted/solver", "--yes", *_ONE)
     say("run", "found", "-m", _ANN, "--judge", "scripted/judge", "--yes")
-    say("score", "found", "--judge", "scripted/judge", "--dry-run")
-    say("score", "found", "--judge", "scripted/judge", "--yes")
+    say("grade", "found", "--judge", "scripted/judge", "--dry-run")
+    say("grade", "found", "--judge", "scripted/judge", "--yes")
     say("leaderboard", "found", "--by", "primary_category")
     say("report", "found", "-o", "found.html")
     say.page("found.html")
     say("grade", "graded.jsonl")
     say("grade", "graded.jsonl", "--judge", "scripted/judge", "-o", "grades.jsonl", "--yes")
     say.file("grades.jsonl")
-    say("metrics", "grades.jsonl", "--by", "basis")
-    say("extract", "replies.jsonl")
+    say("grade", "grades.jsonl", "--by", "basis")
+    say("grade", "replies.jsonl")
     say("import", "twins.jsonl", "--as", "bank")
     say("build", "form", "twins", "--sweep", "posed=open,original,shuffled")
     say("run", "twins", "-m", "sim/ann?ability=1")
@@ -613,7 +612,7 @@ def _triples(say: Session) -> None:
               if "talker" in json.dumps(run)]  # fmt: skip
     say("export", run, "--what", "triples", "-o", "triples.csv")
     say.file("triples.csv")
-    score = ("score", run, "--reference", "known", "--judge", "scripted/judge", "--sample", 0)
+    score = ("grade", run, "--reference", "known", "--judge", "scripted/judge", "--sample", 0)
     say(*score, "--dry-run")
     say(*score, "--yes")
     say("leaderboard", "towns")
@@ -623,17 +622,17 @@ def _triples(say: Session) -> None:
     say("export", run, "--what", "verdicts", "-o", "verdicts.csv")
     say.file("verdicts.csv")
     say("report", "towns", "--study", "random")
-    files = ("verify-triples", "triples.csv", "--reference", "known.jsonl")
+    files = ("grade", "triples.csv", "--reference", "known.jsonl")
     say(*files, "--judge", "scripted/judge", "--sample", 0, "--show", 1)
-    say(*files, "--judge", "scripted/judge", "--sample", 0, "--yes", "--tables", "tables")
+    say(*files, "--judge", "scripted/judge", "--sample", 0, "--yes", "--tables-to", "tables")
     say.file("tables/results.csv")
 
 
 def _started(say: Session) -> None:
     say.chapter("start")
-    words = ("start", "Metals", "-w", "begun", "--yes", "--licence", "CC0-1.0", "--pilot", 2,
-             "--questions", 6, "--writer", "scripted/author", "--judge", "scripted/judge",
-             "-m", "scripted/solver")  # fmt: skip
+    words = ("init", "--guided", "Metals", "-w", "begun", "--yes", "--licence", "CC0-1.0",
+             "--pilot", 2, "--questions", 6, "--writer", "scripted/author",
+             "--judge", "scripted/judge", "-m", "scripted/solver")  # fmt: skip
     Path("begun").mkdir()
     Path("begun/proofstone.toml").write_bytes(Path("proofstone.toml").read_bytes())
     say("init", "begun")

@@ -122,7 +122,7 @@ def test_its_presets_can_be_taken(method: Method) -> None:
         for way in [ways] if isinstance(ways, str) else ways:
             assert "max_tokens" in method.settings(way)
         assert run.keys() <= {"shots", "samples", "temperature", "max_tokens", "reasoning_effort"}
-        assert preset.values("score").keys() <= {
+        assert preset.values("grade").keys() <= {
             "sample", "sample_per", "sampling", "seed", "k", "candidates", "recall",
         }  # fmt: skip
         for choice in preset.choices:

@@ -92,7 +92,7 @@ def experiment(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Experime
         },
         usual={"prompts": "direct", "range": "50-100", "effort": "low"},
         ask="proofstone run towns -m {models} --preset {preset}",
-        score="proofstone score {targets} --judge J --reference B",
+        score="proofstone grade {targets} --judge J --reference B",
     )
 
 

@@ -32,10 +32,10 @@ def test_the_work_list_says_what_to_type() -> None:
     assert (first.place, first.target, first.distractor) == (1, "item:0000", "B")
     assert first.flags == ("weak-beat-strong", "strong-distractor")
     assert first.show == "proofstone show item:0000"
-    assert first.edit == 'proofstone edit item:0000 --reason "..."'
-    assert first.retire == 'proofstone retire item:0000 --reason "..."'
+    assert first.edit == 'proofstone correct edit item:0000 --reason "..."'
+    assert first.retire == 'proofstone correct exclude item:0000 --reason "..."'
     replies = ",".join(f"{f'0{who}' * 4}/0000/0" for who in range(4, 9))
-    assert first.rule == f'proofstone rule {replies} correct --reason "..."'
+    assert first.rule == f'proofstone correct override {replies} correct --reason "..."'
     assert (first.action, first.replies, first.decision) == ("correct", replies, "")
 
 

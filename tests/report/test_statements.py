@@ -79,7 +79,7 @@ def test_it_stands_in_the_work_list_with_what_to_type() -> None:
     rows = [row for row in work_list(composed()) if row.kind == "statement"]
     first = rows[0]
     assert (first.target, first.action, first.decision) == ("fact:0007", "edit", "")
-    assert first.edit == 'proofstone edit fact:0007 --reason "..."'
+    assert first.edit == 'proofstone correct edit fact:0007 --reason "..."'
     assert "beside the rest; correlation with the rest" in first.evidence
     with speaking("zh"):
         said = next(row for row in work_list(composed()) if row.kind == "statement")

@@ -123,7 +123,7 @@ def test_only_what_differs_in_nothing_else_is_compared() -> None:
     assert made.notes[0] == "Asked in one way only, so not compared: a/m."
     assert "Incomplete: b/n wikidata 50-100 has 39 of 40 replies" in made.notes[2]
     assert made.notes[3].startswith("Not verified, or not wholly: b/n two-step 50-100.")
-    assert "proofstone score run:04040404 --judge J --reference B" in made.notes[3]
+    assert "proofstone grade run:04040404 --judge J --reference B" in made.notes[3]
 
 
 def test_ranges_and_efforts_are_swept_alike() -> None:

@@ -134,7 +134,7 @@ def test_an_edit_of_a_false_statement_states_its_key(
     )
     assert "text" in edited.fields
     told = proofstone(
-        "edit", name, "--set", f"text={TRUE}", "--reason", "x", "-w", tmp_path / "work"
+        "correct", "edit", name, "--set", f"text={TRUE}", "--reason", "x", "-w", tmp_path / "work"
     )
     assert told.code == 2
 

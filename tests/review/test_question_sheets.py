@@ -147,7 +147,7 @@ def test_a_question_goes_its_whole_way_and_what_is_discarded_is_retired(
         (question("Rome"), "retire", "not compliant: which one?"),
     ]  # fmt: skip
     write_rows(tmp_path / "w.csv", [structs.asdict(row) for row in decided.work])
-    workspace.apply_work_list(tmp_path / "w.csv", "retire", by="Chief")
+    workspace.apply_work_list(tmp_path / "w.csv", by="Chief")
     assert workspace.review_standing("rivers").carried_out == 2
     last = workspace.last_decision("rivers")
     assert last is not None

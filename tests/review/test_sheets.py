@@ -152,7 +152,7 @@ def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
     work = tmp_path / "work.csv"
     decided = workspace.review_decisions("old-books")
     write_rows(work, [structs.asdict(row) for row in decided.work if row.outcome == "fix"])
-    assert len(workspace.apply_work_list(work, "edit", by="Chief").edited) == 1
+    assert len(workspace.apply_work_list(work, by="Chief").edited) == 1
     assert lines() == before
 
 

@@ -71,5 +71,5 @@ def test_what_contradicts_is_a_work_list_that_retire_carries_out(tmp_path: Path)
         assert all(row["why"].endswith(": Gold melts once") for row in listed)
         wrong = next(row for row in listed if "961" in row["text"])
         write_lines(file, [{**wrong, "decision": "retire"}])
-        assert len(workspace.apply_work_list(file, "retire", by="Ada").retired) == 1
+        assert len(workspace.apply_work_list(file, by="Ada").retired) == 1
         assert workspace.near_statements(bank, embedder=ByWords())[0] == 3

@@ -108,7 +108,7 @@ def test_the_commands_say_who_answered(
         alias.model, alias.left = "m-2025-09", 10**6
         run = f"run:{short(part.planned.run.id)}"
         workspace.close()
-        assert command("resume", run, "-w", workspace.folder, "--cache", "any") == 0
+        assert command("run", "--resume", run, "-w", workspace.folder, "--cache", "any") == 0
     said = capsys.readouterr()  # type: ignore[attr-defined]
     minute = r"\d{4}-\d\d-\d\d \d\d:\d\d"
     times = f"{minute}(?: to {minute})?"

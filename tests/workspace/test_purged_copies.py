@@ -88,10 +88,10 @@ def test_a_bank_that_lost_a_part_goes_on(books: Path, proofstone: Proofstone) ->
     """The purge names the command; the version that it makes has the other source's statements, and
     its forms the questions that are left: they compose, export and run."""
     said = proofstone("workspace", "purge", "Herbal", "--reason", "x", "--yes", "-w", books)
-    (line,) = [each for each in said.err.splitlines() if each.startswith("next: ")]
+    (line,) = [each for each in said.err.splitlines() if each.startswith("Next: ")]
     with open_workspace(books) as workspace, pytest.raises(TextPurged, match="repair BANK"):
         workspace.build_form("books", seeds=[9])
-    made = proofstone(*line.removeprefix("next: proofstone ").split(), "-w", books)
+    made = proofstone(*line.removeprefix("Next: proofstone ").split(), "-w", books)
     assert made.out.splitlines()[0].endswith("24 of 48 facts left")
     with open_workspace(books) as workspace:
         bank = workspace.find("bank:books", "bank")

@@ -54,7 +54,7 @@ _NEXT = {
     "bank": "build form",
     "form": "run",
     "entities": "run",
-    "reference": "score RUN --judge PROVIDER/NAME --reference",
+    "reference": "grade RUN --judge PROVIDER/NAME --reference",
 }
 
 
@@ -94,7 +94,7 @@ class ImportAsked(Struct, frozen=True, kw_only=True):
 def import_command(
     file: Path, kind: str, asked: ImportAsked, encoding: str, folder: Path | None, as_json: bool
 ) -> None:
-    """Read a bank, a form or a list of entities from a file, checked whole.
+    """Import items, entities or reference data from a file.
 
     A bank of statements, or a form made elsewhere, as JSONL, CSV, Parquet or Excel. The file is
     checked whole first: every problem is named by its line and field, and where there is one
@@ -185,7 +185,7 @@ def import_command(
         rows = "1 row names" if again == 1 else f"{again:,} rows name"
         say(f"note: {rows} one that another row names too; they were taken as one")
     tell_known_name(asked.name, shown, what)
-    say(f"next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
+    say(f"Next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
 
 
 def _check_import(kind: str, asked: ImportAsked) -> None:
@@ -256,17 +256,33 @@ def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
         say("--dropped FILE writes each row that was dropped or cleaned, with its reason")
 
 
+class Kind(click.Choice[str]):
+    """A kind of object, in the singular or the plural."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The kind in the singular."""
+        plurals = {plural(kind): kind for kind in self.choices}
+        return super().convert(plurals.get(str(value), value), param, ctx)
+
+
+def plural(kind: str) -> str:
+    """A kind in the plural: ``banks``, ``taxonomies``."""
+    if kind == "entities":
+        return kind
+    return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+
+
 LISTED = (
-    "source", "bank", "form", "entities", "reference", "run", "plan", "build", "taxonomy",
+    "source", "bank", "form", "entities", "reference", "run", "plan", "build", "taxonomy", "preset",
 )  # fmt: skip
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(LISTED))
+@click.argument("kind", type=Kind(LISTED))
 @workspace_option
 @json_option
 def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
-    """List what the workspace holds of one kind.
+    """List the contents of the workspace by kind.
 
     Newest first, each with a name and an id by which other commands find it. Taxonomies are those
     that come with the package.
@@ -275,6 +291,11 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
 
     if kind == "taxonomy":
         list_taxonomies(as_json=as_json)
+        return
+    if kind == "preset":
+        from proofstone.run.cli_models import list_presets
+
+        list_presets(as_json=as_json)
         return
     with open_session(folder) as session:
         if kind == "build":
@@ -358,12 +379,14 @@ class ShowAsked(Struct, frozen=True, kw_only=True):
 
 
 @click.command("show")
-@click.argument("identity", metavar="ID")
+@click.argument("words", nargs=-1, required=True, metavar="[KIND] ID")
 @asked_for(ShowAsked)
 @workspace_option
 @json_option
-def show_command(identity: str, asked: ShowAsked, folder: Path | None, as_json: bool) -> None:
-    """Show one thing whole, with what it came from.
+def show_command(
+    words: tuple[str, ...], asked: ShowAsked, folder: Path | None, as_json: bool
+) -> None:
+    """Show one object with its provenance.
 
     ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
     item, plan, build, run, response, call, scoring and score, each as KIND:DIGITS or, where it has
@@ -384,6 +407,12 @@ def show_command(identity: str, asked: ShowAsked, folder: Path | None, as_json: 
     from proofstone.ingest.pages import draw
     from proofstone.session.session import open_session
 
+    identity = _named(words)
+    if identity.startswith("preset:"):
+        from proofstone.run.cli_models import show_preset
+
+        show_preset(identity.removeprefix("preset:"), as_json=as_json)
+        return
     taxonomy = named_taxonomy(identity)
     if taxonomy is not None:
         show_taxonomy(taxonomy, as_json=as_json)
@@ -399,6 +428,17 @@ def show_command(identity: str, asked: ShowAsked, folder: Path | None, as_json: 
             print_json(described) if as_json else print_text(str(described))
         else:
             _show_found(session, session.find(identity), asked, as_json=as_json)
+
+
+def _named(words: Sequence[str]) -> str:
+    """``ID``, or ``KIND ID`` as ``KIND:ID``."""
+    if len(words) > 2:
+        raise click.UsageError(f"show one object at a time: {' '.join(words)}")
+    if len(words) == 1:
+        return words[0]
+    kind, identity = words
+    kinds = {plural(each): each for each in LISTED}
+    return f"{kinds.get(kind, kind)}:{identity.removeprefix(f'{kind}:')}"
 
 
 _OF_BUILDS = ("dropped", "pending", "judges", "verdicts", "step", "reason")
@@ -487,7 +527,7 @@ def export_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Write a bank, form, run, scores or leaderboard to a file.
+    """Export items, responses, scores or a leaderboard.
 
     Of a build: every row that it dropped or that is held up, with the step and the reason; with
     --what verdicts every ballot of its judges. Of a taxonomy (taxonomy:kina): its nodes, as the

@@ -436,7 +436,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         lines += _judge_lines(build)
     elsewhere = facts_elsewhere(store, facts)
     if elsewhere:
-        follow = f"proofstone edit {found.spelled} --as-placed --reason ..."
+        follow = f"proofstone correct edit {found.spelled} --as-placed --reason ..."
         n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
         lines.append(("places", f"{n}: {follow}"))
     lines += stored_map_lines(store, found)

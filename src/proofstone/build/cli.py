@@ -314,7 +314,7 @@ def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any
         shown = f"{bank.name}-{short(bank.id, 4)}"
         click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
         tell_known_name(name, bank.name, kind)
-        say(f"next: proofstone build form {pasted(shown)} --seeds 3")
+        say(f"Next: proofstone build form {pasted(shown)} --seeds 3")
 
 
 def either_command(
@@ -376,16 +376,20 @@ class BuildGroup(click.Group):
     """``build KIND``: one command a kind that an installed method builds."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All kinds, and ``form``."""
+        """All kinds, ``form`` and ``plan``."""
         methods, placing = _makers()
         kinds = {kind for method in methods for kind in (*method.builders, *method.pipelines)}
-        return [*sorted({*kinds, *placing}), "form"]
+        return [*sorted({*kinds, *placing}), "form", "plan"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a kind, with the options that its method declares."""
         methods, placing = _makers()
         if cmd_name == "form":
             return _form_command(methods)
+        if cmd_name == "plan":
+            from proofstone.results.cli import plan_command
+
+            return plan_command
         for method in methods:
             tables, steps = method.builders.get(cmd_name), method.pipelines.get(cmd_name)
             if tables and steps:
@@ -494,7 +498,7 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
         for known in dict.fromkeys(form.name for form in forms):
             tell_known_name(name, known, "questions", quiet=quiet)
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
-        say(f"next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
+        say(f"Next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
 
     return build_form
 
@@ -581,7 +585,7 @@ def _report(
             say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
         if bank is not None:
             tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            say(f"next: proofstone {_next(build, pasted(shown))}", quiet=quiet)
+            say(f"Next: proofstone {_next(build, pasted(shown))}", quiet=quiet)
     return _exit_code(result, is_whole=result.complete)
 
 

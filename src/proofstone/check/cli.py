@@ -156,7 +156,7 @@ def check_contradictions(
     _show_contradictions(found)
     if asked.output is not None and found.found:
         named = pasted(asked.output)
-        say(f"next, once its decisions are filled in: proofstone retire --from {named}")
+        say(f"next, once its decisions are filled in: proofstone correct apply {named}")
 
 
 def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_json: bool) -> None:
@@ -224,7 +224,7 @@ def check_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Say whether answers give themselves away, and what a bank covers.
+    """Check an item bank or form for annotation artifacts.
 
     TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
     true and falsified statements, of a form at its right and other options. They are tried on books
@@ -236,7 +236,7 @@ def check_command(
 
     With --contradictions true statements of a bank that are near each other in meaning are put to
     judges, in both orders: which pairs cannot both be true? What contradicts is a work list (-o):
-    decide in each row (retire, edit or keep), then 'retire --from' and 'edit --from'.
+    decide in each row (retire, edit or keep), then 'correct apply'.
 
     With --taxonomy it is counted instead how many statements and sources of a bank stand under each
     node of a taxonomy ('list taxonomy', or a CSV or TOML file), beside the taxonomy's own counts.
@@ -274,7 +274,7 @@ def check_command(
     _show_checked(checked)
     if output is not None:
         say(f"the statements to drop are in {output}")
-        say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
+        say(f"next, once you have looked at them: proofstone correct apply {pasted(str(output))}")
 
 
 # Checks that are asked for by an option; without one it is the give-away audit.

@@ -313,7 +313,7 @@ def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
         if not found:
             extracted.append(_extracted(row.values))
     if problems:
-        raise BadInput("Replies cannot be read.", problems, hint="See extract --help.")
+        raise BadInput("Replies cannot be read.", problems, hint="proofstone grade --help")
     return extracted
 
 

@@ -1,11 +1,11 @@
-"""``edit``: a corrected version of an item or fact, another place for a source."""
+"""``correct``: edit, exclude and include items; override scores; apply flagged items."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,48 +18,8 @@ from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
     from proofstone.correct.edit import Edited, EditedForm, Followed
-    from proofstone.correct.work_list import Action, Applied
+    from proofstone.correct.work_list import Applied
     from proofstone.records.reviews import Verdict
-
-
-# ``retire``, ``edit`` and ``rule --from FILE``: the decisions of a work list, carried out.
-
-
-from_option = click.option(
-    "--from",
-    "file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Carry out the decisions of a work list (audit --work-list), instead of naming one.",
-)
-
-
-def _apply_work_list(
-    file: Path, action: Action, *, reason: str, by: str, folder: Path | None, as_json: bool
-) -> None:
-    """Carries out the rows of a work list that decide on this action, and says what was done."""
-    from proofstone.correct.work_list import apply_work_list, run_again, run_forms
-    from proofstone.session.session import open_session
-
-    with open_session(folder) as session:
-        done = apply_work_list(session, file, action, reason=reason, by=by)
-        shown = run_forms(session, (form for one in done.retired for form, _n in one.forms))
-        edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
-        lines = [line for form in edited for line in _run_lines(form, run_again(session, form))]
-    if as_json:
-        print_json(done)
-        return
-    click.echo(f"{file.name}   {_counts(done)}")
-    for line in _lines(done):
-        click.echo(line)
-    for other, n in done.others:
-        rows = "row decides" if n == 1 else "rows decide"
-        say(f"next: proofstone {other} --from {pasted(str(file))}   ({n} {rows} on that)")
-    for line in lines:
-        say(line)
-    runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
-    for target in dict.fromkeys([*shown, *runs]):
-        say(f"look: proofstone leaderboard {pasted(target)}")
 
 
 def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
@@ -67,21 +27,20 @@ def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
     ``Workspace.run_again`` gives it), so that all other responses come from the cache."""
     for options in asked or ["-m MODEL"]:
         run = f"proofstone run {pasted(form)} {options}"
-        yield f"next: {run}   (all other replies are in the cache)"
-
-
-_DONE = {"retire": "retired", "edit": "edited", "rule": "ruled on"}
+        yield f"Next: {run}   (all other responses are cached)"
 
 
 def _counts(done: Applied) -> str:
-    """``3 retired, 1 already   2 kept, 40 without a decision``."""
-    n = len(done.retired) + len(done.edited) + len(done.ruled)
-    first = f"{n} {_DONE[done.action]}"
-    if done.already:
-        first += f", {done.already} already so"
-    left = [f"{done.kept} kept"] if done.kept else []
-    left += [f"{done.undecided} without a decision"] if done.undecided else []
-    return "   ".join([first, ", ".join(left)]) if left else first
+    """``2 edited, 3 excluded, 1 overridden, 4 already in force   2 kept, 40 undecided``."""
+    counts = {
+        "edited": len(done.edited), "excluded": len(done.retired), "overridden": len(done.ruled),
+        "already in force": done.already,
+    }  # fmt: skip
+    left = {"kept": done.kept, "undecided": done.undecided}
+    first, last = (
+        ", ".join(f"{n} {name}" for name, n in each.items() if n) for each in (counts, left)
+    )
+    return "   ".join(filter(None, (first or "nothing to apply", last)))
 
 
 def _lines(done: Applied) -> list[str]:
@@ -90,11 +49,11 @@ def _lines(done: Applied) -> list[str]:
     for standing in done.retired:
         one = standing.correction
         forms = ", ".join(f"{form} ({n})" for form, n in standing.forms)
-        lines.append(f"  {one.kind}:{short(one.target)}  retired   {forms}".rstrip())
+        lines.append(f"  {one.kind}:{short(one.target)}  excluded   {forms}".rstrip())
     lines += [f"  {_edited_line(edited)}   {', '.join(edited.fields)}" for edited in done.edited]
     made = {form.form: form for edited in done.edited for form in edited.forms}
     lines += [f"  form {_form_line(form)}" for form in made.values()]
-    lines += [f"  {one.response}  {one.model}  ruled {one.ruling.verdict}" for one in done.ruled]
+    lines += [f"  {one.response}  {one.model}  {one.ruling.verdict}" for one in done.ruled]
     return lines
 
 
@@ -108,19 +67,13 @@ def _form_line(form: EditedForm) -> str:
     return f"{form.form}  corrects {form.former}   {form.n_changed} {differ}"
 
 
-# ``rule``, ``retire`` and ``restore``.
+# The commands.
 
 VERDICTS = ("correct", "incorrect", "void")
 
 
-reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why; it is stored.")
-
-
-_reason_or_rows = click.option(
-    "--reason",
-    default="",
-    metavar="TEXT",
-    help="Why; it is stored. With --from: for rows that say no reason.",
+reason_option = click.option(
+    "--reason", default="", metavar="TEXT", help="Reason, stored with the correction (required)."
 )
 
 
@@ -128,50 +81,48 @@ by_option = click.option(
     "--by",
     default="",
     metavar="NAME",
-    help="Who corrects: a name, or digits of an actor id. Else PROOFSTONE_ACTOR, or your login.",
+    help="Person who corrects: a name or an actor id (default: PROOFSTONE_ACTOR, else your login).",
 )
 
 
-@click.command("rule")
-@click.argument("responses", metavar="[RESPONSE", default="")
-@click.argument("verdict", type=click.Choice(VERDICTS), metavar="VERDICT]", required=False)
-@from_option
-@_reason_or_rows
+@click.group("correct")
+def correct_command() -> None:
+    """Edit, exclude and include items; override scores.
+
+    Nothing is changed in place: each correction is stored with its reason, author and time.
+    Leaderboards apply corrections and count them for each model.
+    """
+
+
+@correct_command.command("override")
+@click.argument("responses", metavar="RESPONSE[,...]")
+@click.argument("verdict", type=click.Choice(VERDICTS), metavar=f"[{'|'.join(VERDICTS)}]")
+@reason_option
 @by_option
 @workspace_option
 @json_option
-def rule_command(
-    responses: str,
-    verdict: Verdict | None,
-    file: Path | None,
-    reason: str,
-    by: str,
-    folder: Path | None,
-    as_json: bool,
+def override_command(
+    responses: str, verdict: Verdict, reason: str, by: str, folder: Path | None, as_json: bool
 ) -> None:
-    """Rule on a stored reply: correct, incorrect or void.
+    """Override the score of stored responses.
 
-    RESPONSE is RUN/ITEM/SAMPLE, as 'show RUN --outcome ...' prints it; several take commas. Nobody
-    is asked, and the score stays as the scorer left it: leaderboards apply the ruling, count
-    rulings by model, and show the scores without any under --as-scored. A ruling holds in every
-    run that this very reply serves from the cache. A void reply is left out, and its item with it
-    for all models, since a ranking compares them on the same items. A second ruling on the same
-    reply names the first and holds from then on.
+    RESPONSE is RUN/ITEM/SAMPLE, as printed by 'show RUN --outcome wrong'. Stored scores stay as
+    they are, and no API calls are made. Leaderboards apply overrides and count them for each model;
+    --as-scored ignores them. An override applies to every run that this response serves from the
+    cache. Void responses are left out, and their items too, so that models are still compared on
+    the same items. A second override of the same response replaces the first.
 
-    Or --from FILE, a work list: each row whose decision is correct, incorrect or void is ruled so
-    on the replies that it names, and applied again what holds already is passed over.
+    Stored rows name their author by a random actor id. The name itself stands in one table, and
+    'review erase' deletes it.
 
-    Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
+    \b
+    Example:
+      proofstone correct override 4f2a91cc/9ab3c4d1/0 correct --reason "a synonym"
     """
     from proofstone.correct.rulings import rule
-
-    if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
-        _apply_work_list(file, "rule", reason=reason, by=by, folder=folder, as_json=as_json)
-        return
-    if verdict is None:
-        raise click.UsageError(f"say the verdict: {', '.join(VERDICTS)}")
     from proofstone.session.session import open_session
 
+    _need_reason(reason)
     with open_session(folder) as session:
         ruled = rule(session, read_list([responses]), verdict, reason=reason, by=by)
     if as_json:
@@ -179,72 +130,87 @@ def rule_command(
         return
     for one in ruled:
         former = f", before: {one.former}" if one.former else ""
-        said = f"ruled {one.ruling.verdict}{former}  by actor {short(one.ruling.actor)}"
+        said = f"{one.ruling.verdict}{former}  by actor {short(one.ruling.actor)}"
         click.echo(f"{one.response}  {one.model}  {said}")
     for one in ruled:
         if one.n_runs > 1:
-            say(f"{one.response}: this reply serves {one.n_runs} runs, and the ruling holds in all")
+            say(f"{one.response}: this response serves {one.n_runs} runs; it is overridden in all")
     runs = " ".join(dict.fromkeys(f"run:{short(one.ruling.run)}" for one in ruled))
-    say(f"look: proofstone leaderboard {runs}   (before any correction: --as-scored)")
+    say(f"Next: proofstone leaderboard {runs}")
 
 
-@click.command("retire")
-@click.argument("identity", metavar="[ID]", default="")
-@from_option
-@_reason_or_rows
-@by_option
-@workspace_option
-@json_option
-def retire_command(
-    identity: str,
-    file: Path | None,
-    reason: str,
-    by: str,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
-    """Leave an item, or all items on a fact, out of leaderboards.
-
-    ID is an item or a fact (item:9ab3c4d1). Forms stay as they are, and their runs keep all
-    replies; leaderboards say how many items are retired. 'restore' undoes it.
-
-    Or --from FILE, a work list: the target of each row whose decision is retire, for the row's
-    own reason. All rows are checked before any is carried out; applied again, what is retired
-    already is passed over.
-    """
-    if _is_from(file, identity, reason, "an item or a fact"):
-        _apply_work_list(file, "retire", reason=reason, by=by, folder=folder, as_json=as_json)
-        return
-    _stand("retire", identity, reason, by, folder, as_json=as_json)
-
-
-@click.command("restore")
+@correct_command.command("exclude")
 @click.argument("identity", metavar="ID")
 @reason_option
 @by_option
 @workspace_option
 @json_option
-def restore_command(
+def exclude_command(
     identity: str, reason: str, by: str, folder: Path | None, as_json: bool
 ) -> None:
-    """Take a retired item or fact into leaderboards again."""
+    """Exclude an item or fact from leaderboards.
+
+    ID is an item, or a fact with all of its items (item:9ab3c4d1). Forms stay as they are, and
+    runs keep all responses. Leaderboards state how many items are excluded. Undo it with
+    'correct include'.
+
+    \b
+    Example:
+      proofstone correct exclude item:9ab3c4d1 --reason "two keys are right"
+    """
+    _stand("retire", identity, reason, by, folder, as_json=as_json)
+
+
+@correct_command.command("include")
+@click.argument("identity", metavar="ID")
+@reason_option
+@by_option
+@workspace_option
+@json_option
+def include_command(
+    identity: str, reason: str, by: str, folder: Path | None, as_json: bool
+) -> None:
+    """Include an excluded item or fact again."""
     _stand("restore", identity, reason, by, folder, as_json=as_json)
 
 
-def _is_from(
-    file: Path | None, named: str, reason: str, what: str, *, given: bool = False
-) -> TypeGuard[Path]:
-    """Whether a work list is meant. Raises UsageError unless one of both is named, or no reason."""
-    if (file is not None) == bool(named or given):
-        raise click.UsageError(f"name {what}, or a work list: --from FILE")
-    if file is None:
-        _need_reason(reason)
-    return file is not None
+@correct_command.command("apply")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--reason", default="", metavar="TEXT", help="Reason for rows without one.")
+@by_option
+@workspace_option
+@json_option
+def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json: bool) -> None:
+    """Apply the decisions of a file of flagged items.
+
+    FILE comes from 'audit', 'report', 'check' or 'review decide', with the column decision filled
+    in: keep, retire, edit, correct, incorrect or void. An edit takes its new values from the column
+    changes (FIELD=VALUE, one per line, or a JSON object). All rows are checked before anything is
+    changed. Corrections that are in force already are skipped.
+    """
+    from proofstone.correct.work_list import apply_work_list, run_again, run_forms
+    from proofstone.session.session import open_session
+
+    with open_session(folder) as session:
+        done = apply_work_list(session, file, reason=reason, by=by)
+        shown = run_forms(session, (form for one in done.retired for form, _n in one.forms))
+        edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
+        lines = [line for form in edited for line in _run_lines(form, run_again(session, form))]
+    if as_json:
+        print_json(done)
+        return
+    click.echo(f"{file.name}   {_counts(done)}")
+    for line in _lines(done):
+        click.echo(line)
+    runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
+    boards = [f"Next: proofstone leaderboard {pasted(each)}" for each in (*shown, *runs)]
+    for line in dict.fromkeys([*lines, *boards]):
+        say(line)
 
 
 def _need_reason(reason: str) -> None:
     if not reason.strip():
-        raise click.UsageError('a correction needs its reason: --reason "..."')
+        raise click.UsageError("missing option --reason")
 
 
 def _stand(
@@ -260,6 +226,7 @@ def _stand(
     from proofstone.correct.work_list import run_forms
     from proofstone.session.session import open_session
 
+    _need_reason(reason)
     with open_session(folder) as session:
         act = {"retire": retire, "restore": restore}[action]
         standing = act(session, identity, reason=reason, by=by)
@@ -268,17 +235,17 @@ def _stand(
         print_json(standing)
         return
     done = standing.correction
-    verb = {"retire": "retired", "restore": "restored"}[done.action]
+    verb = {"retire": "excluded", "restore": "included"}[done.action]
     click.echo(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
     for form, n in standing.forms:
         items = "item" if n == 1 else "items"
         click.echo(f"  {form}   {n} {items}")
     for form in shown[-1:]:
-        say(f"look: proofstone leaderboard {pasted(form)}")
+        say(f"Next: proofstone leaderboard {pasted(form)}")
 
 
-@click.command("edit")
-@click.argument("identity", metavar="[ID]", default="")
+@correct_command.command("edit")
+@click.argument("identity", metavar="ID")
 @click.option(
     "--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="A new value; repeat it."
 )
@@ -286,10 +253,11 @@ def _stand(
     "--from",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A JSON file of new values by field; null takes one away. Without ID: a work list.",
+    metavar="FILE.json",
+    help="JSON file of new values by field; null removes a value.",
 )
 @click.option("--fields", "only_fields", is_flag=True, help="Only print the fields, as JSON.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
+@reason_option
 @by_option
 @click.option(
     "--form", "forms", multiple=True, metavar="FORM", help="Correct only these forms of it."
@@ -313,35 +281,25 @@ def edit_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Correct an item or a fact: a new version that names the old one.
+    """Edit an item, a fact or the labels of a source.
 
-    ID is an item or a fact. New values come from --set, from a JSON file, or from $EDITOR, which
-    opens the fields; they are checked as those of a file are. Nothing is changed in place.
+    New values come from --set, from a JSON file, or from $EDITOR, which opens the current fields.
+    They are checked like those of an imported file. The result is a new version; the old version
+    keeps its id and its results.
 
-    A form is frozen, so each form that holds the item is made anew with the new version in its
-    place and every other item the same; run it, and all other replies come from the cache. A
-    corrected fact makes new versions of the items that rest on it, of the falsified statements
-    that came from it, and of its bank. The plain name means the newest version from then on; older
-    ones keep their digits and their results.
+    Forms are frozen: each form that holds the item gets a new version, in which only this item
+    differs. Run it again; all other responses come from the cache. Editing a fact also makes new
+    versions of its items, of the false statements made from it, and of its bank.
 
-    ID may be a source, whose fields are its levels in the taxonomy (discipline, field, subfield,
-    book): a placement that names the one before it. What is built of it afterwards stands there;
-    what was built stays, until a bank is told to follow: ID is then the bank, with --as-placed.
-    Its forms stay as they are.
+    If ID is a source, its fields are its taxonomy labels (discipline, field, subfield, book). Later
+    builds use the new labels. To apply them to an existing bank, name the bank with --as-placed.
 
-    Without an ID, --from is a work list (audit --work-list): each row whose decision is edit gives
-    its target the new values in its column changes (FIELD=VALUE, one a line, or a JSON object).
-    All are checked first and made together, so that a form gets one newer version; applied again,
-    what was edited so already is passed over.
+    \b
+    Example:
+      proofstone correct edit item:9ab3c4d1 --set answer=B --reason "wrong answer key"
     """
     from proofstone.correct.edit import edit, editable_fields, follow_placements, place
     from proofstone.correct.work_list import run_again
-
-    if not identity:
-        if file is None or pairs or only_fields or forms or as_placed:
-            raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
-        _apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
-        return
     from proofstone.session.session import open_session
 
     if as_placed and (pairs or file or only_fields or forms):
@@ -439,4 +397,4 @@ def _tell_followed(followed: Followed) -> None:
     if followed.n_with_them:
         click.echo(f"  with it  {followed.n_with_them:,} that name one of them")
     build = f"proofstone build form {pasted(followed.bank)} --seeds 3"
-    say(f"next: {build}   (forms stay as they were)")
+    say(f"Next: {build}   (forms stay as they were)")

@@ -173,7 +173,7 @@ def _begun(
     if newer is not None:
         raise BadUsage(
             f"{found.spelled} was edited into {newer.spelled}",
-            hint=f"edit that one: proofstone edit {newer.spelled}",
+            hint=f"edit that one: proofstone correct edit {newer.spelled}",
         )
     unseen = {name: unseen_sign(str(value)) for name, value in asked.changes.items()}
     problems = [
@@ -608,7 +608,7 @@ def follow_placements(session: Session, bank: Target, *, reason: str, by: str = 
     if not elsewhere:
         raise BadUsage(
             f"all of {found.name} stands where its sources are placed, so nothing is changed",
-            hint="place a source: proofstone edit SOURCE --set field=..., or build strata",
+            hint="place a source: proofstone correct edit SOURCE --set field=..., or build strata",
         )
     method = find_method(former.method).editing
     if method is None:

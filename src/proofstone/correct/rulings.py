@@ -77,7 +77,7 @@ def retire(session: Session, target: Target, *, reason: str, by: str = "") -> St
     if former is not None and former.action == "retire":
         raise BadUsage(
             f"{found.spelled} is retired already, since {day(former.at)}: {former.reason}",
-            hint=f"take it in again: proofstone restore {found.spelled} --reason ...",
+            hint=f"take it in again: proofstone correct include {found.spelled} --reason ...",
         )
     return _stored(session, found, "retire", former, stated_reason(reason), by)
 
@@ -128,7 +128,7 @@ def _through_facts(store: Store, found: Found) -> str:
         return ""
     facts = store.corrections.retired_facts(store.items.one(found.key).item.facts)
     return "".join(
-        f"it is left out because fact:{short(fact)} is retired: proofstone restore "
+        f"it is left out because fact:{short(fact)} is retired: proofstone correct include "
         f"fact:{short(fact)} --reason ..."
         for fact in facts[:1]
     )
@@ -225,7 +225,7 @@ def find_response(store: Store, text: str) -> Answered:
     if not store.responses.is_asked(run.key, item.key):
         raise NotFound(
             f"item {short(item.id)} is not asked in run {short(run.id)}",
-            hint=f"look: proofstone show run:{short(run.id)}",
+            hint=f"Next: proofstone show run:{short(run.id)}",
         )
     found = store.responses.of_item(run.key, item.key, record.last_step)
     if len(parts) == 3:
@@ -248,5 +248,5 @@ def _no_reply(store: Store, run: Run, key: int, item: int, text: str, sample: in
     why = f"its call failed ({error})" if error else "it was not asked yet"
     return BadUsage(
         f"there is no reply to rule on at {text!r}: {why}, which is no score",
-        hint=f"ask it: proofstone resume run:{short(run.id)}",
+        hint=f"ask it: proofstone run --resume run:{short(run.id)}",
     )

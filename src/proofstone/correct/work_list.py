@@ -1,16 +1,16 @@
-"""A work list that people filled in: their decisions, checked whole and then carried out.
+"""Apply a file of flagged items that reviewers filled in.
 
-A row names a ``target`` (an item or a fact) and, once somebody has looked at it, a ``decision``:
-keep, retire, edit (with ``changes``), or correct, incorrect or void for the ``replies`` it names.
-Rows without a decision are left. What was carried out before is passed over, so that a list can be
-applied again.
+A row names a ``target`` (an item or a fact) and, after a review, a ``decision``: keep, retire, edit
+(with ``changes``), or correct, incorrect or void for the ``replies`` that it names. Rows without a
+decision are skipped. Corrections that are in force already are skipped, so a file can be applied
+twice.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -24,6 +24,7 @@ from proofstone.correct.edit import (
     fields_of,
     is_done,
     on_newest,
+    revise,
     typed,
 )
 from proofstone.correct.rulings import Answered, Ruled, Standing, find_response, retire, rule_on
@@ -54,15 +55,16 @@ _VERDICTS: Mapping[str, Verdict] = {
 
 
 class Applied(Struct, frozen=True, kw_only=True):
-    """What was done of a work list: the rows carried out now, how many targets (or replies) were so
-    ``already``, and how many rows decide something else, were kept, or have no decision."""
+    """Corrections applied from a file of flagged items.
 
-    action: Action
+    ``already`` counts targets (or responses) whose correction was in force before, ``kept`` rows
+    with the decision keep, ``undecided`` rows without a decision.
+    """
+
     retired: tuple[Standing, ...] = ()
     edited: tuple[Edited, ...] = ()
     ruled: tuple[Ruled, ...] = ()
     already: int = 0
-    others: tuple[tuple[Action, int], ...] = ()
     kept: int = 0
     undecided: int = 0
 
@@ -79,72 +81,87 @@ class _Decided(Struct, frozen=True, kw_only=True):
 
 
 def apply_work_list(
-    session: Session, path: Path | str, action: Action, *, reason: str = "", by: str = ""
+    session: Session, path: Path | str, *, reason: str = "", by: str = ""
 ) -> Applied:
-    """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
+    """Apply all decisions of a file of flagged items.
 
-    ``reason`` stands for rows that say none. Raises BadInput with every problem, by row; then
-    nothing was done. Applied again, what was carried out is passed over.
+    ``reason`` is used for rows without one. Raises BadInput with every problem, by row; then
+    nothing is changed. Applied again, corrections that are in force are skipped.
     """
     rows = _read(Path(path))
-    own = [row for row in rows if row.decision and _DECISIONS[row.decision] == action]
-    carry_out = {"retire": _retired, "edit": _edited, "rule": _ruled}[action]
-    done, already = carry_out(session, own, _Problems(Path(path)), reason, by)
+    problems = _Problems(Path(path))
+
+    def deciding(action: Action) -> list[_Decided]:
+        return [row for row in rows if row.decision and _DECISIONS[row.decision] == action]
+
+    edits, edited_before = _edits(session, deciding("edit"), problems, reason)
+    exclude, excluded_before = _retirements(session, deciding("retire"), problems, reason, by)
+    override, overridden_before = _rulings(session, deciding("rule"), problems, reason, by)
+    problems.raise_any()
+    with _problems_of(Path(path)):
+        if edits:
+            revise(session.store, edits)  # refuses what cannot be edited before anything is stored
+        retired, ruled = exclude(), override()
+        edited = tuple(edit_all(session, edits, by=by))
     decided = [_DECISIONS[row.decision] for row in rows if row.decision]
-    others = Counter(other for other in decided if other not in (None, action))
     return Applied(
-        action=action,
-        already=already,
-        others=tuple((other, n) for other, n in others.items() if other is not None),
+        retired=retired,
+        edited=edited,
+        ruled=ruled,
+        already=edited_before + excluded_before + overridden_before,
         kept=decided.count(None),
         undecided=len(rows) - len(decided),
-        **done,
     )
 
 
-# What was done of rows, and how many targets were so already.
-_Done = tuple[dict[str, tuple[Any, ...]], int]
+@contextmanager
+def _problems_of(path: Path) -> Iterator[None]:
+    """Raise problems of edits as problems of the file."""
+    try:
+        yield
+    except BadInput as error:
+        raise refused(path, error.problems) if error.problems else error from None
 
 
-def _retired(
+# What applies checked rows, and how many targets were corrected so already.
+_Prepared = tuple[Callable[[], tuple[T, ...]], int]
+
+
+def _retirements(
     session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
-) -> _Done:
+) -> _Prepared[Standing]:
     store = session.store
     found: dict[bytes, tuple[Found, str]] = {}
     for row in rows:
         with_it = problems.told(row, partial(_retirement, store, row, reason))
         if with_it is not None:
             found.setdefault(with_it[0].id, with_it)
-    problems.raise_any()
     left = [one for one in found.values() if not _is_retired(store, one[0])]
-    done = tuple(retire(session, one, reason=why, by=by) for one, why in left)
-    return {"retired": done}, len(found) - len(left)
+
+    def carry_out() -> tuple[Standing, ...]:
+        return tuple(retire(session, one, reason=why, by=by) for one, why in left)
+
+    return carry_out, len(found) - len(left)
 
 
-def _edited(
-    session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
-) -> _Done:
-    """Together: a form that holds several gets one newer version."""
+def _edits(
+    session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str
+) -> tuple[list[AskedEdit], int]:
     store = session.store
     made = (problems.told(row, partial(_edit, store, row, reason)) for row in rows)
     asked = [edit for edit in made if edit is not None]
     left = [on_newest(store, edit) for edit in asked if not is_done(store, edit)]
-    problems.raise_any()
-    try:
-        edited = edit_all(session, left, by=by)
-    except BadInput as error:
-        raise refused(problems.path, error.problems) if error.problems else error from None
-    return {"edited": tuple(edited)}, len(asked) - len(left)
+    return left, len(asked) - len(left)
 
 
-def _ruled(
+def _rulings(
     session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
-) -> _Done:
+) -> _Prepared[Ruled]:
     store = session.store
     found: dict[tuple[bytes, bytes, int], tuple[Answered, str, str]] = {}
     for row in rows:
         if not row.replies:
-            problems.add(row, f"{row.decision} is said of replies, and the column replies is empty")
+            problems.add(row, f"decision {row.decision} needs responses; column replies is empty")
         for text in row.replies:
             reply = problems.told(row, partial(find_response, store, text))
             why = problems.told(row, partial(_why, row, reason))
@@ -154,15 +171,17 @@ def _ruled(
             before = found.setdefault(key, (reply, row.decision, why))
             if before[1] != row.decision:
                 problems.add(row, f"{text} is {before[1]} in another row, and {row.decision} here")
-    problems.raise_any()
     left = [one for one in found.values() if not _is_ruled(store, one[0], one[1])]
-    person = acting(session, by) if left else None
-    ruled = tuple(
-        rule_on(session, reply, _VERDICTS[verdict], stated_reason(why), person)
-        for reply, verdict, why in left
-        if person is not None
-    )
-    return {"ruled": ruled}, len(found) - len(left)
+
+    def carry_out() -> tuple[Ruled, ...]:
+        person = acting(session, by) if left else None
+        return tuple(
+            rule_on(session, reply, _VERDICTS[verdict], stated_reason(why), person)
+            for reply, verdict, why in left
+            if person is not None
+        )
+
+    return carry_out, len(found) - len(left)
 
 
 # ---------------------------------------------------------------- reading
@@ -202,8 +221,8 @@ def _read(path: Path) -> list[_Decided]:
     rows = list(read_rows(path))
     if not any("decision" in row.values for row in rows):
         raise BadUsage(
-            f"{path.name} has no column 'decision', so it is no work list",
-            hint="audit RUN --work-list FILE writes one; fill in its decisions",
+            f"{path.name} has no column 'decision'; it is not a file of flagged items",
+            hint="proofstone audit RUN --work-list FILE writes one; fill in its column decision",
         )
     known = ", ".join(_DECISIONS)
     wrong = [

@@ -119,11 +119,11 @@ def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
 
 def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
     names = [f"source:{short(entry.id)}" for entry in taken]
-    yield f"look: proofstone show {names[0]}"
+    yield f"Next: proofstone show {names[0]}"
     if any(entry.n_passages for entry in taken):
         inputs = " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
-        yield f"next: proofstone build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
-        yield "or have it tried on a few passages first: proofstone start FOLDER"
+        yield f"Next: proofstone build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
+        yield "or have it tried on a few passages first: proofstone init --guided FOLDER"
 
 
 def _page_lines(report: IngestReport) -> Iterator[str]:
@@ -257,7 +257,7 @@ def ingest_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Read documents into sources, pages and passages.
+    """Read documents into sources and passages.
 
     PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, LaTeX,
     dumps of MediaWiki (.xml, .xml.bz2) and ZIM, text, Markdown and JSONL (one object with 'text' a
@@ -416,7 +416,7 @@ def compare_sources(
     if going and output is None:
         say("for a work list of them: the same command with -o FILE")
     elif going:
-        say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
+        say(f"next, once you have looked at them: proofstone correct apply {pasted(str(output))}")
 
 
 def _show(editions: Editions, most: int) -> None:

@@ -129,7 +129,7 @@ def doctor_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Check this installation and workspace, and say what to mend.
+    """Diagnose the installation, settings and endpoints.
 
     Reaches no network, but for --online: that sends each model one short fixed question, by the way
     that a run takes, and each search of the web that is set up a short fixed query. It tells
@@ -215,7 +215,7 @@ _path = click.Path(path_type=Path)
 
 @click.group("workspace")
 def workspace_command() -> None:
-    """Back up, restore, move, merge, migrate or purge a workspace."""
+    """Back up, move, merge or purge a workspace."""
 
 
 @workspace_command.command("backup")
@@ -259,7 +259,7 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
         print_json({"folder": str(new_folder), "made_at": made_at})
         return
     click.echo(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
-    say(f"look: proofstone status -w {pasted(new_folder)}")
+    say(f"Next: proofstone status -w {pasted(new_folder)}")
 
 
 @workspace_command.command("move")
@@ -363,9 +363,9 @@ def purge(
     Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
     scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
     who did it, when and why, and refuses the same source when it is taken in again. Files that
-    exports, pages, review sheets and 'start' wrote of it are deleted where nobody changed them.
-    Backups, changed files and copies made elsewhere still hold the texts; the command names what it
-    knows of. 'workspace repair BANK' then makes the bank without what went.
+    exports, pages, review sheets and 'init --guided' wrote of it are deleted where nobody changed
+    them. Backups, changed files and copies made elsewhere still hold the texts; the command names
+    what it knows of. 'workspace repair BANK' then makes the bank without what went.
     """
     from proofstone.keep.purge import lift_purge, purge
     from proofstone.session.session import open_session
@@ -430,7 +430,7 @@ def _tell_next(report: PurgeReport) -> None:
     for holder in report.held_by:
         if holder.n < holder.total and holder.kind == "bank":
             named = pasted(f"{holder.name}-{short(holder.id, 4)}")
-            say(f"next: proofstone workspace repair {named}")
+            say(f"Next: proofstone workspace repair {named}")
 
 
 def _confirm(question: str) -> None:
@@ -473,36 +473,14 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
         click.echo(f"{'held by':<9} {named:<14} {holder.name}   {said}", err=err)
 
 
-# ``init`` and ``status``.
-
-
-@click.command("init")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
-@json_option
-def init_command(folder: Path, as_json: bool) -> None:
-    """Make a folder a workspace.
-
-    Everything that commands store goes into its hidden folder .proofstone; settings stand in
-    proofstone.toml beside it. A folder that is one already stays as it is.
-    """
-    from proofstone.session.session import create_session
-
-    with create_session(folder) as session:
-        identity = session.store.database.workspace_id()
-    if as_json:
-        print_json({"folder": str(folder), "workspace": identity})
-        return
-    click.echo(f"workspace {folder.absolute()}")
-    say("next, with documents: proofstone start FOLDER, or step by step: proofstone ingest FOLDER")
-    say("next, with statements: proofstone import FILE --as bank")
-    say("or try it with what is carried: proofstone build statements elements")
+# ``status``.
 
 
 @click.command("status")
 @workspace_option
 @json_option
 def status_command(folder: Path | None, as_json: bool) -> None:
-    """Say what this workspace holds and what is unfinished."""
+    """Show the contents of a workspace and unfinished runs."""
     from proofstone.browse.status import look_over
     from proofstone.session.progress import newly_lost
     from proofstone.session.session import open_session
@@ -528,6 +506,6 @@ def status_command(folder: Path | None, as_json: bool) -> None:
         for lost in overview.lost:
             click.echo(f"lost        {lost_text(lost)}")
     for run in overview.unfinished[:3]:
-        say(f"go on: proofstone resume run:{run.id}")
+        say(f"Next: proofstone run --resume run:{run.id}")
     if not overview.unfinished and overview.counts["run"]:
-        say("all runs are complete; look: proofstone leaderboard FORM-OR-BANK")
+        say("all runs are complete; Next: proofstone leaderboard FORM-OR-BANK")

@@ -365,7 +365,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     published: str
     here: str
     why: str = ""
-    at: Literal["build form", "run", "score", ""] = ""
+    at: Literal["build form", "run", "grade", ""] = ""
     parameter: str = ""
     value: Any = None
 

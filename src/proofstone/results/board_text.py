@@ -466,7 +466,7 @@ _TRY_IN_FILES: Mapping[str, str] = {
 
 _TRY_JUDGED = noted(
     "the judge's replies held no label, which is not the model's doing: read some (proofstone show "
-    "RUN --outcome unparsed -n 5), or try another judge (proofstone score RUN --judge OTHER)"
+    "RUN --outcome unparsed -n 5), or try another judge (proofstone grade RUN --judge OTHER)"
 )
 
 

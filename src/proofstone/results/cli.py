@@ -1,4 +1,4 @@
-"""``leaderboard`` and ``report``, ``compare``, ``gate`` and ``plan``; and what they share with
+"""``leaderboard``, ``report``, ``compare`` and ``build plan``; and what they share with
 ``audit``: how files of results are read, and what is written beside a page."""
 
 from __future__ import annotations
@@ -383,7 +383,7 @@ def _show_study(
 def leaderboard_command(
     targets: tuple[str, ...], asked: BoardAsked, folder: Path | None, as_json: bool
 ) -> None:
-    """Rank what was run, with intervals and ties.
+    """Show the leaderboard with confidence intervals.
 
     TARGETS are runs, forms, or a bank. Models are ranked on the questions that all of them
     answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
@@ -392,9 +392,9 @@ def leaderboard_command(
 
     A model marked * had a hand in the items, or one of its family had; it is shown again without
     those. What people ruled and retired is applied and counted by model; --as-scored shows the
-    scores before that, --scoring those of another scoring ('score RUN --list').
+    scores before that, --scoring those of another scoring ('grade RUN --list').
 
-    Triples that were verified ('score RUN --judge J --reference BANK') are ranked by F1: what a
+    Triples that were verified ('grade RUN --judge J --reference BANK') are ranked by F1: what a
     model says is held against the reference, and what the reference knows against the model.
     """
     from proofstone.results.board_text import render_breakdowns, render_terminal, to_json
@@ -411,7 +411,7 @@ def leaderboard_command(
             ):
                 return
         elif asked.people is not None:
-            raise click.UsageError("--people goes with triples that were verified")
+            raise click.UsageError("--human-labels goes with triples that were verified")
         asked = structs.replace(asked, by_document=as_json or "document" in asked.by)
         board = board_of(session, selection_of(session, named), asked).board
     if as_json:
@@ -487,7 +487,7 @@ def report_command(
     as_json: bool,
     **board: Any,
 ) -> None:
-    """Write the leaderboard with its evidence as an HTML page.
+    """Write a report as an HTML page.
 
     TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
     opens without a network: ranking, intervals, what each outcome counts as, and for each model
@@ -506,14 +506,14 @@ def report_command(
       thinking  hybrid models with thinking and without (run --thinking on,off)
       settings  single statements, verdicts on each, whole questions, side by side
       choices   the same questions over options, over shuffled options, and open
-      judges    the same replies under several judges (score RUN --judge OTHER)
+      judges    the same replies under several judges (grade RUN --judge OTHER)
       alignment base models beside the chat models made from them, paired
       rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
       difficulty  how many models fail each question, by category
       topics    the ten best models of each topic, with ties
 
     \b
-    Of triples, verified by 'score RUN --judge M --reference BANK' ('run --preset NAME' asks them):
+    Of triples, verified by 'grade RUN --judge M --reference BANK' ('run --preset NAME' asks them):
       random    models by F1, against the first on the same entities
       effort    by effort of reasoning, with tokens and money
       domains   by domain, and about entities that do not exist
@@ -600,6 +600,19 @@ def _given(others: Sequence[str]) -> list[str]:
 @click.argument("after", metavar="B")
 @asked_for(CompareAsked)
 @output_option
+@click.option(
+    "--gate",
+    "is_gate",
+    is_flag=True,
+    help="Check B against the baseline A: pass (exit code 0), fail (1), inconclusive (3).",
+)
+@click.option(
+    "--max-drop",
+    type=click.FloatRange(0, 100),
+    metavar="POINTS",
+    help="With --gate: points (of 100) that B may be below A.",
+)
+@asked_for(GateAsked, "gate", without=("rescore", "most"))
 @column_options
 @asked_for(Ask, "ask")
 @workspace_option
@@ -609,31 +622,45 @@ def compare_command(
     after: str,
     asked: CompareAsked,
     output: Path | None,
+    is_gate: bool,
+    max_drop: float | None,
+    gate: GateAsked,
     ask: Ask,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
 ) -> None:
-    """Say what changed from A to B, and by how much, on common items.
+    """Compare two results on their common items.
 
     A and B are runs, forms or banks of the workspace, or files of results as 'audit' reads them
-    (CSV, JSONL, Parquet, lm-eval and Inspect logs); RUN@2026-03-01 is a row as it stood at the end
-    of that day. What differs between the two is listed factor
-    by factor (model, items, prompt, settings, scorer, judge), each with what follows for the
-    comparison; what cannot be compared is said with the reason.
+    (CSV, JSONL, Parquet, lm-eval and Inspect logs). RUN@2026-03-01 is a run as it was at the end of
+    that day. All differences between the two are listed (model, items, prompt, settings, scorer,
+    judge), each with what it means for the comparison.
 
-    Only items that both have scores of are compared, item by item: the difference with its
-    interval, exact McNemar, sign flips, and the items won and lost. With -o FILE (.csv, .jsonl,
-    .parquet, .xlsx) all of these are written. Forms and banks are compared respondent by
-    respondent, with p-values corrected for all pairs. Of two runs whose triples were verified alike
-    the differences of F1, precision and recall stand beside.
+    Only items with scores on both sides are compared, item by item: the difference with its
+    confidence interval, exact McNemar test, sign-flip test, and the items won and lost. -o FILE
+    writes all of these items. Forms and banks are compared model by model, with p-values adjusted
+    for the number of pairs. For two runs with verified triples, the differences of F1, precision
+    and recall are reported too.
 
-    Two sources are two editions of a document: which statements that rest on A still stand verbatim
-    in B, which changed and which vanished. With -o FILE they are a work list, and 'retire --from'
-    retires those that are to go; nothing else is touched.
+    \b
+    --gate checks run B against baseline A:
+      pass          the confidence interval of B - A lies above -POINTS (--max-drop)
+      fail          it lies below -POINTS
+      inconclusive  neither; the number of further questions needed is printed
+    A run passes only if a larger drop is excluded. An incomplete run cannot pass, nor can a run
+    with another scorer or judge than its baseline. Each look at a pair is recorded, and the
+    intervals of all looks together have --confidence. At 0.95, a run exactly at the limit passes in
+    at most about 2.5% of cases, however often it is checked.
 
-    Columns of files are guessed, as 'audit' does and shows; the options that name them hold for
-    every file here.
+    If A and B are sources, they are two editions of a document. Proofstone reports which facts of
+    A are still supported verbatim by B, which changed and which vanished. -o FILE then writes
+    flagged items for 'correct apply'.
+
+    \b
+    Examples:
+      proofstone compare run:4f2a91cc run:9ab3c4d1
+      proofstone compare baseline.csv new.csv --gate --max-drop 2
     """
     from proofstone.files.write import write_rows
     from proofstone.results.compare import moved_rows, render_compared
@@ -646,6 +673,10 @@ def compare_command(
     from proofstone.session.session import open_session
 
     how = {"reading": reading_of(columns, [before, after]), **structs.asdict(ask)}
+    drop = _max_drop(is_gate, max_drop, output)
+    if drop is not None:
+        code = _gate(before, after, drop, gate, asked, folder, as_json=as_json, **how)
+        click.get_current_context().exit(code)
     if is_results_file(before) and is_results_file(after):
         compared = compare_targets(None, before, after, **how)
     else:
@@ -670,77 +701,63 @@ def compare_command(
     click.echo(render_compared(compared, most=asked.most, width=width), nl=False)
 
 
-# ``gate``: may this run pass?
+# ``compare --gate``: a pass/fail check against a baseline.
 
 
-@click.command("gate")
-@click.argument("run")
-@click.option("--baseline", required=True, metavar="RUN", help="What the run is held against.")
-@click.option(
-    "--max-drop",
-    type=click.FloatRange(0, 100),
-    required=True,
-    metavar="POINTS",
-    help="How many points, of 100, the run may fall below its baseline.",
-)
-@asked_for(GateAsked)
-@column_options
-@asked_for(Ask, "ask")
-@workspace_option
-@json_option
-def gate_command(
-    run: str,
+def _gate(
     baseline: str,
+    run: str,
     max_drop: float,
-    asked: GateAsked,
-    ask: Ask,
+    gate: GateAsked,
+    asked: CompareAsked,
     folder: Path | None,
+    *,
     as_json: bool,
-    **columns: Any,
-) -> None:
-    """Answer pass, fail or cannot tell for a run against a baseline.
-
-    Each is a run, or a form, bank or file of results with one respondent. They are compared on
-    their common items, as 'compare' does. Exit code 0: pass, 1: fail, 3: cannot tell.
-
-    \b
-      pass         the interval of run - baseline lies above -POINTS
-      fail         it lies below
-      cannot tell  neither; how many more questions would decide is said
-
-    So no run passes because too little was asked: a drop must be excluded, not just unseen. An
-    incomplete run cannot pass, nor one whose scorer or judge differs from the baseline's. --min
-    asks the same of the run's own score.
-
-    A pair may be looked at again with more questions. Each look is recorded, and the intervals of
-    all looks together have --confidence: at 0.95 a run exactly at the limit passes in at most about
-    2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
-    """
+    **how: Any,
+) -> int:
+    """Print whether ``run`` passes against its baseline; return the exit code (0 pass, 1 fail,
+    3 inconclusive)."""
     from proofstone.results.compare_inputs import gate_run, is_results_file, naming_missing_files
     from proofstone.results.gate import render_gate, to_junit, to_markdown
     from proofstone.results.page_files import write_text
     from proofstone.session.session import open_session
 
-    how: dict[str, Any] = {
-        "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop,
-        "minimum": asked.minimum, "single": asked.single, "looks": asked.looks,
-        **structs.asdict(ask),
+    how |= {
+        "max_drop": max_drop, "minimum": gate.minimum, "single": gate.single, "looks": gate.looks,
     }  # fmt: skip
     if is_results_file(run) and is_results_file(baseline):
         gated = gate_run(None, run, baseline, **how)
     else:
         with naming_missing_files(run, baseline), open_session(folder) as session:
             gated = gate_run(session, run, baseline, rescore=asked.rescore, texts=asked.most, **how)
-    if asked.junit is not None:
-        write_text(asked.junit, to_junit(gated))
-    if asked.markdown is not None:
-        write_text(asked.markdown, to_markdown(gated))
+    if gate.junit is not None:
+        write_text(gate.junit, to_junit(gated))
+    if gate.markdown is not None:
+        write_text(gate.markdown, to_markdown(gated))
     if as_json:
         print_json(gated)
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         click.echo(render_gate(gated, most=asked.most, width=width), nl=False)
-    click.get_current_context().exit(gated.exit_code)
+    return gated.exit_code
+
+
+def _max_drop(is_gate: bool, max_drop: float | None, output: Path | None) -> float | None:
+    """The limit of a gate, None for a comparison. Raises UsageError for a gate without its limit,
+    and for options of gates without one."""
+    context = click.get_current_context()
+    if is_gate:
+        if max_drop is None:
+            raise click.UsageError("--gate needs a limit: --max-drop POINTS")
+        if output is not None:
+            raise click.UsageError("-o writes a comparison; a gate writes --junit and --markdown")
+        return max_drop
+    names = {"max_drop": "--max-drop", "minimum": "--min", "junit": "--junit",
+             "markdown": "--markdown", "single": "--single-look", "looks": "--looks"}  # fmt: skip
+    given = [flag for name, flag in names.items() if was_given(context, name)]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: only with --gate")
+    return None
 
 
 # ``plan``: the analysis, fixed before the run.
@@ -778,4 +795,4 @@ def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bo
             f"{late} of its runs had responses already; for these runs the plan is post hoc, not a "
             "preregistration"
         )
-    say(f"next: proofstone run {target} -m MODEL; look: proofstone show plan:{short(plan.id)}")
+    say(f"Next: proofstone run {target} -m MODEL; Next: proofstone show plan:{short(plan.id)}")

@@ -190,8 +190,8 @@ def to_junit(gated: Gated) -> str:
         "failures": str(verdicts.count("fail")),
         "errors": str(verdicts.count("cannot tell")),
     }
-    root = ET.Element("testsuites", {"name": "proofstone gate", **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": "proofstone gate", **counts})
+    root = ET.Element("testsuites", {"name": "proofstone compare --gate", **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": "proofstone compare --gate", **counts})
     for check in gated.checks:
         name, told = printable(gated.pair.after.label), printable(check.said)
         case = ET.SubElement(suite, "testcase", {

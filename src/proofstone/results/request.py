@@ -63,7 +63,8 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
         flags=("--columns",), metavar="FIELD,...", separated=True,
     )] = ()  # fmt: skip
     people: Annotated[Path | None, Opt(
-        "Of verified triples: a file of verdicts with its columns people and is_true filled.",
+        "Of triples: file of verdicts with its columns people and is_true filled in.",
+        flags=("--human-labels",),
         exists=True,
     )] = None  # fmt: skip
     unverified: Annotated[bool, Opt(

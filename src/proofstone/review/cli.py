@@ -198,7 +198,7 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     "--work-list",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write what is to be done, for 'retire' and 'edit --from FILE': .csv, .jsonl, .xlsx.",
+    help="Write flagged items for 'correct apply': .csv, .jsonl, .xlsx.",
 )
 @click.option(
     "-o",
@@ -298,9 +298,8 @@ def _tell_decided(
         say(f"{output}   {len(decided.rows):,} decisions")
     if work_list is not None:
         say(f"{work_list}   {len(decided.work):,} to act on or left open")
-        for action in ("retire", "edit"):
-            if any(row.decision == action for row in decided.work):
-                say(f"carry it out: proofstone {action} --from {pasted(str(work_list))}")
+        if any(row.decision in ("retire", "edit") for row in decided.work):
+            say(f"Next: proofstone correct apply {pasted(str(work_list))}")
     if decided.outcomes["open"]:
         say(
             f"open: proofstone review export {pasted(target)} --undecided --people NAME "
@@ -438,7 +437,7 @@ def import_command(
 
     for name, agreed in agreements.items():
         _tell_agreement(name, agreed, most=5)
-        say(f"next: proofstone review decide {pasted(name)} --work-list work.csv")
+        say(f"Next: proofstone review decide {pasted(name)} --work-list work.csv")
 
 
 def _tell_imported(taken: ImportedReviews) -> None:
@@ -488,7 +487,7 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
 
 @click.group("review")
 def review_command() -> None:
-    """Reviews by people: sheets out and in, agreement, what follows.
+    """Export review spreadsheets, import and compare reviews.
 
     Rows name people by random actor ids. Names stand in one table, outside every hash, export and
     merge.

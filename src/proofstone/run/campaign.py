@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from proofstone.errors import BadInput, BadUsage, BudgetReached
+from proofstone.errors import BadInput, BadUsage, BudgetReached, NotFound
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, Spending
@@ -17,7 +17,7 @@ from proofstone.models.config import scrubber_of
 from proofstone.records.calls import CacheUse, CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
-from proofstone.records.runs import Spent, replies_wanted, run_label
+from proofstone.records.runs import Run, Spent, replies_wanted, run_label
 from proofstone.run.evidence import Retriever
 from proofstone.run.forms import plain_form
 from proofstone.run.judges import (
@@ -258,7 +258,7 @@ def run(
 
 def resume(
     session: Session,
-    run: Target,
+    run: Target | None = None,
     *,
     watch: Watch | None = None,
     on_interrupt: Callable[[int], None] | None = None,
@@ -267,14 +267,22 @@ def resume(
     budget: Budget | str | Spending | None = None,
     judge: Judges = (),
 ) -> list[RunResult]:
-    """Asks what a run still lacks, with the settings that it has. ``budget`` is what may be
-    spent from now on: what the run took before does not count. ``judge`` as for ``run``."""
-    found = find_target(session.store, run, ("run",))
-    _key, record = session.store.runs.run(found.id)
-    spec = spec_of(session.store, record, find_method(record.method))
+    """Resume a run, or all unfinished runs where none is named, with their own settings.
+
+    ``budget`` limits what is spent from now on; earlier spending does not count. ``judge`` as for
+    ``run``. Raises NotFound where no run is named and none is unfinished.
+    """
+    store = session.store
+    records = (
+        list(_unfinished(store))
+        if run is None
+        else [store.runs.run(find_target(store, run, ("run",)).id)[1]]
+    )
+    if not records:
+        raise NotFound("no run is unfinished", hint="proofstone list run")
     return run_specs(
         session,
-        [spec],
+        [spec_of(store, record, find_method(record.method)) for record in records],
         max_connections=max_connections,
         cache=cache,
         spending=start_spending(session, budget),
@@ -282,6 +290,17 @@ def resume(
         watch=watch,
         on_interrupt=on_interrupt,
     )
+
+
+def _unfinished(store: Store) -> Iterator[Run]:
+    """Runs that lack responses, a limit of theirs counted."""
+    runs = list(store.runs.every())
+    limits = store.runs.limits([key for key, _run in runs])
+    for key, run in runs:
+        n_items = store.items.item_set(run.item_set).n_items
+        wanted = replies_wanted(run, min(n_items, limits.get(key, n_items)))
+        if store.runs.count_done(key, run.last_step) < wanted:
+            yield run
 
 
 def report_control(

@@ -1,4 +1,4 @@
-"""``run`` and ``resume``."""
+"""``run``: evaluate models, estimate a run, resume one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from proofstone.run.cli_reference import (
     waiting_line,
 )
 from proofstone.run.cli_request import (
-    connections_option,
     judge_options,
     model_options,
     preset_option,
@@ -34,10 +33,9 @@ from proofstone.run.cli_request import (
 from proofstone.run.self_preference import run_lines, tell_lines
 from proofstone.session.options import (
     asked_for,
-    budget_option,
-    cache_option,
     json_option,
     quiet_option,
+    was_given,
     workspace_option,
     yes_option,
 )
@@ -176,7 +174,7 @@ def _report_results(
     if results and not as_json:
         is_told = next_of_study(results, preset, is_verified=bool(verified), quiet=quiet)
         if not is_told:
-            say(f"look: proofstone {_look(results)}", quiet=quiet)
+            say(f"Next: proofstone {_look(results)}", quiet=quiet)
     return _results_code(results)
 
 
@@ -213,9 +211,9 @@ def _tell(result: RunResult, *, quiet: bool) -> None:
         say(waiting_line(run, result.waiting), quiet=quiet)
     if not result.is_asked:
         further = " --budget AMOUNT" if result.over_budget else ""
-        say(f"go on: proofstone resume {run}{further}", quiet=quiet)
+        say(f"Next: proofstone run --resume {run}{further}", quiet=quiet)
     elif result.is_part:
-        say(f"ask the other items: proofstone resume {run}", quiet=quiet)
+        say(f"ask the other items: proofstone run --resume {run}", quiet=quiet)
 
 
 def _look(results: Sequence[RunResult]) -> str:
@@ -332,8 +330,15 @@ def _json_row(
 @click.option(
     "--reference",
     metavar="BANK|FILE",
-    help="Of entities, with a --judge: verify what was said as soon as all is asked, as 'score "
+    help="Of entities, with a --judge: verify what was said as soon as all is asked, as 'grade "
     "--reference' does, in a sample as the --preset says; and show the preset's study.",
+)
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[RUN]",
+    help="Resume this run, or all unfinished runs. It keeps its settings.",
 )
 @asked_for(DryRunAsked, "wanted")
 @yes_option
@@ -342,6 +347,7 @@ def _json_row(
 @quiet_option
 def run_command(
     save: Path | None,
+    resume: str | None,
     reference: str | None,
     wanted: DryRunAsked,
     folder: Path | None,
@@ -350,13 +356,13 @@ def run_command(
     yes: bool,
     **_options: Any,  # read from the context, with what the run file says below them
 ) -> None:
-    """Ask models the questions of a form or bank, and score them.
+    """Evaluate models on a form, an item bank or a file.
 
     TARGETS are forms, or banks, whose forms are then meant; or files of questions (JSONL, CSV),
     which are imported first: question and answer, or question, options and answer; or lists of
     entities, of which models tell what they know (--prompt-set, --range). A reply to an
     open question is settled by a rule where it is the answer and nothing else; all others wait for
-    a --judge, here or in 'score'. The same command again asks only what
+    a --judge, here or in 'grade'. The same command again asks only what
     is missing: what is committed is never asked twice, and what was asked before is taken from the
     cache. Ctrl-C once stops new requests and waits for those in flight; twice leaves at once.
 
@@ -387,6 +393,9 @@ def run_command(
     from proofstone.session.progress import start_spending, tell_interrupt, watching
     from proofstone.session.session import open_session
 
+    if resume is not None:
+        context = click.get_current_context()
+        context.exit(_resume(context, resume, folder, yes=yes, as_json=as_json, quiet=quiet))
     is_dry = _is_dry(wanted)
     named = read_request(click.get_current_context())
     asked = named.request.asked
@@ -443,30 +452,36 @@ def _tell_form(form: ItemSet, *, quiet: bool) -> None:
     say(f"{kind} {shown_name(form)}   {form.n_items:,} {what}", quiet=quiet)
 
 
-@click.command("resume")
-@click.argument("run")
-@judge_options
-@connections_option
-@cache_option
-@yes_option
-@budget_option
-@workspace_option
-@json_option
-@quiet_option
-def resume_command(
-    run: str, yes: bool, folder: Path | None, as_json: bool, quiet: bool, **options: Any
-) -> None:
-    """Go on with a run where it stopped.
+# ``run --resume``.
 
-    RUN keeps the settings that it has; what is committed is not asked again. A --budget is what may
-    be spent from now on.
+# What a resumed run takes besides ``--resume``; its other settings stay as they are.
+_OF_RESUMED = {
+    "resume", "targets", "judge", "votes", "orders", "quorum", "majority", "max_connections",
+    "cache", "budget", "yes", "folder", "as_json", "quiet",
+}  # fmt: skip
+
+
+def _resume(
+    context: click.Context, run: str, folder: Path | None, *, yes: bool, as_json: bool, quiet: bool
+) -> int:
+    """Resume one run, or all unfinished runs where ``run`` is empty; return the exit code.
+
+    Raises UsageError for options that would change a run, NotFound where nothing is unfinished.
     """
     from proofstone.run.campaign import resume
     from proofstone.run.judges import judges_asked
     from proofstone.session.progress import start_spending, tell_interrupt, watching
     from proofstone.session.session import open_session
 
-    asked = read_asked(options)
+    given = [
+        parameter.opts[0] for parameter in context.command.params
+        if parameter.name not in _OF_RESUMED and was_given(context, str(parameter.name))
+    ]  # fmt: skip
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: a resumed run keeps its settings", context)
+    if context.params["targets"]:
+        raise click.UsageError("--resume takes one run, and no targets", context)
+    asked = read_asked(dict(context.params))
     judges = judges_asked(asked)
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
@@ -474,9 +489,9 @@ def resume_command(
         spending = start_spending(session, asked.budget or None)
         with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
             results = resume(
-                session, run, judge=judges or (), watch=watch, on_interrupt=tell_interrupt,
+                session, run or None, judge=judges or (), watch=watch, on_interrupt=tell_interrupt,
                 max_connections=asked.max_connections, cache=asked.cache, budget=spending,
             )  # fmt: skip
         code = _report_results(session, results, as_json=as_json, quiet=quiet)
         _tell_plans(session, results, quiet=quiet)
-    click.get_current_context().exit(code)
+    return code

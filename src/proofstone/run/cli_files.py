@@ -1,141 +1,264 @@
-"""``grade`` and ``metrics``: replies and grades of anybody's files, without a workspace."""
+"""``grade FILE``: what a file holds, and its grades as files, tables and JSON."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import click
 import msgspec
+from msgspec import Struct
 
-from proofstone.run.cli_request import judge_options, read_asked
-from proofstone.session.options import (
-    budget_option,
-    cache_option,
-    encoding_option,
-    output_option,
-    quiet_option,
-    read_list,
-    workspace_option,
-    yes_option,
-)
-from proofstone.session.terminal import TerminalEgress, print_json, say
+from proofstone.errors import BadUsage
+from proofstone.method import Verifying, every_method
+from proofstone.records.options import Opt
+from proofstone.run.judges import JudgeSpec
+from proofstone.session.options import asked_for, was_given
+from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
 
-# ``extract``: a file in, a file out, no workspace.
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+LETTERS, ANSWERS = "letters", "answers"
+_REPLIES = ("reply", "response", "prediction")
 
 
-@click.command("extract")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@output_option
-def extract_command(file: Path, output: Path | None) -> None:
-    """Extract answer letters from replies, a file in and a file out.
+class FileAsked(Struct, frozen=True, kw_only=True):
+    """How a file is read, where its grades go, and how they are summarized."""
 
-    JSONL in: 'response' (the reply's text) and 'options' (their texts, their number, or their
-    letters); other fields are kept. JSONL out, on stdout or to -o: the row with 'letter', 'tier'
-    and 'outcome'. A letter that is no option is kept, and the outcome is unparsed.
+    output: Annotated[Path | None, Opt(
+        "Write the graded rows to FILE (.jsonl, .csv, .parquet, .xlsx).",
+        flags=("-o", "--output"), metavar="FILE",
+    )] = None  # fmt: skip
+    by: Annotated[tuple[str, ...], Opt(
+        "Summarize the file by the values of this column too.", metavar="COLUMN", separated=True,
+    )] = ()  # fmt: skip
+    human_column: Annotated[str, Opt(
+        "Report agreement with the human grades in this column.", flags=("--human-col",),
+        metavar="COLUMN",
+    )] = ""  # fmt: skip
+    encoding: Annotated[str, Opt(
+        "Encoding of text that is not UTF-8: gb18030, windows-1252.", metavar="NAME",
+    )] = ""  # fmt: skip
+
+
+class GradeCall(Struct, frozen=True, kw_only=True):
+    """What grading a file asks of judges, and how it speaks."""
+
+    judges: JudgeSpec | None
+    again: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
+    quiet: bool
+    folder: Path | None
+    spending: Mapping[str, Any]
+    """``max_connections``, ``cache`` and ``budget``."""
+
+
+def file_options(command: Command) -> Command:
+    """The options that methods need to grade files; each record arrives as
+    ``file options of METHOD``."""
+    for method in every_method():
+        if method.verifying is not None and method.verifying.file_options is not None:
+            record = method.verifying.file_options
+            command = asked_for(record, f"file options of {method.name}")(command)
+    return command
+
+
+class FileKind(click.Choice[str]):
+    """What a file holds; methods are asked when one is typed or listed."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The kinds of files that can be graded."""
+        return (LETTERS, ANSWERS, *_verifying())
+
+    @choices.setter
+    def choices(self, _none: Sequence[str]) -> None:
+        """Nothing is set: they are asked for."""
+
+
+def _verifying() -> dict[str, tuple[str, Verifying]]:
+    """Methods that verify files against a reference, by what a file of theirs holds."""
+    return {
+        f"{method.verifying.called}s": (method.name, method.verifying)
+        for method in every_method()
+        if method.verifying is not None and method.verifying.grade_file is not None
+    }
+
+
+def kind_of_file(path: Path, encoding: str = "") -> str:
+    """What a file holds, by its columns: "letters", "answers" or what a method verifies.
+
+    Raises BadUsage for columns of none of these, and what reading raises.
     """
+    from proofstone.run.forms import file_columns
+
+    columns = file_columns(path, encoding=encoding)
+    for kind, (_name, verifying) in _verifying().items():
+        if verifying.recognizes_file(columns):
+            return kind
+    if "options" in columns and "response" in columns:
+        return LETTERS
+    has_reply = any(name in columns for name in _REPLIES)
+    if "grade" in columns or ("question" in columns and "answer" in columns and has_reply):
+        return ANSWERS
+    raise BadUsage(
+        f"{path} has no columns that can be graded: {', '.join(columns) or 'none'}",
+        hint="expected response and options (letters); question, answer and response (answers); "
+        "or grade; see: proofstone grade --help",
+    )
+
+
+def grade_letters(path: Path, asked: FileAsked, call: GradeCall) -> int:
+    """Extract an option's letter from each response; prints counts and returns the exit code."""
     from proofstone.choices.outcomes import extract_rows
     from proofstone.files.tables import read_checked
-    from proofstone.files.write import write_rows
 
-    rows = read_checked(file, extract_rows)
-    if output is not None:
-        click.echo(f"{output}   {write_rows(output, rows)} rows", err=True)
-        return
-    for row in rows:
-        click.echo(msgspec.json.encode(row).decode())
-
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
-
-@click.command("grade")
-@click.argument("file", type=_FILE)
-@output_option
-@judge_options
-@click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
-@cache_option
-@yes_option
-@budget_option
-@encoding_option
-@workspace_option
-@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
-@quiet_option
-def grade_command(
-    file: Path,
-    output: Path | None,
-    yes: bool,
-    encoding: str,
-    folder: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
-    """Grade replies to short questions, a file in and a file out.
-
-    In: question, answer and reply; aliases, tolerance, language and ask (direct, recall, cot,
-    confidence) where there are such. Out, as JSONL on stdout or as -o says: the row with its grade
-    (CORRECT, INCORRECT, NOT_ATTEMPTED), what that rests on, and the judge's reason.
-
-    A rule settles a reply that is the answer or an alias and nothing else. All others are for a
-    --judge; without one they wait, and the exit code is 3. A judge that gives no label leaves a
-    reply without a grade. In a workspace a judge's replies are kept, and the same command again
-    asks only what is missing; elsewhere models are those of this folder's proofstone.toml.
-    """
-    from proofstone.files.write import write_rows
-    from proofstone.run.judges import judges_asked
-    from proofstone.run.score import grade_file
-
-    del as_json
-    asked = read_asked(options)
-    graded = grade_file(
-        file,
-        judge=judges_asked(asked) or (),
-        folder=folder,
-        ask_egress=TerminalEgress(yes=yes, quiet=quiet),
-        max_connections=asked.max_connections,
-        cache=asked.cache,
-        budget=asked.budget or None,
-        encoding=encoding,
-    )
-    if output is not None:
-        say(f"{output}   {write_rows(output, list(graded.rows))} rows", quiet=quiet)
+    rows = read_checked(path, extract_rows, encoding=asked.encoding)
+    counts = {
+        name: dict(Counter(row[name] for row in rows).most_common()) for name in ("outcome", "tier")
+    }
+    if asked.output is not None:
+        _write(asked.output, rows, quiet=call.quiet)
+    if call.as_json:
+        print_json({"n": len(rows), "outcomes": counts["outcome"], "tiers": counts["tier"]})
     else:
-        for row in graded.rows:
-            click.echo(msgspec.json.encode(row).decode())
-    if graded.waiting:
-        say(f"{graded.waiting:,} of {len(graded.rows):,} wait for a judge: --judge PROVIDER/NAME")
-    click.get_current_context().exit(3 if graded.waiting else 0)
+        table = [("outcome", "responses"), *counts["outcome"].items()]
+        print_table(table)
+    return 0
 
 
-@click.command("metrics")
-@click.argument("file", type=_FILE)
-@click.option("--by", multiple=True, metavar="COLUMN", help="Also by the values of a column.")
-@click.option(
-    "--against",
-    default="",
-    metavar="COLUMN",
-    help="Also how far the grades agree with those that people gave, in this column.",
-)
-@encoding_option
-@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
-def metrics_command(
-    file: Path, by: tuple[str, ...], against: str, encoding: str, as_json: bool
-) -> None:
-    """Count grades of a file: n, CO, NA, IN, CGA and F, as JSON.
+def grade_answers(path: Path, asked: FileAsked, call: GradeCall) -> int:
+    """Grade short answers by rules and judges, or count the grades of a file that has them; prints
+    the measures and returns the exit code."""
+    from proofstone.files.tables import read_checked
+    from proofstone.records.tables import Row
+    from proofstone.run.forms import file_columns
+    from proofstone.run.score import grade_file, grading_method
 
-    Each row has a grade: A, B or C, or CORRECT, INCORRECT, NOT_ATTEMPTED; rows without one are
-    counted as ungraded and stand in no figure. CO, NA and IN are shares of n; CGA is the share of
-    correct ones among those that are correct or incorrect (null where there are none), F the
-    harmonic mean of CO and CGA. Intervals are at 95%; rows of one question count together.
+    measures_of = grading_method()[1].metrics_of
+    columns = file_columns(path, encoding=asked.encoding)
+    waiting = 0
+    if "grade" in columns and not (call.again or call.judges):
+        if asked.output is not None:
+            raise BadUsage(
+                f"{path} is graded already, so there is nothing to write",
+                hint="grade it again with --again or --judge PROVIDER/NAME",
+            )
+        found = read_checked(
+            path, lambda rows: measures_of(rows, asked.by, asked.human_column),
+            encoding=asked.encoding,
+        )  # fmt: skip
+    else:
+        graded = grade_file(
+            path, judge=() if call.dry_run else call.judges or (), folder=call.folder,
+            ask_egress=TerminalEgress(yes=call.yes, quiet=call.quiet), encoding=asked.encoding,
+            **call.spending,
+        )  # fmt: skip
+        waiting = graded.waiting
+        if call.dry_run:
+            return _tell_dry(waiting, len(graded.rows), call)
+        if asked.output is not None:
+            _write(asked.output, graded.rows, quiet=call.quiet)
+        rows = [Row(f"row {n}", values) for n, values in enumerate(graded.rows, start=1)]
+        found = measures_of(rows, asked.by, asked.human_column)
+    found = msgspec.to_builtins(found)
+    if call.as_json:
+        print_json({**found.pop("overall"), **found, "waiting": waiting})
+    else:
+        _print_measures(found)
+    if waiting:
+        judged = f"proofstone grade {pasted(path)} --judge PROVIDER/NAME"
+        say(f"{waiting:,} responses need a judge\nNext: {judged}", quiet=call.quiet)
+    return 3 if waiting else 0
 
-    With --against each grade is set beside that of another column: the share that agrees, Cohen's
-    kappa, of each grade recall and precision, and the table; of all rows, and of those alone that a
-    judge graded, where the file comes from 'grade'.
-    """
-    from proofstone.run.score import metrics_of_file
 
-    del as_json
-    found = metrics_of_file(file, read_list(by), against=against, encoding=encoding)
-    overall: dict[str, Any] = msgspec.to_builtins(found.pop("overall"))
-    print_json({**overall, **found})
+def _tell_dry(waiting: int, n: int, call: GradeCall) -> int:
+    if call.as_json:
+        print_json({"n": n, "by_rule": n - waiting, "judged": waiting})
+    else:
+        click.echo(f"{n:,} responses: {n - waiting:,} graded by rule, {waiting:,} by a judge")
+    return 0
+
+
+def _print_measures(found: Mapping[str, Any]) -> None:
+    names = ("CO", "NA", "IN", "CGA", "F")
+
+    def cells(row: Mapping[str, Any]) -> list[str]:
+        shown = []
+        for name in names:
+            value, interval = row[name], row["intervals"].get(name)
+            text = "-" if value is None else f"{100 * value:.1f}"
+            if interval is not None:
+                text += f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+            shown.append(text)
+        return shown
+
+    overall = found["overall"]
+    click.echo(f"n {overall['n']:,} graded, {overall['ungraded']:,} not graded; %, 95% CI")
+    rows: list[tuple[Any, ...]] = [("", "n", *names), ("all", overall["n"], *cells(overall))]
+    for column, groups in found["by"].items():
+        rows += [
+            (f"{column}={value}", group["n"], *cells(group)) for value, group in groups.items()
+        ]
+    print_table(rows)
+    against = found.get("against")
+    for name in ("all", "judged") if against else ():
+        if against is not None and against[name] is not None:
+            agree, kappa = against[name]["agree"], against[name]["kappa"]
+            which = f"agreement with {against['column']}" + (", judged" if name == "judged" else "")
+            click.echo(f"{which}: {_share(agree, 100)}%, Cohen's kappa {_share(kappa, 1)}, "
+                       f"n {agree['n']:,}")  # fmt: skip
+
+
+def _share(share: Mapping[str, Any], scale: int) -> str:
+    digits = 1 if scale == 100 else 2
+    value, low, high = (
+        None if share[name] is None else f"{scale * share[name]:.{digits}f}"
+        for name in ("value", "low", "high")
+    )
+    if value is None:
+        return "-"
+    return value if low is None else f"{value} [{low}, {high}]"
+
+
+def grade_verified(
+    kind: str, path: Path, asked: FileAsked, call: GradeCall, reference: str | None,
+    options: Mapping[str, Any],
+) -> int:  # fmt: skip
+    """Verify what a file holds against a reference file; prints the figures and returns the exit
+    code. Raises BadUsage without a reference."""
+    name, verifying = _verifying()[kind]
+    if reference is None:
+        raise BadUsage(
+            f"{path} holds {kind}, which are verified against a reference",
+            hint="--reference FILE|DIR",
+        )
+    if not Path(reference).exists():
+        raise BadUsage(f"reference '{reference}' is no file or folder")
+    if verifying.grade_file is None:
+        raise BadUsage(f"{name} grades no files")
+    return verifying.grade_file(
+        path, Path(reference), settings=options[f"settings of {name}"],
+        options=options[f"file options of {name}"], asked=asked, call=call,
+    )  # fmt: skip
+
+
+def refuse_options(names: Mapping[str, str], why: str) -> None:
+    """Raises BadUsage for options that were given and mean nothing here."""
+    context = click.get_current_context()
+    given = [flag for name, flag in names.items() if was_given(context, name)]
+    if given:
+        raise BadUsage(f"{', '.join(given)}: {why}")
+
+
+def _write(output: Path, rows: Sequence[Mapping[str, Any]], *, quiet: bool) -> None:
+    from proofstone.files.write import write_rows
+
+    say(f"{output}   {write_rows(output, [dict(row) for row in rows])} rows", quiet=quiet)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from proofstone.errors import NotFound
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from proofstone.session.models import PriceRow
 
 
-# ``presets``: what is as published, open or different; and ``--preset`` on other commands.
+# ``list presets`` and ``show preset``; and ``--preset`` on other commands.
 
 _HEADINGS = {
     "published": "As published",
@@ -30,15 +31,8 @@ _HEADINGS = {
 }
 
 
-@click.group("presets")
-def presets_command() -> None:
-    """Show published settings and where they differ here."""
-
-
-@presets_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def list_presets(as_json: bool) -> None:
-    """List the presets of all methods."""
+def list_presets(*, as_json: bool) -> None:
+    """Print the presets of all methods."""
     from proofstone.method import find_method, method_names
 
     found = [
@@ -47,18 +41,26 @@ def list_presets(as_json: bool) -> None:
     if as_json:
         print_json([{"method": name, "preset": p.name, "title": p.title} for name, p in found])
         return
-    print_table([("method", "preset", "what it is"), *((n, p.name, p.title) for n, p in found)])
+    print_table([("preset", "title"), *((f"{n}/{p.name}", p.title) for n, p in found)])
 
 
-@presets_command.command("show")
-@click.argument("method")
-@click.argument("preset", default="as-published")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def show_preset(method: str, preset: str, as_json: bool) -> None:
-    """Show what PRESET follows, decides and changes."""
-    from proofstone.method import find_method, find_preset
+def show_preset(named: str, *, as_json: bool) -> None:
+    """Print what a preset follows, decides and changes.
 
-    found = find_preset(find_method(method), preset)
+    ``named`` is METHOD/PRESET, METHOD (its preset as-published), or PRESET where one method has it.
+    Raises NotFound, with the presets that there are.
+    """
+    from proofstone.method import find_method, find_preset, method_names
+
+    method, _, name = named.partition("/")
+    if method not in method_names() and not name:
+        having = [each for each in method_names() if named in find_method(each).presets]
+        if len(having) == 1:
+            method, name = having[0], named
+    if method not in method_names():
+        known = [f"{each}/{one}" for each in method_names() for one in find_method(each).presets]
+        raise NotFound(f"preset '{named}' not found", hint=f"choose from: {', '.join(known)}")
+    found = find_preset(find_method(method), name or "as-published")
     if as_json:
         print_json(found)
         return
@@ -159,7 +161,7 @@ def _worst(trial: JudgeTrial) -> list[str]:
 
 @click.group("models")
 def models_command() -> None:
-    """List models, check that they answer, see what they cost.
+    """List models, check endpoints, show prices.
 
     A model is named PROVIDER/NAME: openai/gpt-5.1, openrouter/qwen/qwen3-8b, local/FILE.gguf (runs
     here), sim/NAME?ability=0.7 (a simulated respondent). An own endpoint is an entry in

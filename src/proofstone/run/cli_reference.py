@@ -1,4 +1,4 @@
-"""``score`` and ``run`` with a ``--reference``: runs verified against it, as a command tells it."""
+"""``grade`` and ``run`` with a ``--reference``: runs verified against it, as a command tells it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-# ``score RUN... --reference``: stored runs verified, as a command tells it.
+# ``grade RUN... --reference``: stored runs verified, as a command tells it.
 
 
 def reference_options(command: Command) -> Command:
@@ -63,7 +63,7 @@ _MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody 
 
 @dataclass(frozen=True)
 class ReferenceCommand:
-    """``score --reference`` at work on these runs; the usual settings where there are none."""
+    """``grade --reference`` at work on these runs; the usual settings where there are none."""
 
     session: Session
     runs: Sequence[str]
@@ -132,7 +132,7 @@ class ReferenceCommand:
             say(f"{what}: the same command again asks only what is missing", quiet=self.quiet)
             return
         runs = " ".join(each.run for each in made)
-        say(f"next: proofstone leaderboard {runs}", quiet=self.quiet)
+        say(f"Next: proofstone leaderboard {runs}", quiet=self.quiet)
 
 
 def print_verified(made: Sequence[VerifiedRun]) -> None:
@@ -177,7 +177,7 @@ def verify_at_once(
     from proofstone.run.score import verifying_of
 
     runs = _runs_of(results)
-    said = {} if preset is None else preset.values("score")
+    said = {} if preset is None else preset.values("grade")
     settings = verifying_of(session, runs)[1].settings(**said)
     verifying = ReferenceCommand(session, runs, reference, settings, False, quiet)
     try:
@@ -222,16 +222,16 @@ def next_of_study(
         return False
     forms = " ".join(forms_of(results))
     if not is_verified:
-        said: dict[str, Any] = preset.values("score")
+        said: dict[str, Any] = preset.values("grade")
         options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in said.items())
         judged = f"--judge PROVIDER/NAME --reference BANK{options}"
-        say(f"next: proofstone score {forms} {judged}", quiet=quiet)
+        say(f"Next: proofstone grade {forms} {judged}", quiet=quiet)
     figures = " --figures svg,png" if is_verified else ""
-    say(f"look: proofstone report {forms} --study {preset.study}{figures}", quiet=quiet)
+    say(f"Next: proofstone report {forms} --study {preset.study}{figures}", quiet=quiet)
     return True
 
 
 def waiting_line(run: str, n: int) -> str:
     """That replies wait for a judge, and how one is asked."""
     what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
-    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
+    return f"{what} for a judge: proofstone grade {run} --judge PROVIDER/NAME"

@@ -378,7 +378,7 @@ def is_question_file(target: str) -> bool:
 def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
     """The name of the method that reads a file as facts, by its columns; the usual one where none
     says so. Raises BadUsage where several do, and what reading raises."""
-    columns = _columns(RowReader(path, encoding=encoding))
+    columns = file_columns(path, encoding=encoding)
     found = [method.name for method in every_method() if method.recognises_facts(columns)]
     if len(found) > 1:
         raise _ambiguous(path, found, "bank")
@@ -432,6 +432,11 @@ def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> st
             "of entities: proofstone import FILE --as entities",
         )
     return found[0]
+
+
+def file_columns(path: Path, *, encoding: str = "") -> dict[str, None]:
+    """Return the columns of a file's first rows. Raises what reading raises."""
+    return _columns(RowReader(path, encoding=encoding))
 
 
 def _columns(reader: RowReader) -> dict[str, None]:

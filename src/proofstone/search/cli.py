@@ -60,7 +60,7 @@ class SearchAsked(Struct, frozen=True, kw_only=True):
 def search_command(
     query: str, asked: SearchAsked, folder: Path | None, as_json: bool, quiet: bool
 ) -> None:
-    """Find passages: in what the workspace has read, or on the web.
+    """Search passages of the workspace, or the web.
 
     Shows what 'run --context retrieved' would show a model for this query: chunks, best first, each
     with its source, page and place. The index is made at the first search and kept; of a document

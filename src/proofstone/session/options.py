@@ -407,13 +407,13 @@ work_list_option = click.option(
     "--work-list",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write all items and statements to look at, with the reason: .csv, .jsonl. Fill in its "
-    "column decision, and 'retire', 'edit' and 'rule' --from FILE carry it out.",
+    help="Write flagged items with reasons (.csv, .jsonl); fill in the column decision, then run "
+    "'correct apply FILE'.",
 )
 
 
 def tell_work_list(path: Path, n: int) -> None:
     """Says what was written, and what comes next."""
-    say(f"{path}   {n} to look at")
+    say(f"{path}   {n} flagged")
     if n:
-        say(f"fill in its column decision, then: proofstone retire --from {pasted(str(path))}")
+        say(f"Next: fill in the column decision, then proofstone correct apply {pasted(str(path))}")

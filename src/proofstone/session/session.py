@@ -227,7 +227,7 @@ def _two_rows(store: Store, text: str, kind: str, form: str) -> tuple[Found, Fou
 def _current(store: Store, run: Found) -> ScoringInfo:
     current = store.scores.current(run.key)
     if current is None:
-        raise NotFound(f"run {short(run.id)} is not scored", hint="proofstone score RUN")
+        raise NotFound(f"run {short(run.id)} is not scored", hint="proofstone grade RUN")
     return current
 
 
@@ -240,7 +240,7 @@ def _only(fitting: Sequence[T], text: str, named: Callable[[T], str]) -> T:
 
 
 def _look(found: Found) -> str:
-    return f"look: proofstone show {found.kind}:{short(found.id)}"
+    return f"Next: proofstone show {found.kind}:{short(found.id)}"
 
 
 Target = str | Found | Bank | ItemSet | Run

@@ -35,7 +35,7 @@ def write_work_file(
     if lost:
         raise BadUsage(
             f"{path} holds {lost} decisions that would be lost",
-            hint="carry them out first ('retire --from', 'edit --from'), or name another file",
+            hint="apply them first (proofstone correct apply FILE), or name another file",
         )
     return write_rows(path, listed, columns=columns)
 

@@ -1,4 +1,4 @@
-"""``start``: from a folder of documents to ten questions, what all of it takes, and a run file."""
+"""``demo`` and ``init``: a demonstration, a new workspace, a pilot on a folder of documents."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from proofstone.session.options import (
     quiet_option,
     read_list,
     seed_option,
+    was_given,
     workspace_option,
     yes_option,
 )
@@ -29,6 +30,30 @@ if TYPE_CHECKING:
     from proofstone.session.models import ModelChoice
     from proofstone.session.session import Session
     from proofstone.start.guide import Answers
+
+
+def _create(folder: Path, *, as_json: bool, quiet: bool) -> None:
+    from proofstone.session.session import create_session
+
+    with create_session(folder) as session:
+        identity = session.store.database.workspace_id()
+    if as_json:
+        print_json({"folder": str(folder), "workspace": identity})
+        return
+    click.echo(f"workspace {folder.absolute()}")
+    say("Next, from documents: proofstone init --guided DOCUMENTS", quiet=quiet)
+    say("Next, from your own questions: proofstone run FILE -m PROVIDER/NAME", quiet=quiet)
+
+
+def _refuse_guided(context: click.Context) -> None:
+    """Raise UsageError for options of ``--guided`` without it."""
+    own = {"directory", "folder", "as_json", "quiet"}
+    given = [
+        each.opts[0] for each in context.command.params
+        if each.name not in own and was_given(context, str(each.name))
+    ]  # fmt: skip
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: only with --guided DOCUMENTS")
 
 
 # ``demo``: the whole path, on real facts, with a real model.
@@ -51,7 +76,7 @@ def demo_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """The whole path on real facts with a real model, offline.
+    """Run a complete offline demonstration.
 
     Builds a bank of statements from fact tables (chemical elements, countries, codes; English and
     Chinese), composes three forms by three seeds, asks the carried SmolLM2-135M in two ways (direct
@@ -101,37 +126,40 @@ def demo_command(
         click.get_current_context().exit(3)
 
 
-# ``start``: a pilot on a folder of documents.
+# ``init``: a workspace, and with ``--guided`` a pilot on a folder of documents.
 
 
-@click.command("start")
-@click.argument("documents", default=Path(), metavar="[FOLDER]",
-                type=click.Path(path_type=Path, exists=True, file_okay=False))  # fmt: skip
+@click.command("init")
+@click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
+@click.option("--guided", "documents", metavar="DOCUMENTS",
+              type=click.Path(path_type=Path, exists=True, file_okay=False),
+              help="Try a folder of documents: example questions, cost, a run file.")  # fmt: skip
 @click.option("--want", type=click.Choice(["memory", "reading", "both"]),
-              help="What you want to know: what models know of the documents, how well they read "
-              "them, or both.")  # fmt: skip
-@click.option("--licence", metavar="NAME", help="The documents' license, such as CC-BY-4.0.")
+              help="What to measure: knowledge of the documents, answering with the documents "
+              "in the prompt, or both.")  # fmt: skip
+@click.option("--licence", metavar="NAME", help="License of the documents, such as CC-BY-4.0.")
 @click.option("--private", is_flag=True,
-              help="The documents are private, without a license. Nothing leaves this machine, "
-              "unless proofstone.toml states an [egress] policy.")  # fmt: skip
-@languages_option("Only passages in these.")
-@click.option("--writer", metavar="PROVIDER/NAME", help="The model that writes statements.")
-@click.option("--judge", metavar="PROVIDER/NAME", help="The model that checks them.")
+              help="Documents are private. No data leaves this machine, unless proofstone.toml "
+              "has an [egress] policy.")  # fmt: skip
+@languages_option("Only use passages in these languages.")
+@click.option("--writer", metavar="PROVIDER/NAME", help="Model that writes statements.")
+@click.option("--judge", metavar="PROVIDER/NAME", help="Model that checks statements.")
 @click.option("-m", "--model", "models", multiple=True, metavar="PROVIDER/NAME",
-              help="A model to compare; repeat it or use commas. none: no model yet.")  # fmt: skip
-@click.option("--questions", type=click.IntRange(1), help="Questions of the form.  [default: 100]")
-@click.option("--people", type=click.IntRange(0), help="People who can look at statements.")
-@click.option("--budget", metavar="AMOUNT", help="The most that the pilot, and then each command, "
-              "may spend: 5USD, 2Mtok; none.")  # fmt: skip
+              help="Model to evaluate; repeat it or use commas. none: no model yet.")  # fmt: skip
+@click.option("--questions", type=click.IntRange(1), help="Questions in the form (default: 100).")
+@click.option("--reviewers", "people", type=click.IntRange(0), help="Number of human reviewers.")
+@click.option("--budget", metavar="AMOUNT", help="Spending limit of the pilot, and of each later "
+              "command: 5USD, 2Mtok; none.")  # fmt: skip
 @click.option("--pilot", type=click.IntRange(2), default=20, show_default=True, metavar="N",
-              help="Passages that are really worked on; what is made of them is kept.")  # fmt: skip
+              help="Passages to process in the pilot; its results are kept.")  # fmt: skip
 @seed_option
 @yes_option
 @workspace_option
 @json_option
 @quiet_option
-def start_command(
-    documents: Path,
+def init_command(
+    directory: Path | None,
+    documents: Path | None,
     folder: Path | None,
     pilot: int,
     seed: int,
@@ -140,21 +168,33 @@ def start_command(
     quiet: bool,
     **said: Any,
 ) -> None:
-    """Begin with a folder of documents: examples, cost, and a run file.
+    """Create a workspace, with --guided from documents.
 
-    Reads the documents of FOLDER, asks what you want to know, then tries it: statements from a few
-    passages of documents chosen over the folder (each kind, subfolder and size has its turn), ten
-    questions of them beside the pages that they rest on, and the models that you name on these. It
-    says what all of the folder would take, in money and time, writes the run file, and prints the
-    commands that do the rest.
+    All data goes to the hidden folder .proofstone in DIR (default: the current folder), and
+    settings to proofstone.toml. A folder that is a workspace already stays as it is.
 
-    Of private documents models are asked twice: with nothing, which shows memory, and with the
-    passages, which shows reading.
+    With --guided DOCUMENTS, the documents are read and a pilot is run on them. It builds
+    statements from a sample of passages and shows ten questions beside their pages. The models that
+    you name answer these questions. Then it estimates cost and time for all documents, writes a
+    run file, and prints the commands that do the rest. Of private documents each question is asked
+    twice: closed-book and with its passages.
 
-    Every answer has an option; with --yes nothing is asked, and what is not given is as usual.
-    Leave at any question: nothing is broken, and the same command goes on with what you answered.
-    Without -w, the nearest workspace is used; else the current folder becomes one.
+    Every answer of the dialog has an option; --yes takes the defaults. Leave at any question: the
+    same command continues from your answers. Without DIR, the nearest workspace is used; if there
+    is none, the current folder becomes one.
+
+    \b
+    Examples:
+      proofstone init my-benchmark
+      proofstone init --guided papers/ --want memory --budget 5USD
     """
+    if directory is not None and folder is not None:
+        raise click.UsageError("name the workspace once: as DIR or by -w")
+    folder = directory or folder
+    if documents is None:
+        _refuse_guided(click.get_current_context())
+        _create(folder or Path(), as_json=as_json, quiet=quiet)
+        return
     from proofstone.documents.sources import Stated
     from proofstone.errors import BadInput
     from proofstone.ingest.cli import watching_documents
@@ -283,7 +323,7 @@ FLAGS: Mapping[str, str] = {
     "judge": "--judge PROVIDER/NAME",
     "models": "-m PROVIDER/NAME,... (or -m none)",
     "questions": "--questions N",
-    "people": "--people N",
+    "people": "--reviewers N",
     "budget": "--budget AMOUNT (or --budget none)",
 }
 

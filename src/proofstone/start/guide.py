@@ -511,7 +511,7 @@ class Start:
         if result.bank is None:
             raise Incomplete(
                 f"the pilot is not whole: {result.stopped or 'some calls failed'}",
-                hint=f"the same command goes on; look: proofstone show {build} --pending",
+                hint=f"the same command goes on; Next: proofstone show {build} --pending",
             )
         if not result.bank.facts:
             raise Incomplete(
@@ -582,7 +582,7 @@ class Start:
         path, budget = self._place() / f"{self.name}-run.toml", self.answers.budget
         heading = (
             f"Asks the forms of the bank {self.name}, which are to be built first:\n"
-            "proofstone start prints the commands."
+            "proofstone init --guided prints the commands."
         )
         request = self._request(**({"budget": budget} if budget else {}))
         text = run_file_text(request, path.parent, heading=heading)

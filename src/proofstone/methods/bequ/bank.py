@@ -212,6 +212,11 @@ def has_knowledge(columns: Iterable[str]) -> bool:
     return not _KNOWLEDGE.isdisjoint(columns)
 
 
+def has_triples(columns: Iterable[str]) -> bool:
+    """Return True for columns of a file of elicited triples; a column without values is none."""
+    return "subject" in set(columns)
+
+
 def recognises_knowledge(columns: Iterable[str]) -> bool:
     """Whether a file with these columns surely says what is known of entities, which it calls
     so."""

@@ -1,4 +1,4 @@
-"""``verify-triples``: triples that came from anywhere, checked both ways against a reference."""
+"""Leaderboards of verified triples, and ``grade`` of a file of triples."""
 
 from __future__ import annotations
 
@@ -11,29 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import structs
 
 from proofstone.errors import ProofstoneError
-from proofstone.methods.bequ.records import VerifySettings
+from proofstone.methods.bequ.records import TripleFileAsked, VerifySettings
 from proofstone.run.cli_reference import tell_done
-from proofstone.run.cli_request import judge_options, read_judges
-from proofstone.session.options import (
-    asked_for,
-    budget_option,
-    cache_option,
-    encoding_option,
-    json_option,
-    output_option,
-    quiet_option,
-    seed_option,
-    was_given,
-    workspace_option,
-    yes_option,
-)
+from proofstone.session.options import was_given
 from proofstone.session.terminal import TerminalEgress, print_json, say
 
 if TYPE_CHECKING:
-    from proofstone.records.calls import CacheUse
+    from proofstone.run.cli_files import FileAsked, GradeCall
     from proofstone.session.session import Session
 
 
@@ -73,11 +59,11 @@ def show_verified(
     if board is None:
         if people is not None:
             raise click.UsageError(
-                "--people goes with triples that were verified, and none of these is"
+                "--human-labels goes with triples that were verified, and none of these is"
             )
         say(
             "nothing of this is verified, so models are ranked by how much they say\n"
-            f"next: {how_to_verify(selection.runs)}"
+            f"Next: {how_to_verify(selection.runs)}"
         )
         return False
     read_breakdowns(by)
@@ -113,111 +99,53 @@ def show_study(session: Session, name: str, forms: Sequence[str], *, quiet: bool
     click.echo(f"\n{section_text(study)}", nl=False)
 
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_USUAL = ("domain", "popularity", "source")
 
 
-@click.command("verify-triples")
-@click.argument("file", type=_FILE)
-@click.option(
-    "--reference",
-    required=True,
-    type=click.Path(path_type=Path, exists=True),
-    help="What is known of the entities: a file of triples or texts, or a folder of such files.",
-)
-@judge_options
-@asked_for(VerifySettings, "settings", without=("seed",))
-@click.option(
-    "--people",
-    type=_FILE,
-    help="The file of verdicts with its columns people and is_true filled for some.",
-)
-@output_option
-@click.option(
-    "--tables",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write results.csv and the tables beside it, in BeQu's columns, to this folder.",
-)
-@click.option(
-    "--by",
-    multiple=True,
-    type=click.Choice(["domain", "popularity", "source", "family"]),
-    default=["domain", "popularity", "source"],
-    help="Figures to print by: family is the predicate's. Default: all others. JSON has all.",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be asked; ask nobody.")
-@click.option("--show", type=click.IntRange(1), metavar="N", help="Show N questions to a judge.")
-@click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
-@cache_option
-@yes_option
-@budget_option
-@seed_option
-@encoding_option
-@workspace_option
-@json_option
-@quiet_option
-def verify_triples_command(
+def grade_triples(
     file: Path,
     reference: Path,
-    output: Path | None,
-    tables: Path | None,
-    by: tuple[str, ...],
-    dry_run: bool,
-    show: int | None,
-    max_connections: int | None,
-    cache: CacheUse,
-    yes: bool,
-    budget: str | None,
-    encoding: str,
-    as_json: bool,
-    quiet: bool,
+    *,
     settings: VerifySettings,
-    seed: int,
-    **options: Any,
-) -> None:
-    """Verify triples both ways against a reference.
+    options: TripleFileAsked,
+    asked: FileAsked,
+    call: GradeCall,
+) -> int:
+    """Verify a file of triples both ways against a reference; print the figures and return the exit
+    code (3: triples still need a judge).
 
-    FILE has subject, predicate, object and subject_name; model, setting, domain, popularity and
-    wikidata_id where there are such. The reference has rows with entity (or subject_name) and
-    predicate, object, passage, source; or text; or lists of triples (triples_wiki, triples_web). In
-    a folder each .txt or .md is the text of the entity that it is named for.
-
-    Precision: a judge says of each triple of a sample whether its ten nearest passages entail it,
-    contradict it, or leave it open. Recall: of each reference triple of a sample whether one of the
-    nearest elicited triples of its entity covers it. A verdict names the passage or triple that it
-    rests on; one that names another was not parsed, and counts as published: in the denominator.
-
-    Intervals are at 95%, over entities. What waits for a judge is in no figure, and the exit code
-    is then 3. In a workspace a judge's replies are kept, and the same command again asks only what
-    is missing.
+    Precision: a judge labels each sampled triple by its ten nearest passages (entailment,
+    contradiction, neutral). Recall: a judge decides whether the elicited triples of an entity cover
+    each sampled reference triple. Each verdict names the passage or triple that it is based on; a
+    verdict that names another one is unparsed, and counts in the denominator as published.
     """
     from proofstone.methods.bequ.report.text import (
         print_to_verify,
         print_verification,
+        read_breakdowns,
     )
     from proofstone.methods.bequ.verification.triple_files import opened_triples
 
-    judge = read_judges(options)
-    is_watched = not quiet and sys.stderr.isatty()
-    settings = structs.replace(settings, seed=seed)
-    with opened_triples(file, reference, settings, encoding=encoding) as opened:
-        if dry_run or show:
-            found = opened.to_ask(show or 0)
-            print_json(found) if as_json else print_to_verify(found)
-            return
+    by = read_breakdowns(asked.by) or _USUAL
+    is_watched = not call.quiet and sys.stderr.isatty()
+    with opened_triples(file, reference, settings, encoding=asked.encoding) as opened:
+        if call.dry_run or options.show:
+            found = opened.to_ask(options.show or 0)
+            print_json(found) if call.as_json else print_to_verify(found)
+            return 0
         made = opened.verify(
-            judge=judge or (),
-            output=output,
-            tables=tables,
-            ask_egress=TerminalEgress(yes=yes, quiet=quiet),
-            max_connections=max_connections,
-            cache=cache,
-            budget=budget,
+            judge=call.judges or (),
+            people=options.labels,
+            output=asked.output,
+            tables=options.tables_to,
+            folder=call.folder,
+            ask_egress=TerminalEgress(yes=call.yes, quiet=call.quiet),
             watch=partial(tell_done, called="triples") if is_watched else None,
-            **options,  # people and folder
+            **call.spending,
         )
-    print_json(made) if as_json else print_verification(made, by)
-    for path in filter(None, (output, tables)):
-        say(f"written: {path}", quiet=quiet)
+    print_json(made) if call.as_json else print_verification(made, by)
+    for path in filter(None, (asked.output, options.tables_to)):
+        say(f"written: {path}", quiet=call.quiet)
     if made.waiting:
-        say(f"{made.waiting:,} triples wait for a judge: --judge PROVIDER/NAME", quiet=quiet)
-    click.get_current_context().exit(3 if made.waiting else 0)
+        say(f"{made.waiting:,} triples need a judge: --judge PROVIDER/NAME", quiet=call.quiet)
+    return 3 if made.waiting else 0

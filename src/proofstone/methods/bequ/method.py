@@ -5,7 +5,7 @@ from __future__ import annotations
 from proofstone.method import Method, PayloadType, Verifying, later, read_presets
 from proofstone.methods.bequ import ask, bank, entities, score
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, KnownTriple
-from proofstone.methods.bequ.records import VerifySettings
+from proofstone.methods.bequ.records import TripleFileAsked, VerifySettings
 
 _HERE = "proofstone.methods.bequ"
 
@@ -78,6 +78,9 @@ METHOD = Method(
         board=later(f"{_HERE}.report.board:verified_board"),
         show_board=later(f"{_HERE}.cli:show_verified"),
         show_study=later(f"{_HERE}.cli:show_study"),
+        recognizes_file=bank.has_triples,
+        file_options=TripleFileAsked,
+        grade_file=later(f"{_HERE}.cli:grade_triples"),
         write_page=later(f"{_HERE}.report.page:write_verified_page"),
         compare=later(f"{_HERE}.report.board:compare_triples"),
     ),

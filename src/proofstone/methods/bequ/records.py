@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -104,6 +105,22 @@ def _families() -> tuple[tuple[str, tuple[str, ...]], ...]:
 # How a sample of triples is drawn and found.
 
 SamplingWay = Literal["entities", "triples"]
+
+
+class TripleFileAsked(Struct, frozen=True, kw_only=True):
+    """What ``grade`` does besides with a file of triples."""
+
+    labels: Annotated[Path | None, Opt(
+        "Of triples: file of verdicts with its columns people and is_true filled in.",
+        flags=("--human-labels",), metavar="FILE", exists=True,
+    )] = None  # fmt: skip
+    tables_to: Annotated[Path | None, Opt(
+        "Of triples: write results.csv and the tables beside it, in BeQu's columns, to DIR.",
+        metavar="DIR", is_folder_only=True,
+    )] = None  # fmt: skip
+    show: Annotated[int | None, Opt(
+        "Of triples: print the first N judge prompts; make no API calls.", metavar="N", least=1,
+    )] = None  # fmt: skip
 
 
 class VerifySettings(Struct, frozen=True, kw_only=True):

@@ -714,8 +714,8 @@ PIPELINES = {
         online=ONLINE,
         lists=True,
         suffix="-reference",
-        next="score RUN --judge PROVIDER/NAME --reference {bank}",
-        help="What a corpus knows of entities, for 'score --reference'. An INPUT is a "
+        next="grade RUN --judge PROVIDER/NAME --reference {bank}",
+        help="What a corpus knows of entities, for 'grade --reference'. An INPUT is a "
         "list of entities: a file (see 'import --as entities') or one of the workspace. Of each "
         "its article is found by name, redirect or alias, cut into passages, and a model takes "
         "triples from each; entities without an article are listed with what was looked for. What "

@@ -1,4 +1,4 @@
-"""CO, NA, IN, CGA and F of rows that have a grade: ``metrics FILE``, overall and by any column."""
+"""CO, NA, IN, CGA and F of rows that have a grade: ``grade FILE``, overall and by any column."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_replies(rows: Iterable[Row]) -> Sequence[Unit]:
     problems: list[Problem] = []
     units = [_unit(row, problems) for row in rows]
     if problems:
-        raise BadInput("The replies cannot be read.", problems, hint="See grade --help.")
+        raise BadInput("The replies cannot be read.", problems, hint="proofstone grade --help")
     return units
 
 
@@ -124,7 +124,7 @@ def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
     if found and not any("grade" in row.values for row in found):
         problems.append(Problem("every row", "expected a field grade, and no row has one"))
     if problems:
-        raise BadInput("The grades cannot be read.", problems, hint="See metrics --help.")
+        raise BadInput("The grades cannot be read.", problems, hint="proofstone grade --help")
     return found
 
 
@@ -144,7 +144,7 @@ def _graded_rows_grade(row: Row, field: str, problems: list[Problem]) -> Grade |
     return grade
 
 
-# How far grades agree with those that people gave to the same replies: ``metrics --against``.
+# How far grades agree with those that people gave to the same replies: ``grade --human-col``.
 
 _JUDGED = "judge"  # how the basis of a judged reply begins
 

@@ -143,7 +143,7 @@ def audit_command(
     as_json: bool,
     **columns: Any,
 ) -> None:
-    """Say what results show, whoever made them: ranks, ties, intervals.
+    """Audit results from any tool: ranks, ties, item problems.
 
     FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz) or Parquet; Inspect logs
     (.eval, .json); what lm-eval writes, samples or results; a folder of these, each file of which

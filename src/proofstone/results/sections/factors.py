@@ -416,7 +416,7 @@ def study_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Anal
     if not chosen and len({how.judge for how in part.asked}) > 1:
         raise BadUsage(
             "no base model and its chat model were graded by one judge",
-            hint="score both with the same: proofstone score RUN --judge PROVIDER/NAME",
+            hint="score both with the same: proofstone grade RUN --judge PROVIDER/NAME",
         )
     if not chosen:
         raise BadUsage(

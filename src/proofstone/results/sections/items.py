@@ -474,7 +474,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     its name as ``target``, the ``document`` and page that it comes from where they are known, and
     the reasons. ``action`` is what is likely to be done; a person fills
     in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``replies``),
-    ``why``, and the ``changes`` of an edit; 'retire', 'edit' and 'rule' carry that out with
+    ``why``, and the ``changes`` of an edit; 'correct apply' carries that out with
     ``--from``. ``replies`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
     is none. Of our own, ``show``, ``edit``, ``retire`` and ``rule`` are commands to type, with
     "..." where a reason belongs; of a file's items they are empty."""
@@ -564,7 +564,7 @@ def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
     row = _typed(row)
     if not replies:
         return row
-    rule = f'proofstone rule {replies} correct --reason "..."'
+    rule = f'proofstone correct override {replies} correct --reason "..."'
     return structs.replace(row, action="correct", replies=replies, rule=rule)
 
 
@@ -590,8 +590,8 @@ def _typed(row: WorkRow) -> WorkRow:
     return structs.replace(
         row,
         show=f"proofstone show {quote(row.target)}",
-        edit=f'proofstone edit {quote(row.target)} --reason "..."',
-        retire=f'proofstone retire {quote(row.target)} --reason "..."',
+        edit=f'proofstone correct edit {quote(row.target)} --reason "..."',
+        retire=f'proofstone correct exclude {quote(row.target)} --reason "..."',
     )
 
 

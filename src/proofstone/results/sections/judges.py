@@ -71,7 +71,7 @@ def parts_by_judge(
         by_judge.setdefault(scoring.judge, {})[run] = scoring
     if not by_judge:
         raise BadUsage(
-            "no judge graded these replies", hint="proofstone score RUN --judge PROVIDER/NAME"
+            "no judge graded these replies", hint="proofstone grade RUN --judge PROVIDER/NAME"
         )
     method = find_method(selection.method)
     return [
@@ -278,7 +278,7 @@ def study_judges(parts: Sequence[Part]) -> Analysis:
         graded = "; ".join(part.name for part in parts)
         raise BadUsage(
             f"the replies were graded by {graded}, and a study of judges takes two of them",
-            hint="proofstone score RUN --judge OTHER: the same replies are graded again, and no "
+            hint="proofstone grade RUN --judge OTHER: the same replies are graded again, and no "
             "contestant is asked",
         )
     measures = list(parts[0].sheets)

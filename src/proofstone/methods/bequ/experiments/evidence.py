@@ -520,4 +520,4 @@ def _score_command(store: Store, selection: Selection) -> str:
     ]
     words = ["--judge", judges, "--reference", against.reference, *said]
     text = " ".join(words).replace("{", "{{").replace("}", "}}")
-    return f"proofstone score {{targets}} {text}"
+    return f"proofstone grade {{targets}} {text}"

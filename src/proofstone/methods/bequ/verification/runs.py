@@ -289,7 +289,7 @@ def check_judged(run: Run) -> None:
     name = f"run:{short(run.id)}"
     raise BadUsage(
         f"judges verify what {name} volunteered against a reference, and none is named",
-        hint=f"proofstone score {name} --judge PROVIDER/NAME --reference BANK (made "
+        hint=f"proofstone grade {name} --judge PROVIDER/NAME --reference BANK (made "
         "by proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME; or a file)",
     )
 

@@ -175,7 +175,7 @@ def how_to_verify(runs: Sequence[tuple[int, Run]]) -> str:
     """The command that verifies runs; of many the first of them."""
     named = " ".join(f"run:{short(run.id)}" for _key, run in runs[:4])
     more = " ..." if len(runs) > 4 else ""
-    return f"proofstone score {named}{more} --judge PROVIDER/NAME --reference BANK"
+    return f"proofstone grade {named}{more} --judge PROVIDER/NAME --reference BANK"
 
 
 def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -> BadUsage:
@@ -190,7 +190,7 @@ def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -
     return BadUsage(
         "these runs were verified by different judges, against different references or in "
         f"different samples: {'; '.join(lines[:8])}{more}",
-        hint="verify all of them alike with one command: proofstone score RUN RUN --judge ... "
+        hint="verify all of them alike with one command: proofstone grade RUN RUN --judge ... "
         "--reference ...; or choose among a run's own with --scoring ID",
     )
 
