@@ -79,17 +79,17 @@ def response(filled: Filled) -> StoredResponse:
 
 
 async def test_the_newest_ruling_holds_in_every_run_that_the_reply_serves(filled: Filled) -> None:
-    store, reply = filled.store, response(filled)
+    store, given = filled.store, response(filled)
     first = ruling(filled, "void", 10.0)
-    store.rulings.add(first, reply)
+    store.rulings.add(first, given)
     second = ruling(filled, "correct", 11.0, first)
-    store.rulings.add(second, reply)
-    assert store.rulings.over(reply) == [first, second]
+    store.rulings.add(second, given)
+    assert store.rulings.over(given) == [first, second]
     held = store.rulings.in_force([key for key, _run in filled.runs])
     assert [(one.run, one.ruling) for one in held] == [
         (filled.runs[0][0], second), (filled.runs[1][0], second)
     ]  # fmt: skip
-    assert store.rulings.n_runs(reply) == 2
+    assert store.rulings.n_runs(given) == 2
 
 
 async def test_storing_a_ruling_twice_is_once(filled: Filled) -> None:
